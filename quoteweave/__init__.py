@@ -1,0 +1,1 @@
+"""Retrieve text and image quotes from documents, and weave them into cited answers."""

@@ -1,0 +1,1 @@
+"""Records, protocols and errors: the words that every other part speaks."""

@@ -1,0 +1,103 @@
+"""The answer and what it is made of: the context put before a generator, blocks of text and images, citations."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.records import Hit, Kind, Quote, Record
+
+
+class Context(Record):
+    """The quotes put before the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1."""
+
+    texts: tuple[Hit, ...] = ()
+    images: tuple[Hit, ...] = ()
+
+    def quote(self, kind: Kind, number: int) -> Quote | None:
+        """The quote that a mark with that number means, or None where the context has no such quote."""
+        hits = self.texts if kind == "text" else self.images
+        return hits[number - 1].quote if 1 <= number <= len(hits) else None
+
+
+class Citation(Record):
+    """One mark of an answer, resolved to its quote. A mark such as `[1, 2]` gives one citation for each number."""
+
+    mark: str = Field(description="as written, e.g. '[3]', '[1, 2]' or '![sales by year](image2)'")
+    start: int = Field(ge=0, description="first character of the mark in the answer's text")
+    end: int = Field(ge=0, description="one past its last character")
+    kind: Kind
+    number: int = Field(ge=1, description="place of the quote in the context, from 1")
+    quote_id: str
+    document: str
+    page: int = Field(ge=0, description="from 0")
+    page_label: str
+    bbox: Box = Field(description="points from the top left of the page")
+
+
+class UnresolvedMark(Record):
+    """A mark that names no quote of the context."""
+
+    mark: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    kind: Kind
+    number: int = Field(ge=0)
+
+
+class TextBlock(Record):
+    """A run of text, with its marks in place."""
+
+    type: Literal["text"] = "text"
+    text: str
+    citations: tuple[Citation, ...] = Field(default=(), description="spans index the answer's whole text")
+
+
+class ImageBlock(Record):
+    """An image quote shown in the answer."""
+
+    type: Literal["image"] = "image"
+    summary: str = Field(description="what the answer says of the image; its alternative text")
+    image: str | None = Field(description="the stored crop, relative to the collection's images folder")
+    citation: Citation
+
+
+Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
+
+
+class Usage(Record):
+    """What a model call took. None where the endpoint does not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Answer(Record):
+    """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand."""
+
+    question: str
+    status: Literal["answered", "abstained"]
+    text: str
+    blocks: tuple[Block, ...]
+    citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")
+    unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote")
+    model: str = Field(description="'extractive', or the model's name")
+    usage: Usage = Usage()
+    seconds: float = Field(ge=0, description="from question to answer, retrieval included")
+    warnings: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _spans_index_the_text(self) -> Self:
+        for citation in self.citations:
+            if self.text[citation.start : citation.end] != citation.mark:
+                raise ValueError(f"citation {citation.mark!r} is not at {citation.start}:{citation.end} of the text")
+        return self
+
+
+class Completion(Record):
+    """What a chat model answered."""
+
+    text: str
+    model: str
+    finish_reason: str | None = None
+    usage: Usage = Usage()

@@ -1,0 +1,104 @@
+"""Every error that quoteweave raises on purpose.
+
+    QuoteweaveError
+    ├── UsageError             the caller asked for something that cannot be (bad option, unknown name, bad filter)
+    │   └── MissingExtra       an optional library is not installed; the message names the extra
+    ├── DocumentError          one file cannot become quotes; the others go on
+    │   ├── UnsupportedFormat  not a format we read; the message says how to convert it
+    │   ├── EncryptedDocument  needs a password, or the one given is wrong
+    │   └── DamagedDocument    truncated, empty, zero pages, or not what its name says
+    ├── CollectionError        the collection folder cannot be used as asked
+    │   ├── CollectionNotFound nothing there, or not a collection
+    │   ├── CollectionLocked   another process is writing; the message names it
+    │   ├── FormatMismatch     written by another format version; the message names the way out
+    │   ├── FingerprintMismatch an index was made with other settings than the ones searched with
+    │   ├── QuoteNotFound      no quote of that id
+    │   └── StorageError       the disk is full or refuses; what was there before is intact
+    ├── EndpointError          a model's HTTP endpoint failed
+    │   ├── EndpointUnreachable no answer at that address
+    │   ├── EndpointRefused    it answered with an error that a retry will not mend
+    │   └── EndpointBadResponse it answered something that is no completion
+    └── DatasetError           a dataset, run or references file cannot be read; names file, line and field
+
+Each message says what happened, to which file or field, and what to do. Programming mistakes raise Python's own
+exceptions (`ValueError`, `TypeError`).
+"""
+
+
+class QuoteweaveError(Exception):
+    """Root of every error raised on purpose; its text is fit to be shown to a user as it is."""
+
+
+class UsageError(QuoteweaveError):
+    """The caller asked for something that cannot be."""
+
+
+class MissingExtra(UsageError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"{library} is not installed; install it with: pip install 'quoteweave[{extra}]'")
+
+
+class DocumentError(QuoteweaveError):
+    """One file cannot become quotes."""
+
+
+class UnsupportedFormat(DocumentError):
+    """The file is of a format that is not read."""
+
+
+class EncryptedDocument(DocumentError):
+    """The file needs a password, or the password given is wrong."""
+
+
+class DamagedDocument(DocumentError):
+    """The file is truncated, empty, without pages, or not what its name says."""
+
+
+class CollectionError(QuoteweaveError):
+    """The collection folder cannot be used as asked."""
+
+
+class CollectionNotFound(CollectionError):
+    """There is no collection at that path."""
+
+
+class CollectionLocked(CollectionError):
+    """Another process is writing to the collection."""
+
+
+class FormatMismatch(CollectionError):
+    """The collection was written by another format version."""
+
+
+class FingerprintMismatch(CollectionError):
+    """An index was made with other settings than the ones searched with."""
+
+
+class QuoteNotFound(CollectionError):
+    """The collection holds no quote of that id."""
+
+
+class StorageError(CollectionError):
+    """The disk is full or refuses to be written; what was stored before is intact."""
+
+
+class EndpointError(QuoteweaveError):
+    """A model's HTTP endpoint failed."""
+
+
+class EndpointUnreachable(EndpointError):
+    """Nothing answers at the endpoint's address, or not in time."""
+
+
+class EndpointRefused(EndpointError):
+    """The endpoint answered with an error that a retry will not mend (key, model name, request)."""
+
+
+class EndpointBadResponse(EndpointError):
+    """The endpoint answered something that is no completion."""
+
+
+class DatasetError(QuoteweaveError):
+    """A dataset, run or references file cannot be read as what it should be."""

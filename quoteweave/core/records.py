@@ -1,0 +1,165 @@
+"""What flows through the house: documents, pages and quotes; queries and hits; examples, references and predictions.
+
+Records are frozen. Boxes are in points from the top left of the page as it is shown (rotation and crop applied);
+pages count from 0; `page_label` is what is printed on the page where there is such a label, else page + 1.
+The answer's records are in `core.answers`.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from quoteweave.core.boxes import Box
+
+Kind = Literal["text", "image"]
+Layout = Literal[
+    "title", "paragraph", "list", "caption", "equation", "header", "footer", "figure", "chart", "table", "page"
+]
+View = Literal["text", "ocr_text", "vlm_text", "image"]
+TextSource = Literal["text_layer", "ocr", "file", "none"]
+
+IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
+FURNITURE: frozenset[Layout] = frozenset({"header", "footer"})
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, and closed to fields that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Page(Record):
+    """One page of a document."""
+
+    number: int = Field(ge=0, description="from 0")
+    label: str = Field(description="the label printed on the page where there is one, else number + 1")
+    width: float = Field(gt=0, description="points, as shown")
+    height: float = Field(gt=0, description="points, as shown")
+    text_source: TextSource = Field(description="where the page's text came from")
+
+
+class Quote(Record):
+    """The unit of evidence: a layout element of one page."""
+
+    id: str = Field(description="<document id>:<page>:<ordinal>")
+    document: str = Field(description="name of the document in its collection")
+    page: int = Field(ge=0, description="from 0")
+    page_label: str = Field(description="as people call the page")
+    bbox: Box = Field(description="points from the top left of the page")
+    kind: Kind
+    layout: Layout
+    section: str | None = Field(default=None, description="the title above the quote")
+    caption: str | None = Field(default=None, description="caption of an image quote")
+    text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
+    ocr_text: str | None = Field(default=None, description="what OCR reads on the crop; None where it was not asked")
+    vlm_text: str | None = Field(default=None, description="what a vision model wrote of the crop, if one was asked")
+    image: str | None = Field(default=None, description="stored crop, relative to the collection's images folder")
+
+    @property
+    def retrievable(self) -> bool:
+        """Whether retrievers may return it; headers and footers are kept but never retrieved."""
+        return self.layout not in FURNITURE
+
+    def words(self) -> str:
+        """All that the quote says in words: caption, text, and what OCR and a vision model read."""
+        parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
+        return "\n".join(part for part in parts if part)
+
+
+class ParsedDocument(Record):
+    """What a parser makes of one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document."""
+
+    pages: tuple[Page, ...]
+    quotes: tuple[Quote, ...]
+    warnings: tuple[str, ...] = Field(default=(), description="what could not be read, one plain sentence each")
+
+
+class Document(Record):
+    """One source file in a collection."""
+
+    id: str = Field(description="hash of name and content")
+    name: str = Field(description="path relative to the folder that was added, with forward slashes")
+    content: str = Field(description="SHA-256 of the file")
+    format: str = Field(description="pdf, png, markdown…")
+    parser: str = Field(description="fingerprint of the parser and its settings")
+    pages: int = Field(ge=0)
+    quotes: int = Field(ge=0)
+    metadata: Mapping[str, str] = Field(default_factory=dict, description="what the user said of it with --meta")
+    warnings: tuple[str, ...] = ()
+
+
+class Filter(Record):
+    """Narrows a search. Fields left out do not narrow; those given must all hold."""
+
+    documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
+    first_page: int | None = Field(default=None, ge=0, description="from 0, included")
+    last_page: int | None = Field(default=None, ge=0, description="from 0, included")
+    kind: Kind | None = None
+    layouts: tuple[Layout, ...] | None = None
+    metadata: Mapping[str, str] = Field(default_factory=dict, description="every pair must be the document's")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.first_page is not None and self.last_page is not None and self.first_page > self.last_page:
+            raise ValueError(f"first_page {self.first_page} lies after last_page {self.last_page}")
+        return self
+
+
+class Query(Record):
+    """A question, or one clause of it."""
+
+    text: str
+
+
+class Hit(Record):
+    """A quote that a retriever returned."""
+
+    rank: int = Field(ge=1)
+    score: float = Field(description="higher is better; comparable within one ranking only")
+    quote: Quote
+
+
+class PageHit(Record):
+    """A page, ranked by its quotes."""
+
+    rank: int = Field(ge=1)
+    score: float
+    document: str
+    page: int = Field(ge=0)
+
+
+class GoldBox(Record):
+    """A place that holds the evidence for an example."""
+
+    page: int = Field(ge=0)
+    bbox: Box
+
+
+class Reference(Record):
+    """The gold of an example."""
+
+    answer: str | None = None
+    pages: tuple[int, ...] = ()
+    boxes: tuple[GoldBox, ...] = ()
+
+
+class Example(Record):
+    """One line of a dataset."""
+
+    id: str
+    query: Query
+    document: str | None = Field(default=None, description="the document it is asked of, where the dataset says")
+    domain: str | None = None
+    evidence_types: tuple[str, ...] = Field(default=(), description="modality of the evidence, as the dataset names it")
+    reference: Reference
+
+
+class Prediction(Record):
+    """What a configuration made of one example: its hits, or the error."""
+
+    example: str = Field(description="id of the example")
+    scope: Literal["document", "collection"] = "collection"
+    hits: tuple[Hit, ...] = ()
+    pages: tuple[PageHit, ...] = ()
+    error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")

@@ -1,0 +1,1 @@
+"""Files become pages, and pages become quotes."""

@@ -1,0 +1,1 @@
+"""Layouts that other tools have parsed become quotes."""

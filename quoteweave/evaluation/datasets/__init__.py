@@ -1,0 +1,1 @@
+"""Dataset files become examples."""

@@ -1,0 +1,1 @@
+"""A question and its context become a cited answer."""

@@ -1,0 +1,1 @@
+"""The collection folder: catalogue, images and derived indexes."""

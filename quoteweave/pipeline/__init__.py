@@ -1,0 +1,1 @@
+"""Retriever, context and generator composed; examples become runs."""

@@ -1,0 +1,1 @@
+"""Questions become ranked quotes."""
