@@ -1,0 +1,221 @@
+"""A collection: documents, their quotes and images, and the indexes made from them, in one folder."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from quoteweave.core.errors import CollectionError, QuoteNotFound
+from quoteweave.core.records import Document, Filter, Page, Quote
+from quoteweave.index.folder import Folder, check_format, is_collection, make_folder
+from quoteweave.index.images import ImageStore
+from quoteweave.index.lock import writer_lock
+from quoteweave.index.records import Counts, Failure, IndexState, Origin
+from quoteweave.index.selection import require_documents, select_rows
+from quoteweave.index.shards import ShardStore
+from quoteweave.index.writer import Writer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_PAGES = "SELECT pages.record FROM pages JOIN documents ON documents.key = document WHERE name = ? ORDER BY number"
+_QUOTES = "SELECT quotes.record FROM quotes JOIN documents ON documents.key = document WHERE name = ? ORDER BY row"
+_COUNTS = """
+SELECT 'documents', NULL, count(*) FROM documents
+UNION ALL SELECT 'pages', NULL, count(*) FROM pages
+UNION ALL SELECT kind, layout, count(*) FROM quotes GROUP BY kind, layout
+"""
+_INDEXES = "SELECT fingerprint, name, generation, revision FROM indexes ORDER BY name, fingerprint"
+
+
+class Collection:
+    """A collection folder, for reading by any number of threads and, through `writer`, for one writer at a time.
+
+    Get one with `open` or `create`; close it, or use it in a `with` statement. Every method sees one committed state,
+    whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot be read, and
+    UsageError, with names that are near, where they are asked of a document that does not exist.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._folder = Folder(root)
+        self._catalog = self._folder.catalog
+
+    @classmethod
+    def open(cls, root: Path) -> Self:
+        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there."""
+        check_format(root)
+        collection = cls(root)
+        collection.revision()  # so that a damaged catalogue is known now, not in the middle of the work
+        return collection
+
+    @classmethod
+    def create(cls, root: Path) -> Self:
+        """The collection at `root`, made if that is a new or an empty folder.
+
+        Raises CollectionError where it holds other things, and what `open` raises.
+        """
+        if not is_collection(root):
+            make_folder(root)
+        return cls.open(root)
+
+    def close(self) -> None:
+        """Lets go of the catalogue; reading afterwards raises ValueError."""
+        self._catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def images(self) -> ImageStore:
+        """The crops that quotes refer to by key."""
+        return self._folder.images
+
+    @property
+    def shards(self) -> ShardStore:
+        """Embedding shards; those that `Writer.keep_shard` has not tied to a document go when a writer ends."""
+        return self._folder.shards
+
+    @contextmanager
+    def writer(self, wait_s: float | None = 0.0) -> Iterator[Writer]:
+        """The right to write, until the block ends; what nothing refers to by then is removed, unless it failed.
+
+        Waits up to `wait_s` seconds for another writer to end; None waits for ever. Raises CollectionLocked, which
+        names that writer, and StorageError where the folder cannot be written.
+        """
+        with writer_lock(self.root, wait_s):
+            writer = Writer(self._folder)
+            yield writer
+            writer.prune()
+
+    def revision(self) -> int:
+        """Grows with each change to documents, their metadata included; 0 for a new collection."""
+        with self._catalog.read() as db:
+            (revision,) = db.execute("SELECT revision FROM state").fetchone()
+            return int(revision)
+
+    def counts(self) -> Counts:
+        """How many documents, pages and quotes there are."""
+        totals = {"documents": 0, "pages": 0}
+        by_kind: dict[str, int] = {}
+        by_layout: dict[str, int] = {}
+        with self._catalog.read() as db:
+            for what, layout, count in db.execute(_COUNTS):
+                if layout is None:
+                    totals[what] = count
+                else:
+                    by_kind[what] = by_kind.get(what, 0) + count
+                    by_layout[layout] = by_layout.get(layout, 0) + count
+            return Counts.model_validate({**totals, "by_kind": by_kind, "by_layout": by_layout})
+
+    def documents(self) -> list[Document]:
+        """Every document, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM documents ORDER BY name")
+            return [Document.model_validate_json(record) for (record,) in found]
+
+    def document(self, name: str) -> Document:
+        """The document of that name."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            (record,) = db.execute("SELECT record FROM documents WHERE name = ?", (name,)).fetchone()
+            return Document.model_validate_json(record)
+
+    def origins(self) -> dict[str, Origin]:
+        """Where each document comes from, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT root, record FROM documents ORDER BY name").fetchall()
+            documents = [(Path(root), Document.model_validate_json(record)) for root, record in found]
+        return {
+            document.name: Origin(
+                root=root, content=document.content, parser=document.parser, metadata=document.metadata
+            )
+            for root, document in documents
+        }
+
+    def source(self, name: str) -> Path:
+        """The stored copy of a document's file. Raises CollectionError where somebody has removed it."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            (key,) = db.execute("SELECT source FROM documents WHERE name = ?", (name,)).fetchone()
+        path = self._folder.sources.path(key)
+        if not path.is_file():
+            raise CollectionError(f"{path}, the file of {name!r}, is missing; remove the document, then add it again")
+        return path
+
+    def failures(self) -> list[Failure]:
+        """Files that could not become documents, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM failures ORDER BY name")
+            return [Failure.model_validate_json(record) for (record,) in found]
+
+    def pages(self, name: str) -> list[Page]:
+        """A document's pages, in order."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            return [Page.model_validate_json(record) for (record,) in db.execute(_PAGES, (name,))]
+
+    def quote(self, id: str) -> Quote:
+        """The quote of that id. Raises QuoteNotFound."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM quotes WHERE id = ?", (id,)).fetchone()
+            if found is None:
+                raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
+            return Quote.model_validate_json(found[0])
+
+    def document_quotes(self, name: str) -> list[Quote]:
+        """A document's quotes as its parser ordered them, headers and footers included."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            return [Quote.model_validate_json(record) for (record,) in db.execute(_QUOTES, (name,))]
+
+    def iter_documents_quotes(self) -> Iterator[tuple[Document, list[int], list[Quote]]]:
+        """Each document, by name, with the rows of its quotes and the quotes themselves, headers and footers included.
+
+        All of one committed state; one document at a time is in memory.
+        """
+        with self._catalog.read() as db:
+            documents = db.execute("SELECT key, record FROM documents ORDER BY name")
+            for key, document in documents:
+                of_document = "SELECT row, record FROM quotes WHERE document = ? ORDER BY row"
+                found = db.execute(of_document, (key,)).fetchall()
+                quotes = [Quote.model_validate_json(record) for _, record in found]
+                yield Document.model_validate_json(document), [row for row, _ in found], quotes
+
+    def select(
+        self, where: Filter | None = None, *, retrievable_only: bool = True
+    ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+        """Rows of the quotes that pass the filter, ascending, as int64; without headers and footers unless asked."""
+        with self._catalog.read() as db:
+            return select_rows(db, where, retrievable_only=retrievable_only)
+
+    def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
+        """The quote of each row, in the order given; None where it has been removed."""
+        wanted = [int(row) for row in rows]
+        query = "SELECT row, record FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
+        with self._catalog.read() as db:
+            found = {row: Quote.model_validate_json(record) for row, record in db.execute(query, (json.dumps(wanted),))}
+        return [found.get(row) for row in wanted]
+
+    def index_state(self, fingerprint: str) -> IndexState | None:
+        """The current index of that fingerprint; None where there is none, or where its folder is gone."""
+        return next((state for state in self.indexes() if state.fingerprint == fingerprint), None)
+
+    def indexes(self) -> list[IndexState]:
+        """The current index of each fingerprint, by name; without those whose folder is gone."""
+        with self._catalog.read() as db:
+            states = [
+                IndexState(
+                    name=name,
+                    fingerprint=fingerprint,
+                    generation=generation,
+                    revision=revision,
+                    folder=self._folder.generations.path(fingerprint, generation),
+                )
+                for fingerprint, name, generation, revision in db.execute(_INDEXES)
+            ]
+        return [state for state in states if state.folder.is_dir()]

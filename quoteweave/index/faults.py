@@ -1,0 +1,102 @@
+"""What a disk or SQLite refuses becomes an error that says what happened, to which file, and what to do."""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
+
+_MAKE_ROOM = "make room on that disk, then run the same command again"
+_ALLOW = "allow writing there, then run the same command again"
+_CHECK = "check that disk, then run the same command again"
+_ADVICE = {
+    errno.ENOSPC: _MAKE_ROOM,
+    errno.EDQUOT: _MAKE_ROOM,
+    errno.EFBIG: "raise the limit on the size of files, then run the same command again",
+    errno.EROFS: _ALLOW,
+    errno.EACCES: _ALLOW,
+    errno.EPERM: _ALLOW,
+    errno.EIO: _CHECK,
+}
+_SQLITE_ADVICE = {
+    sqlite3.SQLITE_FULL: _MAKE_ROOM,
+    sqlite3.SQLITE_READONLY: _ALLOW,
+    sqlite3.SQLITE_CANTOPEN: _ALLOW,
+    sqlite3.SQLITE_PERM: _ALLOW,
+    sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
+}
+# SQLITE_ERROR too: our statements never change, so one that SQLite cannot make sense of met tables that are not ours.
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Guards a block that writes `path`.
+
+    Raises StorageError where the disk is full or refuses, CollectionLocked where another program holds the catalogue,
+    CollectionError where the catalogue is damaged. Other errors pass as they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno or 0)
+        if advice is None:
+            raise
+        raise StorageError(_refused(Path(error.filename or path), error.strerror or str(error), advice)) from error
+    except sqlite3.DatabaseError as error:
+        code = primary_code(error)
+        if code in _SQLITE_ADVICE:
+            raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
+        _raise_read_error(path, error)
+        raise
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Guards a block that reads the catalogue at `path`.
+
+    Raises CollectionError where it is damaged, missing or cannot be read, CollectionLocked where another program
+    holds it. Other errors pass as they are.
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        _raise_read_error(path, error)
+        raise
+    except ValidationError as error:
+        raise damaged(path, "a record in it is not what it should be") from error
+
+
+def damaged(path: Path, reason: str) -> CollectionError:
+    """The error for a collection whose file at `path` cannot be trusted any more."""
+    return CollectionError(f"{path} is damaged: {reason}. Add the documents again into a new folder to rebuild it")
+
+
+def _refused(path: Path, reason: str, advice: str) -> str:
+    return f"cannot write {path}: {reason}; {advice}. What was stored before is intact"
+
+
+def _raise_read_error(path: Path, error: sqlite3.DatabaseError) -> None:
+    code = primary_code(error)
+    if code in _DAMAGED:
+        raise damaged(path, str(error)) from error
+    if code in _BUSY:
+        raise CollectionLocked(f"another program holds {path}; close it, then try again") from error
+    if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
+        raise damaged(path, "the file is missing") from error
+    if code in _SQLITE_ADVICE:
+        raise CollectionError(
+            f"cannot read {path}: {error}; allow reading it, and let a command that may write there run once if the "
+            "last one that wrote was killed"
+        ) from error
+
+
+def primary_code(error: sqlite3.DatabaseError) -> int:
+    """SQLite's result code of an error, without its extension; 0 where the error is not SQLite's."""
+    # The low byte of SQLite's extended result code is the primary one; errors of the Python module carry none.
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

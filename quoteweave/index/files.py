@@ -1,0 +1,81 @@
+"""Files of the collection folder: written whole or not at all, and named by their content."""
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from quoteweave.index.faults import writing
+
+_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that stands at `path` once the block has ended, and not at all if it fails.
+
+    Raises StorageError where the disk is full or refuses. Nothing is flushed to the device: a killed process loses
+    nothing by that, and whoever stores by content writes a file again whose size shows that a power cut took it.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                yield file
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def folder_name(name: str) -> str:
+    """`name`, if it is fit to name a folder or file of the collection. Raises ValueError if not."""
+    if not _FOLDER_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a folder: letters, digits, '.', '_' and '-' only, 128 at most")
+    return name
+
+
+class ContentFolder:
+    """Files named by the SHA-256 of their content: key `ab/ab12….png` is the file of that path under `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, key: str) -> Path:
+        """Where the content of `key` lies, whether it is there or not. Raises ValueError for what is no key."""
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"{key!r} is not the key of a stored file")
+        return self.root / key
+
+    def prune(self, keep: Collection[str]) -> int:
+        """Removes every file whose key is not in `keep`; returns how many. For the owner of the writer's lock alone."""
+        removed = 0
+        with writing(self.root):
+            for key, path in self._files():
+                if key not in keep:
+                    path.unlink(missing_ok=True)
+                    removed += 1
+        return removed
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                yield f"{Path(folder).name}/{name}", Path(folder, name)
+
+
+def content_key(digest: str, suffix: str) -> str:
+    """The key of content with that SHA-256 (64 hexadecimal digits); `suffix` is empty or like '.png'."""
+    return f"{digest[:2]}/{digest}{suffix}"
+
+
+def stands(path: Path, size: int) -> bool:
+    """Whether a file of `size` bytes is at `path`."""
+    try:
+        return path.stat().st_size == size
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,106 @@
+"""The collection folder: what it is made of, how it is made, and which format it is of."""
+
+import shlex
+from importlib.metadata import version
+from pathlib import Path
+
+from quoteweave.core.errors import CollectionError, CollectionLocked, CollectionNotFound, FormatMismatch
+from quoteweave.core.records import Record
+from quoteweave.index.catalog import Catalog, create_catalog
+from quoteweave.index.faults import damaged, writing
+from quoteweave.index.files import replacing
+from quoteweave.index.generations import Generations
+from quoteweave.index.images import ImageStore
+from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
+from quoteweave.index.shards import ShardStore
+from quoteweave.index.sources import SourceStore
+
+FORMAT = 1
+_HEADER = "collection.json"
+_CATALOG = "catalog.sqlite"
+_MAKING_S = 10.0  # far longer than another process needs to make a folder
+
+
+class _Header(Record, extra="ignore"):  # another format may say more
+    format: int
+    quoteweave: str = "of another version"
+
+
+class Folder:
+    """The parts of a collection at `root`; nothing is opened until it is used."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.catalog = Catalog(root / _CATALOG)
+        self.images = ImageStore(root / "images")
+        self.sources = SourceStore(root / "sources")
+        self.shards = ShardStore(root / "vectors")
+        self.generations = Generations(root / "indexes")
+
+
+def is_collection(root: Path) -> bool:
+    """Whether a collection, of whatever format, is at `root`."""
+    try:
+        return (root / _HEADER).is_file()
+    except OSError:
+        return False
+
+
+def make_folder(root: Path) -> None:
+    """Makes an empty collection at `root`, or does nothing where another process has just made one.
+
+    Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
+    """
+    _require_empty(root)
+    try:
+        with writer_lock(root, _MAKING_S):
+            if not is_collection(root):
+                for leftover in root.glob(f".{_HEADER}.*"):
+                    leftover.unlink()
+                create_catalog(root / _CATALOG)
+                # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
+                with replacing(root / _HEADER) as file:
+                    file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
+    except CollectionLocked:
+        if not is_collection(root):
+            raise
+
+
+def check_format(root: Path) -> None:
+    """Raises CollectionNotFound where no collection is at `root`, FormatMismatch where it is of another format."""
+    path = root / _HEADER
+    try:
+        header = _Header.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        command = f"quoteweave add PATH -c {shlex.quote(str(root))}"
+        raise CollectionNotFound(f"no collection is at {root}; make one with: {command}") from None
+    except OSError as error:
+        raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
+    except ValueError as error:
+        raise damaged(path, "it is not the JSON that it should be") from error
+    if header.format == FORMAT:
+        return
+    upgrade, rebuild = "upgrade with: pip install --upgrade quoteweave", "add the documents again into a new folder"
+    raise FormatMismatch(
+        f"{root} was written by quoteweave {header.quoteweave} in format {header.format}; this version reads format "
+        f"{FORMAT}: {upgrade if header.format > FORMAT else rebuild}"
+    )
+
+
+def _require_empty(root: Path) -> None:
+    try:
+        with writing(root):
+            root.mkdir(parents=True, exist_ok=True)
+            names = {path.name for path in root.iterdir()}
+    except (FileExistsError, NotADirectoryError):
+        raise CollectionError(f"{root} is not a folder; name a new or an empty folder for the collection") from None
+    strangers = sorted(name for name in names if not _is_ours(name))
+    if strangers and _HEADER not in names:
+        raise CollectionError(
+            f"{root} is no collection and holds other things ({strangers[0]!r}); name a new or an empty folder"
+        )
+
+
+def _is_ours(name: str) -> bool:
+    # What a killed maker can have left.
+    return name in {LOCK_NAME, OWNER_NAME} or name.startswith((_CATALOG, f".{_HEADER}."))

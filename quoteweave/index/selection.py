@@ -1,0 +1,76 @@
+"""Which quotes pass a filter, and what to say of documents that do not exist."""
+
+import difflib
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import FURNITURE, Filter
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Documents are few and quotes many: CROSS JOIN makes SQLite choose the documents first, then walk their part of the
+# covering index. A parameter that is NULL does not narrow.
+_SELECT = """
+SELECT quotes.row FROM documents CROSS JOIN quotes ON quotes.document = documents.key
+WHERE (:documents IS NULL OR documents.name IN (SELECT value FROM json_each(:documents)))
+  AND NOT EXISTS (
+    SELECT * FROM json_each(:metadata) AS asked WHERE NOT EXISTS (
+      SELECT * FROM json_each(documents.record, '$.metadata') AS said
+      WHERE said.key = asked.key AND said.value = asked.value))
+  AND (:first_page IS NULL OR quotes.page >= :first_page)
+  AND (:last_page IS NULL OR quotes.page <= :last_page)
+  AND (:kind IS NULL OR quotes.kind = :kind)
+  AND (:layouts IS NULL OR quotes.layout IN (SELECT value FROM json_each(:layouts)))
+  AND quotes.layout NOT IN (SELECT value FROM json_each(:left_out))
+"""
+
+
+def select_rows(
+    db: sqlite3.Connection, where: Filter | None, *, retrievable_only: bool
+) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Rows of the quotes that pass, ascending, int64. Raises UsageError for documents that do not exist."""
+    import numpy as np
+
+    where = where or Filter()
+    require_documents(db, where.documents or ())
+    parameters = {
+        "documents": _json(where.documents),
+        "metadata": json.dumps(dict(where.metadata)),
+        "first_page": where.first_page,
+        "last_page": where.last_page,
+        "kind": where.kind,
+        "layouts": _json(where.layouts),
+        "left_out": _json(sorted(FURNITURE) if retrievable_only else ()),
+    }
+    rows = np.fromiter((row for (row,) in db.execute(_SELECT, parameters)), dtype=np.int64)
+    rows.sort()
+    return rows
+
+
+def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Raises UsageError, with names that are near, if one of `names` is no document."""
+    wanted = set(names)
+    if not wanted:
+        return
+    known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
+    missing = sorted(wanted.difference(known))
+    if missing:
+        raise UsageError("; ".join(_unknown(name, known) for name in missing) + ". The collection lists its documents")
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    # People type the last part of a name, and other cases, as often as they mistype it.
+    folded = {other.casefold(): other for other in known}
+    same_end = [other for key, other in folded.items() if key.endswith("/" + name.casefold())]
+    close = [folded[key] for key in difflib.get_close_matches(name.casefold(), folded)]
+    near = list(dict.fromkeys(same_end + close))[:3]
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"no document is named {name!r}{hint}"
+
+
+def _json(values: Iterable[str] | None) -> str | None:
+    return None if values is None else json.dumps(list(values))

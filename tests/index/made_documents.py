@@ -1,0 +1,61 @@
+"""Documents made by hand for the tests of storage."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from quoteweave.core.records import Document, Layout, Page, ParsedDocument, Quote
+from quoteweave.index.records import Origin
+from quoteweave.index.writer import Writer
+
+
+def made_page(number: int) -> Page:
+    return Page(number=number, label=str(number + 1), width=612, height=792, text_source="text_layer")
+
+
+def made_quote(
+    text: str, *, page: int = 0, ordinal: int = 0, layout: Layout = "paragraph", image: str | None = None
+) -> Quote:
+    return Quote(
+        id=f"{page}:{ordinal}",
+        document="",
+        page=page,
+        page_label=str(page + 1),
+        bbox=(72, 72.25, 540, 90),
+        kind="image" if layout in {"figure", "chart", "table", "page"} else "text",
+        layout=layout,
+        text=text,
+        image=image,
+    )
+
+
+def made(texts: Sequence[str], *, image: str | None = None) -> ParsedDocument:
+    """One page and one paragraph for each text; with `image`, a figure on the first page too."""
+    quotes = [made_quote(text, page=number) for number, text in enumerate(texts)]
+    if image is not None:
+        quotes.append(made_quote("", ordinal=1, layout="figure", image=image))
+    return ParsedDocument(pages=tuple(made_page(number) for number in range(len(texts))), quotes=tuple(quotes))
+
+
+def origin_of(path: Path, metadata: Mapping[str, str] | None = None) -> Origin:
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Origin(root=path.parent, content=content, parser="made/1", metadata=metadata or {})
+
+
+def put(
+    writer: Writer,
+    folder: Path,
+    name: str,
+    parsed: ParsedDocument,
+    *,
+    content: bytes | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Document:
+    """Writes a file of that content (by default the quotes' texts) into `folder` and puts it."""
+    path = folder / Path(name).name
+    path.write_bytes("\n".join(quote.text for quote in parsed.quotes).encode() if content is None else content)
+    return writer.put(path, name=name, format="text", origin=origin_of(path, metadata), parsed=parsed)
+
+
+def stored_files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,96 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from quoteweave.index.collection import Collection
+
+
+def build(text: str, *, fail: bool = False) -> Callable[[Path], None]:
+    """Writes two files, and fails between them if told so."""
+
+    def fill(folder: Path) -> None:
+        (folder / "one").write_text(text)
+        if fail:
+            raise RuntimeError("cannot build")
+        (folder / "two").write_text(text)
+
+    return fill
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    return Collection.create(tmp_path / "c")
+
+
+def folders(collection: Collection) -> list[str]:
+    root = collection.root / "indexes"
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_dir())
+
+
+def test_a_published_index_is_current_and_the_one_before_is_gone(collection: Collection) -> None:
+    assert collection.index_state("f1") is None
+    with collection.writer() as writer:
+        first = writer.publish("bm25", "f1", build=build("old"), revision=3)
+        assert collection.index_state("f1") == first
+        second = writer.publish("bm25", "f1", build=build("new"), revision=4)
+    state = collection.index_state("f1")
+    assert state == second
+    assert (second.name, second.fingerprint, second.revision) == ("bm25", "f1", 4)
+    assert second.generation > first.generation
+    assert sorted((path.name, path.read_text()) for path in second.folder.iterdir()) == [("one", "new"), ("two", "new")]
+    assert folders(collection) == ["f1", f"f1/{second.folder.name}"]
+
+
+def test_a_build_that_fails_leaves_the_index_before_it(collection: Collection) -> None:
+    with collection.writer() as writer:
+        first = writer.publish("bm25", "f1", build=build("old"), revision=3)
+        for fingerprint in ("f1", "f2"):
+            with pytest.raises(RuntimeError, match="cannot build"):
+                writer.publish("bm25", fingerprint, build=build("new", fail=True), revision=4)
+    assert collection.indexes() == [first]
+    assert (first.folder / "two").read_text() == "old"
+    assert folders(collection) == ["f1", f"f1/{first.folder.name}"]
+
+
+def test_what_a_killed_build_left_neither_counts_nor_stays(collection: Collection) -> None:
+    (collection.root / "indexes" / "f1" / "000001").mkdir(parents=True)
+    (collection.root / "indexes" / "f1" / "building").mkdir()
+    (collection.root / "indexes" / "f1" / "building" / "half").write_text("")
+    assert collection.index_state("f1") is None
+    with collection.writer() as writer:
+        state = writer.publish("bm25", "f1", build=build("new"), revision=0)
+    assert sorted(path.name for path in state.folder.iterdir()) == ["one", "two"]
+    assert folders(collection) == ["f1", f"f1/{state.folder.name}"]
+
+
+def test_indexes_live_beside_each_other_and_are_dropped_alone(collection: Collection) -> None:
+    with collection.writer() as writer:
+        writer.publish("faiss", "f2", build=build("two"), revision=0)
+        kept = writer.publish("bm25", "f1", build=build("one"), revision=0)
+        assert [state.name for state in collection.indexes()] == ["bm25", "faiss"]
+        writer.drop_index("f2")
+        writer.drop_index("never built")
+    assert collection.indexes() == [kept]
+    assert folders(collection) == ["f1", f"f1/{kept.folder.name}"]
+
+
+def test_no_generation_number_is_used_twice(collection: Collection) -> None:
+    with collection.writer() as writer:
+        first = writer.publish("bm25", "f1", build=build("old"), revision=0)
+        writer.drop_index("f1")
+        assert writer.publish("bm25", "f1", build=build("new"), revision=0).generation > first.generation
+
+
+def test_an_index_removed_by_hand_is_not_there(collection: Collection) -> None:
+    with collection.writer() as writer:
+        state = writer.publish("bm25", "f1", build=build("old"), revision=0)
+    shutil.rmtree(state.folder)
+    assert collection.index_state("f1") is None
+    assert collection.indexes() == []
+
+
+def test_a_fingerprint_that_would_leave_the_folder_is_refused(collection: Collection) -> None:
+    with collection.writer() as writer, pytest.raises(ValueError, match="cannot name a folder"):
+        writer.publish("bm25", "../../elsewhere", build=build("x"), revision=0)

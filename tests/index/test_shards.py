@@ -1,0 +1,93 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.index.shards import ShardStore, shard_key
+
+VECTORS: dict[str, np.ndarray[Any, Any]] = {
+    "vectors": np.arange(12, dtype=np.float32).reshape(4, 3),
+    "lengths": np.array([1, 3], dtype=np.int64),
+    "allow_pickle": np.zeros((0, 3), dtype=np.float16),
+}
+
+
+def test_arrays_come_back_with_their_names_types_and_shapes(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    store.put("f1", "ab", VECTORS)
+    found = store.get("f1", "ab")
+    assert found is not None
+    assert list(found) == list(VECTORS)
+    for name, array in VECTORS.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+    assert store.get("f1", "cd") is None
+    assert store.get("f2", "ab") is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_a_truncated_shard_counts_as_none_and_is_removed(tmp_path: Path, share: float) -> None:
+    store = ShardStore(tmp_path)
+    store.put("f1", "ab", VECTORS)
+    path = tmp_path / "f1" / "ab.npz"
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    assert store.get("f1", "ab") is None
+    assert not path.exists()
+
+
+def test_a_shard_with_one_wrong_bit_in_its_vectors_counts_as_none(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    store.put("f1", "ab", {"vectors": np.full(100, 7, dtype=np.uint8)})
+    path = tmp_path / "f1" / "ab.npz"
+    data = bytearray(path.read_bytes())
+    data[data.index(bytes([7] * 100)) + 50] ^= 1
+    path.write_bytes(data)
+    assert store.get("f1", "ab") is None
+
+
+def test_a_shard_that_would_run_code_when_loaded_is_refused_both_ways(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    objects = np.array([{"any": "object"}], dtype=object)
+    with pytest.raises(ValueError, match="Object arrays"):
+        store.put("f1", "ab", {"vectors": objects})
+    assert list((tmp_path / "f1").iterdir()) == []
+    np.savez(tmp_path / "f1" / "ab.npz", vectors=objects)
+    assert store.get("f1", "ab") is None
+
+
+def test_pruning_keeps_only_what_is_named(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    for fingerprint, key in [("f1", "ab"), ("f1", "cd"), ("f2", "ab")]:
+        store.put(fingerprint, key, VECTORS)
+    (tmp_path / "f1" / ".half-written").write_bytes(b"")
+    assert store.prune({"f1": ["ab"]}) == 3
+    assert [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*"))] == ["f1", "f1/ab.npz"]
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "a/b", "", ".hidden", "a\n", "x" * 129])
+def test_names_that_would_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="cannot name a folder"):
+        ShardStore(tmp_path).put(name, "ab", VECTORS)
+    with pytest.raises(ValueError, match="cannot name a folder"):
+        ShardStore(tmp_path).get("f1", name)
+
+
+views = st.lists(st.text() | st.binary(), max_size=4)
+
+
+@given(views, views)
+def test_two_lists_of_views_share_a_key_only_if_they_are_equal(a: list[str | bytes], b: list[str | bytes]) -> None:
+    def data(views: list[str | bytes]) -> list[bytes]:
+        return [view.encode() if isinstance(view, str) else view for view in views]
+
+    assert (shard_key(a) == shard_key(b)) == (data(a) == data(b))
+
+
+def test_views_are_not_merely_joined() -> None:
+    assert shard_key(["ab", "c"]) != shard_key(["a", "bc"]) != shard_key(["abc"])
+    assert shard_key(["a", "b"]) != shard_key(["b", "a"])
+    assert shard_key([]) != shard_key([""])
