@@ -1,0 +1,200 @@
+"""The marks of an answer: how they are written, which quotes they mean, and the answer woven from them.
+
+A text mark is `[3]`, `[1, 2]`, `[1-3]` or a mixture such as `[1, 3-5]`; `;` separates as well as `,` does, and a range
+may be written with an en dash. An image mark is `![what it shows](image2)`; `(image 2)`, `(Image_2)` and
+`(image2.png)` are read as the same.
+
+No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that hold a 0 (the
+interval `[0, 1]`), numbers of more than nine digits, and whatever stands in code (between back-ticks on one line, or
+in a fenced block). A mark inside the summary of an image mark belongs to that summary. `[0]` and `[2019]` are marks
+like any other; where the context has no such quote, they are reported as unresolved.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, TextBlock, UnresolvedMark
+from quoteweave.core.records import Kind, Record
+
+MAX_RANGE = 20
+"""A range of more numbers than this, or one that runs backwards, is not spelled out: its two ends stand for it."""
+
+# Possessive quantifiers (`++`, `*+`) never give back what they took, which keeps hostile text linear.
+_NUMBER = r"[1-9][0-9]{0,8}+"
+_DASH = "[-\u2013]"
+_ITEM = rf"{_NUMBER}(?:\s*+{_DASH}\s*+{_NUMBER})?+"
+_GRAMMAR = re.compile(
+    rf"""
+      (?: ^[ ]{{0,3}}```.*?(?:^[ ]{{0,3}}```|\Z) | `[^`\n]++` )                            # code, skipped whole
+    | !\[ (?P<summary> (?:[^\[\]]++ | \[[^\[\]]*+\])*+ ) \]
+      \( \s*+ image[\s_-]? (?P<image>[0-9]{{1,9}}) (?:\.[a-z]{{3,4}})? \s*+ \)              # image mark
+    | \[ \s*+ (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()            # text mark
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+
+_REMOVED = "\0"
+_GAP = re.compile(r"(?<!\s)\s*+\0[\s\0]*+")
+_NO_SPACE_BEFORE = ".,;:!?)]}"
+
+
+class Mark(Record):
+    """One mark as it stands in a text, before it is known whether its quotes exist."""
+
+    mark: str
+    start: int
+    end: int
+    kind: Kind
+    numbers: tuple[int, ...]
+    """In the order written, each once."""
+    summary: str | None = None
+    """What an image mark says of its image, on one line; None for a text mark."""
+
+
+def parse_marks(text: str) -> list[Mark]:
+    """Every mark of `text`, in order and without overlap; `text[mark.start:mark.end] == mark.mark`. Linear in time."""
+    marks = []
+    for match in _GRAMMAR.finditer(text):
+        kind: Kind
+        numbers: tuple[int, ...]
+        if match["image"] is not None:
+            kind, numbers, summary = "image", (int(match["image"]),), " ".join(match["summary"].split())
+        elif match["list"] is not None:
+            kind, numbers, summary = "text", _numbers(match["list"]), None
+        else:
+            continue
+        start, end = match.span()
+        marks.append(Mark(mark=match[0], start=start, end=end, kind=kind, numbers=numbers, summary=summary))
+    return marks
+
+
+def _numbers(listed: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for item in re.split("[,;]", listed):
+        ends = [int(end) for end in re.split(_DASH, item)]
+        first, last = ends[0], ends[-1]
+        numbers += range(first, last + 1) if 0 <= last - first < MAX_RANGE else ends
+    return tuple(dict.fromkeys(numbers))
+
+
+def resolve(text: str, context: Context) -> tuple[tuple[Citation, ...], tuple[UnresolvedMark, ...]]:
+    """The quotes that the marks of `text` mean, and the marks that mean none; one record for each number.
+
+    All spans index `text`. A mark of several numbers gives each of its records the span of the whole mark.
+    """
+    citations, unresolved = [], []
+    for mark in parse_marks(text):
+        for number in mark.numbers:
+            quote = context.quote(mark.kind, number)
+            if quote is None:
+                unresolved.append(
+                    UnresolvedMark(mark=mark.mark, start=mark.start, end=mark.end, kind=mark.kind, number=number)
+                )
+                continue
+            citations.append(
+                Citation(
+                    mark=mark.mark,
+                    start=mark.start,
+                    end=mark.end,
+                    kind=mark.kind,
+                    number=number,
+                    quote_id=quote.id,
+                    document=quote.document,
+                    page=quote.page,
+                    page_label=quote.page_label,
+                    bbox=quote.bbox,
+                )
+            )
+    return tuple(citations), tuple(unresolved)
+
+
+def weave(
+    question: str,
+    text: str,
+    context: Context,
+    *,
+    model: str,
+    status: Literal["answered", "abstained"] = "answered",
+    warnings: tuple[str, ...] = (),
+) -> Answer:
+    """The answer that `text` gives to `question`: its citations, and its text cut where images stand.
+
+    Numbers that name no quote of the context are taken out of the shown text, with a warning: `[1, 99]` becomes `[1]`,
+    `[99]` goes and leaves no double space. `Answer.unresolved` keeps them, with spans that index `text` as given; the
+    spans of `Answer.citations` index `Answer.text`. Where taking them out would turn what stands around them into
+    another mark (`[[99]1]`), the text stays as it is. Weaving an answer's own text changes nothing.
+
+    Blocks: a TextBlock holds the exact slice of `Answer.text` between two image marks (or the text's ends); a slice of
+    whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0.
+    `seconds` is 0 and `usage` unknown; the caller who knows better replaces them with `model_copy`.
+    """
+    citations, unresolved = resolve(text, context)
+    shown = _without_unresolved(text, context) if unresolved else text
+    if unresolved:
+        count = len({mark.start for mark in unresolved})
+        named = "1 mark names" if count == 1 else f"{count} marks name"
+        done = "taken out of the answer" if shown != text else "left where it stood"
+        warnings = (*warnings, f"{named} a quote that was not given, and was {done}.")
+        citations, _ = resolve(shown, context)
+    return Answer(
+        question=question,
+        status=status,
+        text=shown,
+        blocks=_blocks(shown, context, citations),
+        citations=citations,
+        unresolved=unresolved,
+        model=model,
+        seconds=0.0,
+        warnings=warnings,
+    )
+
+
+def _without_unresolved(text: str, context: Context) -> str:
+    """`text` with only those numbers that name a quote, or `text` itself where that would make other marks of it."""
+    if _REMOVED in text:
+        return text
+    pieces: list[str] = []
+    kept: list[tuple[Kind, tuple[int, ...]]] = []
+    position = 0
+    for mark in parse_marks(text):
+        numbers = tuple(number for number in mark.numbers if context.quote(mark.kind, number) is not None)
+        if numbers:
+            kept.append((mark.kind, numbers))
+        if numbers != mark.numbers:
+            rewritten = f"[{', '.join(map(str, numbers))}]" if numbers else _REMOVED
+            pieces += [text[position : mark.start], rewritten]
+            position = mark.end
+    result = _GAP.sub(_tidy, "".join([*pieces, text[position:]]))
+    return result if [(mark.kind, mark.numbers) for mark in parse_marks(result)] == kept else text
+
+
+def _tidy(gap: re.Match[str]) -> str:
+    """The one piece of whitespace, out of those around the removed marks, that keeps lines and paragraphs apart."""
+    following = gap.string[gap.end() : gap.end() + 1]
+    if gap.start() == 0 or not following:
+        return ""
+    widest = max(gap[0].split(_REMOVED), key=lambda blank: (blank.count("\n"), len(blank)))
+    return "" if following in _NO_SPACE_BEFORE and "\n" not in widest else widest
+
+
+def _blocks(text: str, context: Context, citations: Sequence[Citation]) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    summaries = {mark.start: mark.summary or "" for mark in parse_marks(text) if mark.kind == "image"}
+    pending: list[Citation] = []
+    position = 0
+    for citation in citations:
+        if citation.kind == "text":
+            pending.append(citation)
+            continue
+        blocks += _text_block(text[position : citation.start], pending)
+        quote = context.quote("image", citation.number)
+        stored = quote.image if quote is not None else None
+        blocks.append(ImageBlock(summary=summaries[citation.start], image=stored, citation=citation))
+        pending, position = [], citation.end
+    blocks += _text_block(text[position:], pending)
+    return tuple(blocks)
+
+
+def _text_block(text: str, citations: Sequence[Citation]) -> list[TextBlock]:
+    return [TextBlock(text=text, citations=tuple(citations))] if text.strip() else []

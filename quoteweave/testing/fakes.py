@@ -1,0 +1,42 @@
+"""Stand-ins for a chat model and a retriever that say what they are told to."""
+
+from collections.abc import Mapping, Sequence
+
+from quoteweave.core.answers import Completion
+from quoteweave.core.records import Filter, Hit, Query, Quote
+
+
+class FakeChat:
+    """A ChatModel that gives its replies in turn. A string becomes a completion, an exception is raised.
+
+    `requests` holds the messages of each call. Raises IndexError when it is asked once too often.
+    """
+
+    def __init__(self, replies: Sequence[str | Completion | Exception], *, name: str = "fake") -> None:
+        self.name = name
+        self.requests: list[list[Mapping[str, object]]] = []
+        self._replies = list(replies)
+
+    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+        """The next reply."""
+        self.requests.append(list(messages))
+        reply = self._replies[len(self.requests) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, Completion) else Completion(text=reply, model=self.name)
+
+
+class FakeRetriever:
+    """A Retriever that returns the same quotes for every query, in the order given, with scores 1, 1/2, 1/3…
+
+    `filters` holds the `where` of each call; nothing is filtered by it.
+    """
+
+    def __init__(self, quotes: Sequence[Quote]) -> None:
+        self.filters: list[Filter | None] = []
+        self._hits = [Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(quotes, 1)]
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        """The first `k` quotes, once for each query."""
+        self.filters.append(where)
+        return [self._hits[:k] for _ in queries]
