@@ -1,0 +1,122 @@
+"""MMDocIR (Dong et al., arXiv 2501.08828): questions about long PDFs, with the pages and boxes that hold the evidence.
+
+A folder holds `annotations.jsonl`, one document a line, and the documents in `pdf/`.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.records import Example, GoldBox, Query, Reference
+
+ANNOTATIONS = "annotations.jsonl"
+DOCUMENTS = "pdf"
+
+# The names of the two sources that MMDocIR draws on: MMLongBench-Doc above, DocBench below. The paper counts DocBench's
+# questions on metadata with those on layout ("Layout/Meta").
+EVIDENCE_TYPES = {
+    "Pure-text (Plain-text)": "text",
+    "Generalized-text (Layout)": "layout",
+    "Table": "table",
+    "Chart": "chart",
+    "Figure": "figure",
+    "text-only": "text",
+    "meta-data": "layout",
+    "multimodal-t": "table",
+    "multimodal-f": "figure",
+}
+
+
+def _names(raw: object) -> object:
+    """`"['Chart', 'Table']"` and `"Chart"` as lists. The string is read as a literal, never run."""
+    if not isinstance(raw, str):
+        return raw
+    if not raw.lstrip().startswith("["):
+        return [raw]
+    try:
+        return ast.literal_eval(raw.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"not a list written as a string: {raw[:80]!r}") from error
+
+
+class _Line(BaseModel):
+    # Fields that we do not read may come and go between releases of the dataset.
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
+
+
+class _LayoutBox(_Line):
+    page: int = Field(ge=0)
+    bbox: Box
+
+
+class _Question(_Line):
+    Q: str
+    A: str | None = None
+    type: Annotated[tuple[str, ...], BeforeValidator(_names)]
+    page_id: tuple[Annotated[int, Field(ge=0)], ...]
+    layout_mapping: tuple[_LayoutBox, ...] = ()
+
+
+class _Document(_Line):
+    doc_name: str = Field(min_length=1)
+    domain: str | None = None
+    questions: tuple[_Question, ...]
+
+
+def load_mmdocir(folder: Path) -> list[Example]:
+    """Every question of `folder/annotations.jsonl`, in the order of the file.
+
+    An example's id is `<doc_name>#<n>`, n from 0 among its document's questions, and its document is `doc_name`: the
+    name that the file has in a collection to which `folder/pdf` was added. Gold pages count from 0. Gold boxes are in
+    points from the page's top left and are carried as they were annotated: where the annotated `page_size` differs from
+    the page's own they are not rescaled. Evidence types are shortened by `EVIDENCE_TYPES`; others keep their names.
+
+    Raises DatasetError, naming file, line (from 1) and field, for what is missing or malformed.
+    """
+    path = folder / ANNOTATIONS
+    if not path.is_file():
+        raise DatasetError(f"no {ANNOTATIONS} in {folder}; name the folder that holds it beside {DOCUMENTS}/")
+    examples: list[Example] = []
+    seen: dict[str, int] = {}
+    for number, document in _documents(path):
+        first = seen.setdefault(document.doc_name, number)
+        if first != number:
+            raise DatasetError(f"{path}, line {number}, doc_name: {document.doc_name!r} is on line {first} already")
+        examples.extend(_example(document, index) for index in range(len(document.questions)))
+    if not examples:
+        raise DatasetError(f"{path} holds no question")
+    return examples
+
+
+def _documents(path: Path) -> Iterator[tuple[int, _Document]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield number, _Document.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_context=False)[0]
+                field = ".".join(str(part) for part in first["loc"]) or "the line"
+                raise DatasetError(f"{path}, line {number}, {field}: {first['msg']}") from error
+
+
+def _example(document: _Document, index: int) -> Example:
+    question = document.questions[index]
+    return Example(
+        id=f"{document.doc_name}#{index}",
+        query=Query(text=question.Q),
+        document=document.doc_name,
+        domain=document.domain,
+        evidence_types=tuple(dict.fromkeys(EVIDENCE_TYPES.get(name, name) for name in question.type)),
+        reference=Reference(
+            answer=question.A,
+            pages=tuple(dict.fromkeys(question.page_id)),
+            boxes=tuple(GoldBox(page=box.page, bbox=box.bbox) for box in question.layout_mapping),
+        ),
+    )
