@@ -1,0 +1,180 @@
+"""Tells what a file is: by its first bytes where its format has a signature, else by its name's suffix.
+
+Nothing is decompressed or parsed here.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+
+from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
+
+
+class Format(StrEnum):
+    """The formats that become quotes."""
+
+    PDF = "pdf"
+    PNG = "png"
+    JPEG = "jpeg"
+    WEBP = "webp"
+    TIFF = "tiff"
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    HTML = "html"
+
+
+_BINARY_SUFFIXES = {
+    ".pdf": Format.PDF,
+    ".png": Format.PNG,
+    ".jpg": Format.JPEG,
+    ".jpeg": Format.JPEG,
+    ".webp": Format.WEBP,
+    ".tif": Format.TIFF,
+    ".tiff": Format.TIFF,
+}
+_TEXT_SUFFIXES = {
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
+    ".txt": Format.TEXT,
+    ".text": Format.TEXT,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
+    ".xhtml": Format.HTML,
+}
+SUPPORTED_SUFFIXES = frozenset({*_BINARY_SUFFIXES, *_TEXT_SUFFIXES})
+"""Suffixes, in lower case, of the files that are read when a folder is walked."""
+
+_OFFICE = "convert it with LibreOffice: soffice --headless --convert-to pdf FILE"
+_PANDOC = "convert it with pandoc: pandoc FILE -o FILE.html"
+_PICTURE = "convert it with ImageMagick: magick FILE FILE.png"
+_ARCHIVE = "unpack it and add the files inside"
+_PRINT = "open it in the program that made it and save it as PDF"
+
+ADVICE: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys((".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".rtf"), _OFFICE)
+    | dict.fromkeys((".rst", ".tex", ".adoc", ".org", ".ipynb", ".fb2"), _PANDOC)
+    | dict.fromkeys((".gif", ".bmp", ".heic", ".heif", ".avif", ".jp2", ".psd", ".svg"), _PICTURE)
+    | dict.fromkeys((".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst"), _ARCHIVE)
+    | dict.fromkeys((".pages", ".key", ".numbers", ".vsd", ".vsdx", ".pub", ".xps"), _PRINT)
+    | {
+        ".epub": "convert it with Calibre: ebook-convert FILE FILE.pdf",
+        ".mobi": "convert it with Calibre: ebook-convert FILE FILE.pdf",
+        ".djvu": "convert it with DjVuLibre: ddjvu -format=pdf FILE FILE.pdf",
+        ".ps": "convert it with Ghostscript: ps2pdf FILE FILE.pdf",
+        ".eps": "convert it with Ghostscript: ps2pdf -dEPSCrop FILE FILE.pdf",
+        ".csv": "save it as a Markdown or HTML table",
+        ".tsv": "save it as a Markdown or HTML table",
+        ".parquet": "import it, if it is a layout file of MMDocIR",
+        ".json": "import it, if it is MinerU's content_list.json",
+    }
+)
+"""How to convert what is not read, by suffix in lower case."""
+
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n", Format.PNG),
+    (0, b"\xff\xd8\xff", Format.JPEG),
+    (8, b"WEBP", Format.WEBP),
+    (0, b"II*\x00", Format.TIFF),
+    (0, b"MM\x00*", Format.TIFF),
+    (0, b"II+\x00", Format.TIFF),
+    (0, b"MM\x00+", Format.TIFF),
+)
+_FOREIGN = (
+    (30, b"mimetypeapplication/epub+zip", "an EPUB book", ".epub"),
+    (30, b"mimetypeapplication/vnd.oasis.opendocument", "an OpenDocument file", ".odt"),
+    (0, b"PK\x03\x04", "a ZIP archive", ".zip"),
+    (0, b"PK\x05\x06", "a ZIP archive", ".zip"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or protected Office document", ".doc"),
+    (0, b"{\\rtf", "an RTF document", ".rtf"),
+    (0, b"AT&TFORM", "a DjVu document", ".djvu"),
+    (0, b"%!PS", "a PostScript file", ".ps"),
+    (4, b"ftyphei", "a HEIC picture", ".heic"),
+    (4, b"ftypmif1", "a HEIC picture", ".heic"),
+    (4, b"ftypavif", "an AVIF picture", ".avif"),
+    (0, b"GIF8", "a GIF picture", ".gif"),
+    (0, b"8BPS", "a Photoshop picture", ".psd"),
+    (0, b"\x1f\x8b", "a gzip archive", ".gz"),
+    (4, b"1AY&SY", "a bzip2 archive", ".bz2"),
+    (0, b"\xfd7zXZ\x00", "an xz archive", ".xz"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", ".7z"),
+    (0, b"Rar!\x1a\x07", "a RAR archive", ".rar"),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive", ".zst"),
+    (0, b"PAR1", "a Parquet file", ".parquet"),
+)
+_ZIPPED = {".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".pages", ".key", ".numbers", ".vsdx", ".xps"}
+_OLE = {".doc", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
+
+_HEAD = 8192
+_PDF_JUNK = 1024
+_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
+
+
+def sniff(path: Path) -> Format:
+    """What a file is. Up to 1,024 bytes of junk may stand before a PDF's header.
+
+    Raises UnsupportedFormat, with a way to convert it, for what is not read; DamagedDocument for an empty file, binary
+    data with a text's name, and a file that is not what its name says; DocumentError when it cannot be opened.
+    """
+    if not path.is_file():  # opening a pipe would wait for ever
+        raise DocumentError(f"{path.name!r} is not a file")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+    except OSError as error:
+        raise DocumentError(f"{path.name!r} cannot be opened: {error.strerror or error}") from error
+    if not head:
+        raise DamagedDocument(f"{path.name!r} is empty")
+    suffix = path.suffix.lower()
+    found = _by_signature(head, suffix)
+    if found is not None:
+        return found
+    return _by_suffix(path.name, suffix, head)
+
+
+def _by_signature(head: bytes, suffix: str) -> Format | None:
+    for offset, mark, found in _SIGNATURES:
+        if head.startswith(mark, offset) and (found is not Format.WEBP or head.startswith(b"RIFF")):
+            return found
+    # A text may speak of PDF headers; only at the very start is one taken for what it is.
+    at = head.find(b"%PDF-", 0, _PDF_JUNK + 5)
+    return Format.PDF if at == 0 or (at > 0 and suffix not in _TEXT_SUFFIXES) else None
+
+
+def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
+    kind, usual = _foreign(head, suffix)
+    if suffix in _BINARY_SUFFIXES:
+        raise DamagedDocument(f"{name!r} is not {suffix}: it seems to be {kind or _looks_like(head)}; check the file")
+    if kind is not None:
+        raise UnsupportedFormat(f"{name!r} is {kind}, which is not read; {ADVICE[usual]}")
+    if suffix in ADVICE:
+        raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; {ADVICE[suffix]}")
+    if suffix and suffix not in _TEXT_SUFFIXES:
+        raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; convert it to PDF, HTML or text")
+    if not _is_text(head):
+        raise DamagedDocument(f"{name!r} is not text but binary data; if it is a document, give it its right name")
+    return _TEXT_SUFFIXES.get(suffix, Format.TEXT)
+
+
+def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
+    """What a file of no format of ours is, and the suffix whose advice fits it."""
+    for offset, mark, kind, usual in _FOREIGN:
+        if head.startswith(mark, offset):
+            container = _ZIPPED if usual == ".zip" else _OLE if usual == ".doc" else set()
+            return (f"a {suffix} file", suffix) if suffix in container else (kind, usual)
+    return None, suffix
+
+
+def _looks_like(head: bytes) -> str:
+    if not _is_text(head):
+        return "damaged, or other binary data"
+    return "an HTML page" if b"<html" in head.lower() or b"<!doctype html" in head.lower() else "text"
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether bytes may be text: in UTF-16 by their byte order mark, else with no NUL and few control characters."""
+    if head.startswith(_BOMS):
+        return True
+    controls = len(head) - len(head.translate(None, _CONTROL))
+    return b"\x00" not in head and controls <= len(head) // 20

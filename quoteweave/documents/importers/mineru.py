@@ -1,0 +1,213 @@
+"""Imports what MinerU has parsed: its `<name>_content_list.json`.
+
+Read is the flat content list, as the pipeline and VLM back ends of MinerU 0.6 to 2.x write it: `type`, `page_idx`,
+`bbox` (in recent versions, in thousandths of the page's width and height), `text`, `text_level`, `list_items`,
+`code_body`, `img_path`, `table_body` (HTML), `content` of images and charts, and captions and footnotes as
+`<type>_caption` and `<type>_footnote` (`img_caption`, `img_footnote` in old versions). The nested
+`_content_list_v2.json` is not read.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import DamagedDocument
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
+from quoteweave.documents.decoding import read_text, storable
+from quoteweave.documents.flow import Block, with_sections
+from quoteweave.documents.html import html_blocks
+from quoteweave.documents.pictures import Pictures
+from quoteweave.index.images import ImageStore
+
+MAX_MEGABYTES = 256
+MAX_PAGES = 100_000
+UNKNOWN_SIZE = (1000.0, 1000.0)
+
+_LAYOUTS: Mapping[str, Layout] = {
+    "title": "title",
+    "list": "list",
+    "equation": "equation",
+    "interline_equation": "equation",
+    "image": "figure",
+    "chart": "chart",
+    "table": "table",
+    "header": "header",
+    "footer": "footer",
+    "page_number": "footer",
+}
+_PROSE = frozenset({"text", "code", "ref_text", "phonetic", "abstract", "index", "aside_text", "page_footnote"})
+
+
+class _Sheet(NamedTuple):
+    """A page of the source: its size in points, and its label."""
+
+    size: tuple[float, float]
+    label: str
+
+
+def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
+    """The blocks of a content list as quotes: one a block, however long, in the list's order.
+
+    Boxes are in points where MinerU's `<name>_origin.pdf`, or `<name>.pdf`, lies beside the list and tells the pages'
+    sizes. Where it does not, pages are taken to be 1000 by 1000, so that boxes are the list's own thousandths, with a
+    warning. A block without a usable box gets its whole page, and one warning counts them. Pictures are read from below
+    the list's folder only. Raises DocumentError when the file is no content list, naming block and field.
+    """
+    items = _items(path)
+    sheets, warnings = _sheets(path)
+    pictures = Pictures(path.parent, images)
+    blocks = [_block(item, path.name, pictures) for item in items]
+    indexes = [_page_index(item, f"{path.name!r}, block {number}") for number, item in enumerate(items)]
+    boxes = [_thousandths(item.get("bbox")) for item in items]
+    said = [number for number, block in enumerate(blocks) if block.text or block.caption or block.image]
+    pages = _pages(sheets, 1 + max(indexes, default=0))
+    quotes = _quotes([blocks[n] for n in said], [(indexes[n], boxes[n]) for n in said], pages)
+    return ParsedDocument(
+        pages=pages,
+        quotes=tuple(quotes),
+        warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in said)), *pictures.warnings),
+    )
+
+
+def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
+    """What was guessed, a sentence each."""
+    types = Counter(str(item.get("type"))[:40] for item in items)
+    doubts = [
+        f"{count} blocks of the unknown type {name!r} were read as text."
+        for name, count in types.items()
+        if name not in _PROSE and name not in _LAYOUTS
+    ]
+    if without_box:
+        doubts.append(f"{without_box} blocks have no usable box; they were given their whole page.")
+    return doubts
+
+
+def _items(path: Path) -> list[dict[str, Any]]:
+    text, _ = read_text(path, megabytes=MAX_MEGABYTES)
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedDocument(f"{path.name!r} is not JSON ({error}); have MinerU write it again") from error
+    if not isinstance(items, list):
+        raise DamagedDocument(f"{path.name!r} is no content list: it holds no list of blocks")
+    for number, item in enumerate(items):
+        if isinstance(item, list):
+            raise DamagedDocument(f"{path.name!r} is MinerU's nested form (v2); give the _content_list.json beside it")
+        if not isinstance(item, dict):
+            raise DamagedDocument(f"{path.name!r}, block {number}: it is {type(item).__name__}, not an object")
+    return items
+
+
+def _block(item: Mapping[str, Any], source: str, pictures: Pictures) -> Block:
+    kind = str(item.get("type"))
+    level = item.get("text_level")
+    is_title = kind == "title" or (isinstance(level, int) and level > 0)
+    layout: Layout = "title" if is_title else _LAYOUTS.get(kind, "paragraph")
+    picture = pictures.at_path(str(item["img_path"])) if item.get("img_path") else None
+    caption = _words(item, f"{kind}_caption") or _words(item, "img_caption")
+    note = _words(item, f"{kind}_footnote") or _words(item, "img_footnote")
+    text = "\n".join(part for part in (_text(item, kind, source), note) if part)
+    if layout not in IMAGE_LAYOUTS and caption:
+        text, caption = f"{caption}\n{text}", ""
+    return Block(
+        layout=layout,
+        text=" ".join(text.split()) if is_title else text,
+        level=level if isinstance(level, int) and level > 0 else 1,
+        caption=caption or None,
+        image=picture.key if picture else None,
+    )
+
+
+def _text(item: Mapping[str, Any], kind: str, source: str) -> str:
+    if kind == "table":
+        return "\n".join(block.text for block in html_blocks(_words(item, "table_body"), name=source))
+    if kind in ("equation", "interline_equation"):
+        return _words(item, "text").removeprefix("$$").removesuffix("$$").strip()
+    fields = ("text", "list_items", "code_body", "content")
+    return "\n".join(words for words in (_words(item, field) for field in fields) if words)
+
+
+def _words(item: Mapping[str, Any], field: str) -> str:
+    """A field that is a string or a list of them; empty where it is neither."""
+    value = item.get(field)
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join(storable(line).strip() for line in lines if isinstance(line, str) and line.strip())
+
+
+def _page_index(item: Mapping[str, Any], where: str) -> int:
+    index = item.get("page_idx")
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < MAX_PAGES:
+        raise DamagedDocument(f"{where}: page_idx is {str(index)[:40]}, not a page number from 0 to {MAX_PAGES:,}")
+    return index
+
+
+def _thousandths(value: object) -> Box | None:
+    """A box in thousandths of its page, or None where there is none that can be used."""
+    if not isinstance(value, list) or len(value) != 4:
+        return None
+    if not all(isinstance(edge, int | float) and math.isfinite(edge) for edge in value):
+        return None
+    x1, y1, x2, y2 = (min(max(float(edge), 0.0), 1000.0) for edge in value)
+    # Far beyond the page they are no thousandths, but points or pixels of a version that is not known here.
+    return (x1, y1, x2, y2) if x1 < x2 and y1 < y2 and max(value) <= 1050 else None
+
+
+def _sheets(path: Path) -> tuple[list[_Sheet], tuple[str, ...]]:
+    """The pages of the PDF that the list was made from, and a warning where there is none to be read."""
+    import pypdfium2
+
+    stem = path.stem.removesuffix("_content_list")
+    for name in (f"{stem}_origin.pdf", f"{stem}.pdf"):
+        source = path.with_name(name)
+        if not source.is_file():
+            continue
+        try:
+            with pypdfium2.PdfDocument(source) as pdf:
+                numbers = range(min(len(pdf), MAX_PAGES))
+                return [_Sheet(pdf.get_page_size(n), pdf.get_page_label(n) or str(n + 1)) for n in numbers], ()
+        except pypdfium2.PdfiumError:
+            return [], (
+                f"The sizes of its pages are unknown, because {name!r} cannot be read; boxes are in thousandths.",
+            )
+    return [], (
+        f"The sizes of its pages are unknown, because there is no {stem}_origin.pdf; boxes are in thousandths.",
+    )
+
+
+def _pages(sheets: Sequence[_Sheet], at_least: int) -> tuple[Page, ...]:
+    count = max(len(sheets), at_least)
+    known = [*sheets, *(_Sheet(UNKNOWN_SIZE, str(number + 1)) for number in range(len(sheets), count))]
+    sizes = [sheet.size if min(sheet.size) > 0 else UNKNOWN_SIZE for sheet in known]
+    return tuple(
+        Page(number=number, label=sheet.label, width=width, height=height, text_source="file")
+        for number, (sheet, (width, height)) in enumerate(zip(known, sizes, strict=True))
+    )
+
+
+def _quotes(blocks: Sequence[Block], places: Sequence[tuple[int, Box | None]], pages: Sequence[Page]) -> list[Quote]:
+    quotes: list[Quote] = []
+    ordinals = [0] * len(pages)
+    for (block, section), (index, box) in zip(with_sections(blocks), places, strict=True):
+        page = pages[index]
+        x1, y1, x2, y2 = (edge / 1000 for edge in box or (0, 0, 1000, 1000))
+        quotes.append(
+            Quote(
+                id=f"{index}:{ordinals[index]}",
+                document="",
+                page=index,
+                page_label=page.label,
+                bbox=(x1 * page.width, y1 * page.height, x2 * page.width, y2 * page.height),
+                kind="image" if block.layout in IMAGE_LAYOUTS else "text",
+                layout=block.layout,
+                section=section,
+                caption=block.caption,
+                text=block.text,
+                image=block.image,
+            )
+        )
+        ordinals[index] += 1
+    return quotes

@@ -1,0 +1,215 @@
+"""Imports the layout table of MMDocIR (`MMDocIR_layouts.parquet`; arXiv 2501.08828).
+
+One row is one layout element: `doc_name`, `domain`, `type` (text, title, equation, image or table), `layout_id`,
+`page_id` (from 0), `image_path`, `image_binary`, `text`, `ocr_text`, `vlm_text`, `bbox` and `page_size` (both in
+points). Needs the extra `parquet`.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
+from quoteweave.documents.decoding import storable
+from quoteweave.documents.flow import Block, with_sections
+from quoteweave.documents.pictures import store_picture
+from quoteweave.index.images import ImageStore
+
+MAX_PAGES = 100_000
+
+_NEEDED = ("doc_name", "type", "layout_id", "page_id", "text", "bbox", "page_size")
+_OPTIONAL = ("domain", "image_binary", "ocr_text", "vlm_text")
+_ROWS_AT_ONCE = 16
+_BUFFER_BYTES = 1 << 20
+_LAYOUTS: Mapping[str, Layout] = {
+    "text": "paragraph",
+    "title": "title",
+    "list": "list",
+    "caption": "caption",
+    "equation": "equation",
+    "image": "figure",
+    "figure": "figure",
+    "chart": "chart",
+    "table": "table",
+    "header": "header",
+    "footer": "footer",
+}
+
+
+class ImportedDocument(NamedTuple):
+    """One document of the table."""
+
+    name: str
+    domain: str
+    parsed: ParsedDocument
+
+
+class _Row(NamedTuple):
+    """A row whose fields have been checked."""
+
+    document: str
+    layout_id: int
+    page: int
+    size: tuple[float, float]
+    box: Box
+    values: dict[str, Any]
+
+
+def iter_mmdocir_layout(path: Path, images: ImageStore) -> Iterator[ImportedDocument]:
+    """The documents of the table, one after the other, each with its rows as quotes in the table's order.
+
+    A quote's id is `<page_id>:<layout_id>` where the layout ids differ within the document; else the row's place in the
+    document stands for the layout id, with a warning. Only one document and a few rows are held in memory, so the
+    rows of a document must follow each other, as they do in the published table.
+
+    Raises MissingExtra without pyarrow, and DatasetError, naming file, row (from 0) and field, for what cannot be
+    read; also when a document comes back after another one. What was yielded before stays good.
+    """
+    seen: set[str] = set()
+    for name, group in groupby(_rows(path), key=lambda row: row.document):
+        if name in seen:
+            raise DatasetError(
+                f"{path.name!r}: the rows of {name!r} do not follow each other; sort the table by doc_name"
+            )
+        seen.add(name)
+        yield _document(name, group, images)
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "parquet") from error
+    number = 0
+    try:
+        with parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
+            for field in _NEEDED:
+                if field not in table.schema_arrow.names:
+                    raise DatasetError(f"{path.name!r} has no column {field}; is it MMDocIR's layout table?")
+            columns = [field for field in (*_NEEDED, *_OPTIONAL) if field in table.schema_arrow.names]
+            for batch in table.iter_batches(_ROWS_AT_ONCE, columns=columns, use_threads=False):
+                for values in batch.to_pylist():
+                    yield _checked(values, f"{path.name!r}, row {number}")
+                    number += 1
+    except (OSError, pyarrow.ArrowException) as error:
+        raise DatasetError(f"{path.name!r} cannot be read as Parquet from row {number} on: {error}") from error
+
+
+def _checked(values: dict[str, Any], where: str) -> _Row:
+    name = values["doc_name"]
+    if not isinstance(name, str) or not name.strip():
+        raise DatasetError(f"{where}: doc_name is {str(name)[:40]!r}, not a name")
+    if not isinstance(values["type"], str):
+        raise DatasetError(f"{where}: type is {str(values['type'])[:40]!r}, not a word")
+    width, height = _numbers(values, "page_size", 2, where)
+    if width <= 0 or height <= 0:
+        raise DatasetError(f"{where}: page_size is {width:g} by {height:g} points")
+    x1, y1, x2, y2 = _numbers(values, "bbox", 4, where)
+    if x1 > x2 or y1 > y2:
+        raise DatasetError(f"{where}: bbox ({x1:g}, {y1:g}, {x2:g}, {y2:g}) ends before it starts")
+    return _Row(
+        document=storable(name),
+        layout_id=_whole(values, "layout_id", where),
+        page=_whole(values, "page_id", where, below=MAX_PAGES),
+        size=(width, height),
+        box=(_within(x1, width), _within(y1, height), _within(x2, width), _within(y2, height)),
+        values=values,
+    )
+
+
+def _whole(values: Mapping[str, Any], field: str, where: str, *, below: float = math.inf) -> int:
+    value = values[field]
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
+        raise DatasetError(f"{where}: {field} is {str(value)[:40]!r}, not a whole number from 0 to {below:g}")
+    return value
+
+
+def _numbers(values: Mapping[str, Any], field: str, count: int, where: str) -> list[float]:
+    """A list of numbers, which may be written as a string."""
+    value = values[field]
+    try:
+        numbers = [float(number) for number in (json.loads(value) if isinstance(value, str) else value)]
+    except (TypeError, ValueError, RecursionError):
+        numbers = []
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise DatasetError(f"{where}: {field} is {str(value)[:60]!r}, not {count} numbers")
+    return numbers
+
+
+def _within(edge: float, end: float) -> float:
+    return min(max(edge, 0.0), end)
+
+
+def _document(name: str, group: Iterator[_Row], images: ImageStore) -> ImportedDocument:
+    warnings: list[str] = []
+    pairs = [(row, _block(row, images, warnings)) for row in group]
+    rows, blocks = [row for row, _ in pairs], [block for _, block in pairs]
+    numbers = [row.layout_id for row in rows]
+    if len(set(numbers)) < len(numbers):
+        numbers = list(range(len(rows)))
+        warnings.append("Its layout ids are not unique; quotes are numbered in the table's order.")
+    strange = Counter(str(row.values["type"]) for row in rows if row.values["type"] not in _LAYOUTS)
+    warnings += [
+        f"{count} rows of the unknown type {kind[:40]!r} were read as text." for kind, count in strange.items()
+    ]
+    quotes = tuple(
+        _quote(row, block, section, f"{row.page}:{number}")
+        for row, (block, section), number in zip(rows, with_sections(blocks), numbers, strict=True)
+    )
+    parsed = ParsedDocument(pages=_pages(rows), quotes=quotes, warnings=tuple(warnings))
+    return ImportedDocument(name, _words(rows[0], "domain"), parsed)
+
+
+def _block(row: _Row, images: ImageStore, warnings: list[str]) -> Block:
+    picture = None
+    # Taken out of the row, so that a document's pictures are not all in memory at once.
+    if data := row.values.pop("image_binary", None):
+        try:
+            picture = store_picture(data, images)
+        except DocumentError as error:
+            warnings.append(f"The picture of layout {row.layout_id} was left out: {error}.")
+    layout = _LAYOUTS.get(row.values["type"], "paragraph")
+    return Block(layout=layout, text=_words(row, "text"), image=picture.key if picture else None)
+
+
+def _quote(row: _Row, block: Block, section: str | None, identity: str) -> Quote:
+    is_image = block.layout in IMAGE_LAYOUTS
+    return Quote(
+        id=identity,
+        document="",
+        page=row.page,
+        page_label=str(row.page + 1),
+        bbox=row.box,
+        kind="image" if is_image else "text",
+        layout=block.layout,
+        section=section,
+        text=block.text,
+        ocr_text=(_words(row, "ocr_text") or None) if is_image else None,
+        vlm_text=(_words(row, "vlm_text") or None) if is_image else None,
+        image=block.image,
+    )
+
+
+def _pages(rows: Sequence[_Row]) -> tuple[Page, ...]:
+    """Every page up to the last; one that has no rows is taken to be as large as the page before."""
+    sizes: dict[int, tuple[float, float]] = {}
+    for row in rows:
+        sizes.setdefault(row.page, row.size)
+    size = rows[0].size
+    pages = []
+    for number in range(max(sizes) + 1):
+        size = sizes.get(number, size)
+        pages.append(Page(number=number, label=str(number + 1), width=size[0], height=size[1], text_source="file"))
+    return tuple(pages)
+
+
+def _words(row: _Row, field: str) -> str:
+    value = row.values.get(field)
+    return storable(value).strip() if isinstance(value, str) else ""

@@ -1,0 +1,188 @@
+"""Gathers what a page of HTML says into blocks: its tables, figures and lists among its paragraphs."""
+
+from quoteweave.core.errors import DocumentError
+from quoteweave.documents.flow import MAX_QUOTES, Block
+
+_MAX_FRAMES = 50
+_MAX_INDENT = 8
+
+
+class Frame:
+    """A table, a figure, or the page itself: what gathers blocks and decides at its end what becomes of them."""
+
+    def __init__(self, tag: str, blocks: list[Block]) -> None:
+        self.tag = tag
+        self.blocks = blocks
+        self.captions: list[str] = []
+        self.rows: list[list[list[str]]] = []  # of each cell, its paragraphs
+        self.arranges_page = False  # of a table: it holds no data
+
+    def result(self) -> list[Block]:
+        """A table of data is one block, followed by its pictures; all else is the blocks that it gathered."""
+        if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
+            pictures = [block for block in self.blocks if block.layout == "figure"]
+            return [block for block in (self._table(),) if block.text] + pictures
+        return self._captioned(" ".join(self.captions))
+
+    def _table(self) -> Block:
+        rows = [[" ".join(" ".join(cell).split()) for cell in row] for row in self.rows]
+        text = "\n".join(" | ".join(row) for row in rows if any(row))
+        return Block(layout="table", text=text, caption=" ".join(self.captions) or None)
+
+    def _captioned(self, caption: str) -> list[Block]:
+        """The caption goes to the pictures and tables; what a picture was called before becomes its text."""
+        if not caption:
+            return self.blocks
+        if not any(block.layout in ("figure", "table") for block in self.blocks):
+            return [*self.blocks, Block(layout="caption", text=caption)]
+        return [_with_caption(block, caption) for block in self.blocks]
+
+
+class Outline:
+    """The blocks of a page so far, with the tables, figures and lists that are still open."""
+
+    def __init__(self, name: str) -> None:
+        self.blocks: list[Block] = []
+        self._name = name
+        self._frames = [Frame("page", self.blocks)]
+        self._outer_lists: list[list[int | None]] = []  # of each open frame, the lists that it stands in
+        self._lists: list[int | None] = []  # of each open list, its next number, or None where items have none
+        self._marker = ""
+        self._lines: list[str] = []  # of the open lists, since the last other block
+        self._figures: list[Block] = []  # to follow the text that they stand in
+        self._count = 0
+
+    @property
+    def innermost(self) -> str:
+        """Tag of the innermost open frame: table, figure, or page."""
+        return self._frames[-1].tag
+
+    def open_frame(self, tag: str, *, arranges_page: bool = False) -> None:
+        """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
+        self._end_lines()
+        too_deep = len(self._frames) > _MAX_FRAMES
+        frame = Frame(tag, self._frames[-1].blocks if too_deep else [])
+        frame.arranges_page = arranges_page
+        self._frames.append(frame)
+        self._outer_lists.append(self._lists)
+        self._lists = []
+
+    def close_frame(self) -> None:
+        """The innermost table or figure ends."""
+        self._end_lines()
+        frame = self._frames.pop()
+        self._lists = self._outer_lists.pop()
+        outer = self._frames[-1].blocks
+        if frame.blocks is not outer:
+            outer.extend(frame.result())
+        elif frame.captions:
+            self._emit(Block(layout="caption", text=" ".join(frame.captions)))
+
+    def close(self) -> None:
+        """The page ends, and with it all that is still open."""
+        while len(self._frames) > 1:
+            self.close_frame()
+        self._end_lines()
+
+    def mark_arranging(self) -> None:
+        """The innermost table holds headings or tables, so it arranges the page."""
+        for frame in reversed(self._frames):
+            if frame.tag == "table":
+                frame.arranges_page = True
+                return
+
+    def open_row(self) -> None:
+        """A row of the innermost frame begins."""
+        self._frames[-1].rows.append([])
+
+    def open_cell(self) -> None:
+        """A cell of the last row begins."""
+        if not self._frames[-1].rows:
+            self.open_row()
+        self._frames[-1].rows[-1].append([])
+
+    def close_cell(self) -> None:
+        """What follows belongs to no list of the cell."""
+        self._end_lines()
+
+    def open_list(self, first_number: int | None) -> None:
+        """A list begins; its items are numbered from `first_number`, or not at all."""
+        self._lists.append(first_number)
+
+    def close_list(self) -> None:
+        """The innermost list ends; the outermost one is a block, with all the lists inside it."""
+        if self._lists:
+            self._lists.pop()
+        if not self._lists:
+            self._end_lines()
+
+    def open_item(self, *, marked: bool) -> None:
+        """An item of the innermost list begins."""
+        number = self._lists[-1] if self._lists else None
+        self._marker = "" if not marked else "- " if number is None else f"{number}. "
+        if number is not None and marked:
+            self._lists[-1] = number + 1
+
+    def add_caption(self, text: str) -> None:
+        """The caption of the innermost table or figure."""
+        if self.innermost == "page":
+            self.add(Block(layout="caption", text=text))
+        else:
+            self._frames[-1].captions.append(text)
+
+    def add_figure(self, figure: Block) -> None:
+        """A picture; it follows the paragraph or list that it stands in."""
+        self._figures.append(figure)
+
+    def add_paragraph(self, text: str) -> None:
+        """A paragraph; within a list, a part of its item."""
+        if self._lists:
+            indent = "  " * min(len(self._lists) - 1, _MAX_INDENT)
+            self._lines.append(indent + self._marker + text.replace("\n", " "))
+            self._marker = " " * len(self._marker)
+        else:
+            self.add(Block(layout="paragraph", text=text))
+
+    def add(self, block: Block) -> None:
+        """A block that stands for itself, even within a list."""
+        self._emit_list()
+        self._emit(block)
+
+    def end_paragraph(self) -> None:
+        """Pictures that stood in the paragraph follow it; those of a list follow the list."""
+        if not self._lists:
+            self._emit_figures()
+
+    def _end_lines(self) -> None:
+        self._emit_list()
+        self._emit_figures()
+
+    def _emit_list(self) -> None:
+        if self._lines:
+            lines, self._lines = self._lines, []
+            self._emit(Block(layout="list", text="\n".join(lines)))
+
+    def _emit_figures(self) -> None:
+        figures, self._figures = self._figures, []
+        for figure in figures:
+            self._emit(figure)
+
+    def _emit(self, block: Block) -> None:
+        self._count += 1
+        if self._count > MAX_QUOTES:
+            raise DocumentError(
+                f"{self._name!r} holds more than {MAX_QUOTES:,} paragraphs; split it into several files"
+            )
+        frame = self._frames[-1]
+        frame.blocks.append(block)
+        if frame.rows and frame.rows[-1] and block.layout != "figure":
+            frame.rows[-1][-1].append(block.text)
+
+
+def _with_caption(block: Block, caption: str) -> Block:
+    if block.layout == "figure":
+        text = block.caption if block.caption and block.caption != caption else ""
+        return block.model_copy(update={"caption": caption, "text": text})
+    if block.layout == "table":
+        return block.model_copy(update={"caption": block.caption or caption})
+    return block

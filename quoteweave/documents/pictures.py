@@ -1,0 +1,156 @@
+"""Pictures that a document refers to: found beside it, checked, and stored.
+
+What a document says of its pictures is not trusted: only files below the document's own folder and pictures
+written into it (`data:` addresses) are read, never the network; and a picture's size is read from its header before
+it is decoded.
+"""
+
+import base64
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
+
+from pydantic import Field
+
+from quoteweave.core.errors import DocumentError
+from quoteweave.core.records import Record
+from quoteweave.index.images import ImageStore
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_MEGAPIXELS = 64
+MAX_MEGABYTES = 32
+MAX_PICTURES = 1000
+LISTED_WARNINGS = 20
+
+_STORED_AS_THEY_ARE = {"PNG": ".png", "JPEG": ".jpg", "WEBP": ".webp"}
+_CONVERTED = ("GIF", "BMP", "TIFF")
+
+
+class Picture(Record):
+    """A stored picture."""
+
+    key: str = Field(description="where the image store keeps it")
+    width: int = Field(ge=1, description="pixels")
+    height: int = Field(ge=1, description="pixels")
+
+
+def store_picture(data: bytes, images: ImageStore) -> Picture:
+    """Checks a picture and stores it: PNG, JPEG and WebP as they are, GIF, BMP and TIFF as PNG.
+
+    Raises DocumentError when it is none of these, is damaged, or has more than 64 megapixels.
+    """
+    picture = _decoded(data)
+    suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
+    key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
+    return Picture(key=key, width=picture.width, height=picture.height)
+
+
+class Pictures:
+    """The pictures of one document, each read once; those that cannot be had become warnings."""
+
+    def __init__(self, folder: Path, images: ImageStore) -> None:
+        self._folder = folder
+        self._images = images
+        self._known: dict[str, Picture | None] = {}
+        self._stored = 0
+        self._refusals: list[str] = []
+
+    def at_address(self, address: str) -> Picture | None:
+        """The picture at an address as Markdown and HTML write it; None, and a warning, where it cannot be had."""
+        return self._remembered(address.strip(), is_path=False)
+
+    def at_path(self, path: str) -> Picture | None:
+        """The picture at a path relative to the document's folder; None, and a warning, where it cannot be had."""
+        return self._remembered(path, is_path=True)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each picture that could not be had; one sentence for all after the twentieth."""
+        more = len(self._refusals) - LISTED_WARNINGS
+        tail = (f"{more} more pictures could not be read.",) if more > 0 else ()
+        return (*self._refusals[:LISTED_WARNINGS], *tail)
+
+    def _remembered(self, reference: str, *, is_path: bool) -> Picture | None:
+        if reference not in self._known:
+            try:
+                self._known[reference] = self._stored_from(self._path(reference) if is_path else self._data(reference))
+            except DocumentError as refusal:
+                self._known[reference] = None
+                self._refusals.append(f"Picture {reference[:80]!r} was left out: {refusal}.")
+        return self._known[reference]
+
+    def _stored_from(self, data: bytes) -> Picture:
+        if self._stored >= MAX_PICTURES:
+            raise DocumentError(f"the document has more than {MAX_PICTURES}")
+        self._stored += 1
+        return store_picture(data, self._images)
+
+    def _data(self, address: str) -> bytes:
+        if address[:5].lower() == "data:":
+            return _inline(address)
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            raise DocumentError("this is no address") from None
+        if parts.scheme or parts.netloc:
+            raise DocumentError("only files beside the document are read, nothing is fetched")
+        return self._path(unquote(parts.path))
+
+    def _path(self, relative: str) -> bytes:
+        try:
+            # Resolving follows `..` and links, so that one check finds every way out of the folder.
+            path = (self._folder / relative).resolve()
+            if not path.is_relative_to(self._folder.resolve()):
+                raise DocumentError("it lies outside the document's folder")
+            if not path.is_file():
+                raise DocumentError("there is no such file")
+            if path.stat().st_size > MAX_MEGABYTES * 10**6:
+                raise DocumentError(f"it is larger than {MAX_MEGABYTES} MB")
+            return path.read_bytes()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise DocumentError(f"it cannot be read ({type(error).__name__})") from error
+
+
+def _inline(address: str) -> bytes:
+    """The bytes of a `data:` address (RFC 2397)."""
+    head, comma, payload = address.partition(",")
+    if not comma:
+        raise DocumentError("its data: address has no data")
+    if len(payload) > MAX_MEGABYTES * 10**6:
+        raise DocumentError(f"it is larger than {MAX_MEGABYTES} MB")
+    data = unquote_to_bytes(payload)
+    try:
+        return base64.b64decode(data) if head.lower().endswith(";base64") else data
+    except ValueError:
+        raise DocumentError("its data: address is damaged") from None
+
+
+def _decoded(data: bytes) -> "Image.Image":
+    from PIL import Image
+
+    limit = DocumentError(f"it has more than {MAX_MEGAPIXELS} megapixels")
+    with warnings.catch_warnings():
+        # Pillow warns of sizes that the check below refuses anyway.
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        try:
+            picture = Image.open(io.BytesIO(data), formats=(*_STORED_AS_THEY_ARE, *_CONVERTED))
+            if picture.width * picture.height > MAX_MEGAPIXELS * 10**6:
+                raise limit
+            picture.load()
+        except DocumentError:
+            raise
+        except Image.DecompressionBombError:
+            raise limit from None
+        except Exception as error:  # what a decoder raises on damaged data depends on the format
+            raise DocumentError("it is damaged, or is not PNG, JPEG, WebP, GIF, BMP or TIFF") from error
+    return picture
+
+
+def _png(picture: "Image.Image") -> bytes:
+    stream = io.BytesIO()
+    picture.convert("RGBA" if picture.has_transparency_data else "RGB").save(stream, "PNG")
+    return stream.getvalue()

@@ -1,0 +1,216 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from quoteweave.core.errors import DocumentError
+from quoteweave.documents import html as module
+from quoteweave.documents import outline
+from quoteweave.documents.html import html_blocks, parse_html
+from quoteweave.index.images import ImageStore
+
+TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
+
+
+def said(html: str) -> list[tuple[str, str]]:
+    return [(block.layout, block.text) for block in html_blocks(html, name="page.html")]
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    Image.new("RGB", (200, 100)).save(folder / "plot.png")
+    Image.new("RGB", (16, 16)).save(folder / "icon.png")
+    return folder / "page.html"
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+def test_titles_paragraphs_and_breaks() -> None:
+    html = "<h1>The <em>moon</em></h1><p>It  is\n<b>bright</b>.</p>loose text<div>line<br>break &amp; &lt;b&gt;</div>"
+    assert said(html) == [
+        ("title", "The moon"),
+        ("paragraph", "It is bright."),
+        ("paragraph", "loose text"),
+        ("paragraph", "line\nbreak & <b>"),
+    ]
+
+
+def test_unknown_elements_part_text_and_inline_ones_do_not() -> None:
+    assert said("<x-card>One</x-card><x-card>T<b>w</b>o</x-card>") == [("paragraph", "One"), ("paragraph", "Two")]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<script>var a = '<p>no</p>';</script>",
+        "<script>document.write('<\\/script>no')</script>",
+        "<style>p { color: red }</style>",
+        "<nav><ul><li>Home</li></ul></nav>",
+        "<noscript>no</noscript>",
+        "<template><p>no</p></template>",
+        "<svg><text>no</text></svg>",
+        "<select><option>no</select>",
+        "<p hidden>no</p>",
+        "<div hidden><div>no</div>no</div>",
+        "<!-- <p>no</p> -->",
+        "<?php echo 'no' ?>",
+    ],
+)
+def test_what_readers_do_not_see_is_left_out(hidden: str) -> None:
+    assert said(f"<p>before</p>{hidden}<p>after</p>") == [("paragraph", "before"), ("paragraph", "after")]
+
+
+def test_entities_are_not_resolved() -> None:
+    html = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname">]><p>a &x; b</p>'
+    assert "&x;" in " ".join(text for _, text in said(html))
+
+
+def test_a_list_is_one_block_with_its_nested_lists() -> None:
+    html = """<ul><li>one<li><p>two</p><p>more of two</p>
+              <ol start=3><li>three</li><li>four</li></ol></li></ul><dl><dt>term<dd>meaning</dl>"""
+    assert said(html) == [
+        ("list", "- one\n- two\n  more of two\n  3. three\n  4. four"),
+        ("list", "term\nmeaning"),
+    ]
+
+
+def test_code_keeps_its_lines_and_interrupts_a_list() -> None:
+    html = "<ul><li>run<pre>if x:\n    go()\n</pre></li><li>stop</li></ul>"
+    assert said(html) == [("list", "- run"), ("paragraph", "if x:\n    go()"), ("list", "- stop")]
+
+
+def test_a_table_becomes_its_cells() -> None:
+    html = """<table><caption>Table 1: Rain</caption><tr><th>City<th>mm</tr>
+              <tr><td>Oslo</td><td><p>7</p><p>63</p></td></tr><tr><td></td><td></td></tr></table>"""
+    (block,) = html_blocks(html, name="page.html")
+    assert (block.layout, block.caption, block.text) == ("table", "Table 1: Rain", "City | mm\nOslo | 7 63")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table role=presentation><tr><td>One</td><td>Two</td></tr></table>",
+        "<table><tr><td>One</td></tr><tr><td>Two</td></tr></table>",
+        "<table><tr><td>One</td><td><table><tr><td>Two</td></tr></table></td></tr></table>",
+    ],
+)
+def test_a_table_that_arranges_the_page_is_read_as_the_page(table: str) -> None:
+    assert said(table) == [("paragraph", "One"), ("paragraph", "Two")]
+
+
+def test_a_table_with_headings_arranges_the_page() -> None:
+    assert said("<table><tr><td><h2>Menu</h2><td>Text</table>") == [("title", "Menu"), ("paragraph", "Text")]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<math display=block alttext='a &lt; b'><mi>a</mi></math>",
+        "<p>$$a &lt; b$$</p>",
+        r"<p>\[ a &lt; b \]</p>",
+        "<math display=block><mi>a</mi> <mo>&lt;</mo> <mi>b</mi></math>",
+    ],
+)
+def test_displayed_formulas_are_equations(html: str) -> None:
+    assert said(f"<p>x</p>{html}<p>y</p>") == [("paragraph", "x"), ("equation", "a < b"), ("paragraph", "y")]
+
+
+def test_a_formula_in_a_line_stays_in_its_line() -> None:
+    assert said("<p>for <math alttext='n^2'><mi>n</mi></math> items</p>") == [("paragraph", "for n^2 items")]
+
+
+def test_the_head_title_stands_in_for_a_missing_heading() -> None:
+    assert said("<title>Tides</title><h2>Moon</h2>") == [("title", "Tides"), ("title", "Moon")]
+    assert said("<title>Tides - Site</title><h1>Tides</h1>") == [("title", "Tides")]
+
+
+def test_a_picture_follows_its_paragraph_with_its_caption(page: Path, images: ImageStore) -> None:
+    page.write_text("<h1>T</h1><p>See <img src=plot.png alt='A plot'> and <img src=icon.png> this.</p>")
+    parsed = parse_html(page, images)
+    assert [(quote.kind, quote.layout, quote.text, quote.caption) for quote in parsed.quotes[1:]] == [
+        ("text", "paragraph", "See and this.", None),
+        ("image", "figure", "", "A plot"),
+    ]
+    assert parsed.quotes[2].image is not None
+    assert images.path(parsed.quotes[2].image).read_bytes() == (page.parent / "plot.png").read_bytes()
+    assert parsed.quotes[2].section == "T"
+    assert parsed.warnings == ()
+
+
+def test_a_figcaption_is_the_caption_of_picture_or_table_wherever_it_stands(page: Path, images: ImageStore) -> None:
+    caption = "<figcaption>Figure 2: <b>Rain</b></figcaption>"
+    page.write_text(
+        f"<figure>{caption}<img src=plot.png alt='A plot'></figure>"
+        f"<figure><table><tr><td>a<td>b</table>{caption}</figure>"
+        f"<figure><img src=gone.png>{caption}</figure>"
+    )
+    parsed = parse_html(page, images)
+    assert [(quote.layout, quote.text, quote.caption) for quote in parsed.quotes] == [
+        ("figure", "A plot", "Figure 2: Rain"),
+        ("table", "a | b", "Figure 2: Rain"),
+        ("caption", "Figure 2: Rain", None),
+    ]
+    assert parsed.warnings == ("Picture 'gone.png' was left out: there is no such file.",)
+
+
+def test_pictures_of_a_list_and_of_a_table_follow_it(page: Path, images: ImageStore) -> None:
+    page.write_text("<ul><li>a<img src=plot.png><li>b</ul><table><tr><td>c<img src=plot.png><td>d</table>")
+    assert [quote.layout for quote in parse_html(page, images).quotes] == ["list", "figure", "table", "figure"]
+
+
+def test_the_declared_encoding_is_used(page: Path, images: ImageStore) -> None:
+    page.write_bytes('<?xml version="1.0" encoding="shift_jis"?><html><p>日本'.encode("shift_jis"))
+    assert parse_html(page, images).quotes[0].text == "日本"
+
+
+def test_a_file_that_is_too_large_is_refused(page: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_MEGABYTES", 0)
+    page.write_text("<p>x")
+    with pytest.raises(DocumentError, match=r"'page.html' has 0 MB"):
+        parse_html(page, images)
+
+
+def test_too_many_blocks_are_refused_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "MAX_QUOTES", 3)
+    with pytest.raises(DocumentError, match=r"'page.html' holds more than 3 paragraphs"):
+        said("<p>a" * 4)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 50_000 + "deep",
+        "<b>" * 50_000 + "deep",
+        "<table><tr><td>" * 20_000 + "deep",
+        "<figure>" * 20_000 + "<figcaption>deep",
+        "<ul><li>" * 20_000 + "deep",
+        "<a " + " ".join(f"a{number}=1" for number in range(50_000)) + ">deep",
+        "<table><tr>" + "<td>" * 50_000 + "deep",
+        "</div>" * 50_000 + "deep",
+    ],
+)
+def test_bombs_of_tags_still_give_their_text(html: str) -> None:
+    blocks = said(html)
+    assert len(blocks) == 1
+    assert blocks[0][1].split()[-1] == "deep"
+
+
+@pytest.mark.parametrize("html", ["", " ", "<!-- -->", "</p>", "\x00", "<p>", "<table></table>", "<td>", "</figure>"])
+def test_html_without_text_says_nothing(html: str) -> None:
+    assert said(html) == []
+
+
+@given(st.lists(st.sampled_from([*(f"<{tag}>" for tag in TAGS), *(f"</{tag}>" for tag in TAGS), "word"]), max_size=40))
+def test_every_word_is_said_once_however_tags_are_nested(parts: list[str]) -> None:
+    numbered = [f"w{number}" if part == "word" else part for number, part in enumerate(parts)]
+    blocks = html_blocks("<p>start</p>" + " ".join(numbered), name="page.html")
+    text = " ".join(f"{block.text} {block.caption or ''}" for block in blocks)
+    words = [word for word in text.replace("|", " ").split() if word.startswith("w")]
+    assert sorted(words) == sorted(part for part in numbered if part.startswith("w"))

@@ -1,0 +1,137 @@
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from quoteweave.documents.markdown import parse_markdown
+from quoteweave.index.images import ImageStore
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    Image.new("RGB", (200, 100)).save(tmp_path / "notes" / "my plot.png")
+    return tmp_path / "notes" / "notes.md"
+
+
+def said(file: Path, images: ImageStore, text: str) -> list[tuple[str, str]]:
+    file.write_text(text, encoding="utf-8")
+    return [(quote.layout, quote.text) for quote in parse_markdown(file, images).quotes]
+
+
+def test_a_worked_example(file: Path, images: ImageStore) -> None:
+    text = """Rain
+====
+It rained *a lot* in `Oslo`
+and [Bergen](https://example.org).
+
+## By month
+- January
+- February
+  1. first half
+
+| month | mm |
+|-------|---:|
+| **May** | 3 |
+
+```python
+x = 1
+
+y = 2
+```
+
+> Quoted.
+
+Term<br>and <i>HTML</i>.
+"""
+    assert said(file, images, text) == [
+        ("title", "Rain"),
+        ("paragraph", "It rained a lot in Oslo and Bergen."),
+        ("title", "By month"),
+        ("list", "- January\n- February\n  1. first half"),
+        ("table", "month | mm\nMay | 3"),
+        ("paragraph", "x = 1\n\ny = 2"),
+        ("paragraph", "Quoted."),
+        ("paragraph", "Term\nand HTML."),
+    ]
+    quotes = parse_markdown(file, images).quotes
+    assert [quote.section for quote in quotes] == [None, "Rain", "Rain", *["By month"] * 5]
+    assert (quotes[4].kind, quotes[4].image) == ("image", None)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "$$a_1 < b\\\\\n- c_2$$",
+        "$$\na_1 < b\\\\\n- c_2\n$$",
+        "```math\na_1 < b\\\\\n- c_2\n```",
+        "~~~ latex\na_1 < b\\\\\n- c_2\n~~~",
+    ],
+)
+def test_formulas_keep_their_tex(file: Path, images: ImageStore, formula: str) -> None:
+    expected = [("paragraph", "before"), ("equation", "a_1 < b\\\\\n- c_2"), ("paragraph", "after")]
+    assert said(file, images, f"before\n{formula}\nafter\n") == expected
+
+
+def test_dollars_that_no_formula_closes_are_text(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "$$ is slang\n\nfor money") == [("paragraph", "$$ is slang"), ("paragraph", "for money")]
+
+
+def test_a_formula_in_a_quotation_or_list_ends_with_it(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "> $$\n> x\n> $$\n\ny") == [("equation", "x"), ("paragraph", "y")]
+    assert said(file, images, "- $$\n  x\n\ny $$") == [("list", "- $$ x"), ("paragraph", "y $$")]
+
+
+def test_pictures_are_read_from_beside_the_file(file: Path, images: ImageStore) -> None:
+    text = "![A plot](<my plot.png>)\n\n![Gone](gone.png) ![Up](../secret.png) ![Web](https://127.0.0.1/a.png)\n"
+    assert said(file, images, text) == [("figure", "")]
+    parsed = parse_markdown(file, images)
+    assert parsed.quotes[0].caption == "A plot"
+    assert parsed.quotes[0].image is not None
+    assert images.path(parsed.quotes[0].image).is_file()
+    assert [warning.split("'")[1] for warning in parsed.warnings] == [
+        "gone.png",
+        "../secret.png",
+        "https://127.0.0.1/a.png",
+    ]
+
+
+def test_front_matter_gives_a_missing_title_and_is_not_text(file: Path, images: ImageStore) -> None:
+    matter = "---\ntitle: 'Notes on rain'\ntags: [a]\n---\n"
+    assert said(file, images, matter + "Text") == [("title", "Notes on rain"), ("paragraph", "Text")]
+    assert said(file, images, matter + "# Rain") == [("title", "Rain")]
+    assert said(file, images, "---\n\nno front matter") == [("paragraph", "no front matter")]
+
+
+def test_scripts_are_left_out_and_html_around_markdown_is_read(file: Path, images: ImageStore) -> None:
+    text = "<script>\nalert(1)\n</script>\n\n<details><summary>More</summary>\n\n**Inner** text\n\n</details>\n"
+    assert said(file, images, text) == [("paragraph", "More"), ("paragraph", "Inner text")]
+
+
+def test_a_file_with_a_byte_order_mark_starts_with_its_title(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "\ufeff# Rain") == [("title", "Rain")]
+
+
+def test_nesting_without_end_is_left_out_with_a_warning(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "> " * 5000 + "deep\n\nafter") == [("paragraph", "after")]
+    assert parse_markdown(file, images).warnings == ("What is nested more than 60 deep was left out.",)
+    assert said(file, images, "> " * 20 + "deep") == [("paragraph", "deep")]
+
+
+@pytest.mark.parametrize(
+    "part", ["[", "![", "$$\n\n", "$$a\n", "<a ", "**a", "`a", "[a](", "- ", "\n", "<!--", "&", "|"]
+)
+def test_bombs_of_marks_are_read(file: Path, images: ImageStore, part: str) -> None:
+    said(file, images, part * 5000 + "\n\nafter")
+    quotes = parse_markdown(file, images).quotes
+    assert part == "<!--" or "after" in quotes[-1].text
+
+
+def test_an_empty_file_is_one_empty_page(file: Path, images: ImageStore) -> None:
+    assert said(file, images, "\n") == []
+    assert parse_markdown(file, images).warnings == ("There is no text in it.",)

@@ -1,0 +1,143 @@
+import base64
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from quoteweave.documents import pictures as module
+from quoteweave.documents.pictures import Pictures
+from quoteweave.index.images import ImageStore
+
+
+def encoded(format_name: str = "PNG", size: tuple[int, int] = (40, 50), mode: str = "RGB") -> bytes:
+    stream = io.BytesIO()
+    Image.new(mode, size).save(stream, format_name)
+    return stream.getvalue()
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG whose header claims a size that its data does not hold."""
+    chunk = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "documents"
+    (path / "figures").mkdir(parents=True)
+    return path
+
+
+def test_a_picture_below_the_folder_is_stored_as_it_is(folder: Path, images: ImageStore) -> None:
+    (folder / "figures" / "a b.jpg").write_bytes(encoded("JPEG"))
+    pictures = Pictures(folder, images)
+    picture = pictures.at_address("figures/a%20b.jpg?version=2#top")
+    assert picture is not None
+    assert (picture.width, picture.height, Path(picture.key).suffix) == (40, 50, ".jpg")
+    assert images.path(picture.key).read_bytes() == encoded("JPEG")
+    assert pictures.at_path("figures/a b.jpg") == picture
+    assert pictures.warnings == ()
+
+
+@pytest.mark.parametrize(("format_name", "mode"), [("GIF", "P"), ("BMP", "RGB"), ("TIFF", "CMYK")])
+def test_formats_that_browsers_do_not_all_show_become_png(
+    folder: Path, images: ImageStore, format_name: str, mode: str
+) -> None:
+    (folder / "picture").write_bytes(encoded(format_name, mode=mode))
+    picture = Pictures(folder, images).at_path("picture")
+    assert picture is not None
+    assert Image.open(images.path(picture.key)).format == "PNG"
+
+
+def test_a_picture_within_the_document_is_read(folder: Path, images: ImageStore) -> None:
+    address = "data:image/png;base64," + base64.b64encode(encoded()).decode()
+    picture = Pictures(folder, images).at_address(address)
+    assert picture is not None
+    assert picture.width == 40
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("missing.png", "no such file"),
+        ("../secret.png", "outside the document's folder"),
+        ("figures/../../secret.png", "outside the document's folder"),
+        ("%2e%2e/secret.png", "outside the document's folder"),
+        ("link.png", "outside the document's folder"),
+        ("/etc/hostname", "outside the document's folder"),
+        ("http://127.0.0.1/a.png", "nothing is fetched"),
+        ("//127.0.0.1/a.png", "nothing is fetched"),
+        ("file:///etc/hostname", "nothing is fetched"),
+        ("http://[", "no address"),
+        ("figures", "no such file"),
+        ("a\x00b.png", "cannot be read"),
+        ("a" * 5000, "cannot be read"),
+        ("text.png", "damaged, or is not PNG"),
+        ("short.png", "damaged, or is not PNG"),
+        ("script.eps", "damaged, or is not PNG"),
+        ("data:image/png", "has no data"),
+        ("data:image/png;base64,A", "is damaged"),
+        ("data:image/png,hello", "damaged, or is not PNG"),
+    ],
+)
+def test_what_cannot_be_had_becomes_a_warning(folder: Path, images: ImageStore, address: str, says: str) -> None:
+    (folder.parent / "secret.png").write_bytes(encoded())
+    (folder / "link.png").symlink_to(folder.parent / "secret.png")
+    (folder / "text.png").write_bytes(b"hello")
+    (folder / "short.png").write_bytes(encoded("PNG", (300, 300))[:80])
+    (folder / "script.eps").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n")
+    pictures = Pictures(folder, images)
+    assert pictures.at_address(address) is None
+    assert len(pictures.warnings) == 1
+    assert says in pictures.warnings[0]
+    assert len(pictures.warnings[0]) < 250
+
+
+@pytest.mark.parametrize("size", [(8001, 8001), (12_000, 12_000), (60_000, 60_000)])
+def test_decompression_bombs_are_told_by_their_header(folder: Path, images: ImageStore, size: tuple[int, int]) -> None:
+    (folder / "bomb.png").write_bytes(png_header(*size) + b"\x00\x00\x00\x00IDAT")
+    pictures = Pictures(folder, images)
+    assert pictures.at_path("bomb.png") is None
+    assert "more than 64 megapixels" in pictures.warnings[0]
+
+
+def test_a_file_that_is_too_large_is_not_read(
+    folder: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_MEGABYTES", 0)
+    (folder / "a.png").write_bytes(encoded())
+    pictures = Pictures(folder, images)
+    assert pictures.at_path("a.png") is None
+    assert "larger than 0 MB" in pictures.warnings[0]
+
+
+def test_a_picture_is_read_and_warned_of_once(folder: Path, images: ImageStore) -> None:
+    (folder / "a.png").write_bytes(encoded())
+    pictures = Pictures(folder, images)
+    first = pictures.at_address("a.png")
+    (folder / "a.png").unlink()
+    assert pictures.at_address("a.png") == first
+    for _ in range(3):
+        pictures.at_address("b.png")
+    assert len(pictures.warnings) == 1
+
+
+def test_only_so_many_pictures_are_stored_and_only_so_many_warnings_listed(
+    folder: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_PICTURES", 2)
+    for number in range(30):
+        (folder / f"{number}.png").write_bytes(encoded())
+    pictures = Pictures(folder, images)
+    stored = [pictures.at_path(f"{number}.png") for number in range(30)]
+    assert sum(picture is not None for picture in stored) == 2
+    assert len(pictures.warnings) == 21
+    assert pictures.warnings[-1] == "8 more pictures could not be read."

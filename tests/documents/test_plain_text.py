@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quoteweave.core.errors import DocumentError
+from quoteweave.documents import plain_text
+from quoteweave.documents.plain_text import parse_text
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "notes.txt"
+
+
+def test_blank_lines_part_paragraphs_and_line_ends_of_all_systems_are_one(file: Path) -> None:
+    file.write_bytes(b"\r\n  First line\r\nsecond line\r\n \t\r\nNext\rlast\n\n\n")
+    parsed = parse_text(file)
+    assert [quote.text for quote in parsed.quotes] == ["  First line\nsecond line", "Next\nlast"]
+    assert {(quote.kind, quote.layout, quote.section) for quote in parsed.quotes} == {("text", "paragraph", None)}
+    assert parsed.warnings == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_is_read_as_it_says(file: Path, encoding: str) -> None:
+    file.write_bytes("Größe: 3 字".encode(encoding))
+    parsed = parse_text(file)
+    assert [quote.text for quote in parsed.quotes] == ["Größe: 3 字"]
+    assert parsed.warnings == ()
+
+
+def test_what_is_not_unicode_is_read_as_windows_1252_with_a_warning(file: Path) -> None:
+    file.write_bytes("Größe: 3 €".encode("cp1252"))
+    parsed = parse_text(file)
+    assert [quote.text for quote in parsed.quotes] == ["Größe: 3 €"]
+    assert len(parsed.warnings) == 1
+    assert "Windows-1252" in parsed.warnings[0]
+
+
+def test_a_broken_utf_16_file_is_read_with_a_warning(file: Path) -> None:
+    file.write_bytes("abc".encode("utf-16") + b"\x00")
+    parsed = parse_text(file)
+    assert [quote.text for quote in parsed.quotes] == ["abc\ufffd"]
+    assert parsed.warnings == ("1 characters are not valid utf-16-le and were replaced.",)
+
+
+def test_nul_bytes_are_left_out(file: Path) -> None:
+    file.write_bytes(b"one\x00 two")
+    assert [quote.text for quote in parse_text(file).quotes] == ["one two"]
+
+
+def test_a_file_of_a_million_lines_is_read(file: Path) -> None:
+    file.write_text("ab\n" * 1_000_000)
+    parsed = parse_text(file)
+    assert sum(quote.text.count("ab") for quote in parsed.quotes) == 1_000_000
+    assert all(len(quote.text) <= 1200 for quote in parsed.quotes)
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_text, "MAX_MEGABYTES", 1)
+    file.write_bytes(b"a" * 1_000_001)
+    with pytest.raises(DocumentError, match=r"'notes.txt' has 1 MB; .*split the file"):
+        parse_text(file)
+
+
+def test_a_missing_file_is_named(file: Path) -> None:
+    with pytest.raises(DocumentError, match=r"'notes.txt' cannot be read: No such file"):
+        parse_text(file)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
+def test_every_character_but_space_is_in_exactly_one_quote(file: Path, text: str) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    joined = "".join(quote.text for quote in parse_text(file).quotes)
+    assert "".join(joined.split()) == "".join(text.split())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary())
+def test_any_bytes_are_read(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+    assert parse_text(file) == parse_text(file)
