@@ -1,0 +1,137 @@
+"""The light markup of an answer's text: paragraphs, bullet lines, bold, and marks in their places. All else is literal.
+
+Images are set after the paragraph whose mark shows them, so that no sentence is cut in two.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from quoteweave.core.answers import Answer, Citation, ImageBlock, UnresolvedMark
+from quoteweave.core.records import Record
+
+_BULLET = re.compile(r"[-*•][ \t]+")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+# Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
+_MASK = "\ufffc"
+
+Span = tuple[int, int]
+
+
+class Run(Record):
+    """Characters of one look, or one mark with what it names."""
+
+    text: str
+    bold: bool = False
+    citations: tuple[Citation, ...] = ()
+    unresolved: tuple[UnresolvedMark, ...] = ()
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it stands for a mark."""
+        return bool(self.citations or self.unresolved)
+
+
+class Passage(Record):
+    """A paragraph or a bullet list, followed by the images that its marks show."""
+
+    bulleted: bool
+    lines: tuple[tuple[Run, ...], ...]
+    figures: tuple[ImageBlock, ...] = ()
+
+
+def passages(answer: Answer) -> list[Passage]:
+    """The answer's text in paragraphs and lists, top to bottom; a list may hold empty lines between its bullets."""
+    return _Text(answer).passages()
+
+
+class _Text:
+    def __init__(self, answer: Answer) -> None:
+        self.text = answer.text
+        self.images = {
+            (block.citation.start, block.citation.end): block for block in answer.blocks if block.type == "image"
+        }
+        self.marks: defaultdict[Span, list[Citation | UnresolvedMark]] = defaultdict(list)
+        named: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *answer.unresolved)
+        for mark in named:
+            self.marks[mark.start, mark.end].append(mark)
+        self.masked = self.text
+        for start, end in self.marks:
+            self.masked = self.masked[:start] + _MASK * (end - start) + self.masked[end:]
+
+    def passages(self) -> list[Passage]:
+        return [self._passage(bulleted, spans) for bulleted, spans in self._groups()]
+
+    def _groups(self) -> list[tuple[bool, list[Span]]]:
+        groups: list[tuple[bool, list[Span]]] = []
+        after_blank = True
+        for begin, end in self._lines():
+            bullet = _BULLET.match(self.masked, begin, end)
+            start = bullet.end() if bullet else begin
+            if start == end:
+                after_blank = True
+                continue
+            continues = bool(groups) and groups[-1][0] == bool(bullet) and bool(bullet or not after_blank)
+            if continues:
+                groups[-1][1].append((start, end))
+            else:
+                groups.append((bool(bullet), [(start, end)]))
+            after_blank = False
+        return groups
+
+    def _lines(self) -> Iterator[Span]:
+        start = 0
+        for line in self.masked.split("\n"):
+            end = start + len(line.rstrip())
+            yield min(start + len(line) - len(line.lstrip()), end), end
+            start += len(line) + 1
+
+    def _passage(self, bulleted: bool, spans: list[Span]) -> Passage:
+        lines = [tuple(self._runs(span)) for span in spans]
+        shown = [
+            self.images[place]
+            for start, end in spans
+            for place in self._marks_within(start, end)
+            if place in self.images
+        ]
+        return Passage(bulleted=bulleted, lines=tuple(filter(self._says_something, lines)), figures=tuple(shown))
+
+    def _says_something(self, line: tuple[Run, ...]) -> bool:
+        """False for a line of nothing but shown images and the punctuation around them."""
+        for run in line:
+            if run.is_mark and not all((c.start, c.end) in self.images for c in run.citations):
+                return True
+            if run.unresolved or (not run.is_mark and any(c.isalnum() for c in run.text)):
+                return True
+        return False
+
+    def _runs(self, line: Span) -> Iterator[Run]:
+        cursor = line[0]
+        for found in _BOLD.finditer(self.masked, *line):
+            yield from self._plain(cursor, found.start(), bold=False)
+            yield from self._plain(*found.span(1), bold=True)
+            cursor = found.end()
+        yield from self._plain(cursor, line[1], bold=False)
+
+    def _plain(self, start: int, end: int, *, bold: bool) -> Iterator[Run]:
+        for place in self._marks_within(start, end):
+            if place[0] > start:
+                yield Run(text=_tied(self.text[start : place[0]]), bold=bold)
+            named = self.marks[place]
+            yield Run(
+                text=self.text[slice(*place)],
+                bold=bold,
+                citations=tuple(mark for mark in named if isinstance(mark, Citation)),
+                unresolved=tuple(mark for mark in named if isinstance(mark, UnresolvedMark)),
+            )
+            start = place[1]
+        if start < end:
+            yield Run(text=self.text[start:end], bold=bold)
+
+    def _marks_within(self, start: int, end: int) -> list[Span]:
+        return sorted(place for place in self.marks if start <= place[0] and place[1] <= end)
+
+
+def _tied(text: str) -> str:
+    """Ends in a no-break space instead of a space, so that a mark never begins a line without its sentence."""
+    return text[:-1] + "\u00a0" if text.endswith(" ") else text

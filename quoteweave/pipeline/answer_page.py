@@ -1,0 +1,74 @@
+"""Answers as one self-contained HTML page: the woven text, and beside it the cited pages with the cited boxes marked.
+
+The page asks nothing of the network: style, script and pictures stand in the file, and its Content-Security-Policy
+lets nothing else run. All text of questions, documents and models is escaped, and no address is made of it.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.pipeline.answer_sections import AnswerView, MarkedBox, PageView, Pictures, section
+
+__all__ = ["AnswerView", "PageView", "render_answer", "render_answers"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_answer(answer: Answer, context: Context, pages: Sequence[PageView], crops: Mapping[str, bytes]) -> str:
+    """One answer as a whole HTML document: `render_answers` with one view, under the question as its title."""
+    view = AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
+    return render_answers([view], answer.question)
+
+
+def render_answers(views: Sequence[AnswerView], title: str) -> str:
+    """Several answers as one HTML document, to be written as UTF-8; each stands beside its cited pages.
+
+    A missing picture, or one of another format than PNG, JPEG and WebP, is never an error: an image without its crop
+    is cut out of the page's picture, a page without picture is shown as text, and else a plain note says so.
+    Raises ValueError where an answer cites what its context does not have.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+    from markupsafe import Markup
+
+    pictures = Pictures()
+    sections = [section(f"answer-{number}", view, pictures) for number, view in enumerate(views, start=1)]
+    boxes = [box for each in sections for sheet in each.sheets for box in sheet.boxes]
+    style = (_TEMPLATES / "answer.css").read_text("utf-8") + "".join(map(_placement, boxes))
+    script = (_TEMPLATES / "answer.js").read_text("utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("answer.html.j2").render(
+        title=title,
+        sections=sections,
+        pictures=pictures.all(),
+        policy=_policy(style, script),
+        # These two alone go in unescaped: files of ours, and numbers.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _placement(box: MarkedBox) -> str:
+    return (
+        f"#{box.source.target}{{left:{box.left:.3f}%;top:{box.top:.3f}%;"
+        f"width:{box.width:.3f}%;height:{box.height:.3f}%}}\n"
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"

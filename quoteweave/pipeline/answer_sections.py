@@ -1,0 +1,213 @@
+"""What the answer page shows, arranged for its template: answers with their sources, pages with their boxes."""
+
+import base64
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.core.answers import Answer, Citation, Context
+from quoteweave.core.boxes import intersection
+from quoteweave.core.records import Kind, Page, Quote, Record
+from quoteweave.pipeline.answer_markup import Passage, passages
+
+
+class PageView(Record):
+    """A page as it is shown beside an answer."""
+
+    document: str = Field(description="name of the document in its collection")
+    page: Page
+    image: bytes | None = Field(default=None, description="PNG, JPEG or WebP of the page as shown; None shows its text")
+    quotes: tuple[Quote, ...] = Field(default=(), description="all quotes of the page in reading order")
+
+
+class AnswerView(Record):
+    """An answer with what is needed to show it."""
+
+    answer: Answer
+    context: Context
+    pages: tuple[PageView, ...] = Field(default=(), description="the pages shown beside it, in order")
+    crops: Mapping[str, bytes] = Field(default_factory=dict, description="crops of image quotes by `Quote.image`")
+
+
+class Picture(Record):
+    """A page's picture, which stands in the file once and is drawn from there wherever it is needed."""
+
+    id: str
+    page: Page
+    data: str = Field(description="data URL")
+
+
+class Source(Record):
+    """A quote of the context, as it is listed and as the card of its marks shows it."""
+
+    id: str
+    kind: Kind
+    number: int = Field(ge=1, description="as in the answer's marks")
+    quote: Quote
+    cited: bool
+    target: str = Field(description="id of what its marks lead to: its box, or its entry in the list")
+    crop: str | None = Field(description="data URL of the stored crop")
+    picture: Picture | None = Field(description="of its page, to cut it out of")
+
+    @property
+    def view_box(self) -> str:
+        """What of its page's picture to show, in points: left, top, width and height."""
+        x1, y1, x2, y2 = self.quote.bbox
+        if self.picture:
+            x1, y1, x2, y2 = intersection(
+                self.quote.bbox, (0.0, 0.0, self.picture.page.width, self.picture.page.height)
+            )
+        return f"{x1:.2f} {y1:.2f} {max(x2 - x1, 1):.2f} {max(y2 - y1, 1):.2f}"
+
+
+class MarkedBox(Record):
+    """A cited quote's box on a sheet, in per cent of the page's width and height."""
+
+    source: Source
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def number_place(self) -> Literal["inside", "above", "left", "right"]:
+        """Where its number stands without hiding words: in the nearer margin, if the box leaves room for it."""
+        if self.width * self.height > 7500:
+            return "inside"
+        if self.left > 45 and self.left + self.width < 96:
+            return "right"
+        return "left" if self.left > 4 else "above"
+
+
+class Sheet(Record):
+    """A page beside the answer: its picture with boxes, or its quotes as text, each with its source where cited."""
+
+    id: str
+    document: str
+    page: Page
+    picture: Picture | None
+    boxes: tuple[MarkedBox, ...] = ()
+    texts: tuple[tuple[Quote, Source | None], ...] = ()
+
+
+class Section(Record):
+    """One answer, ready for the template."""
+
+    id: str
+    answer: Answer
+    passages: tuple[Passage, ...]
+    sources: tuple[Source, ...] = Field(description="cited ones first, in the order of the answer")
+    sheets: tuple[Sheet, ...]
+
+    def source(self, citation: Citation) -> Source:
+        """The source that a citation names."""
+        return next(s for s in self.sources if (s.kind, s.number) == (citation.kind, citation.number))
+
+    @property
+    def cited(self) -> tuple[Source, ...]:
+        """The sources that the answer cites."""
+        return tuple(source for source in self.sources if source.cited)
+
+
+class Pictures:
+    """The page pictures of a file; adding a page again gives the picture it has."""
+
+    def __init__(self) -> None:
+        self._by_page: dict[tuple[str, int], Picture] = {}
+
+    def all(self) -> list[Picture]:
+        """Every picture, in the order added."""
+        return list(self._by_page.values())
+
+    def add(self, view: PageView) -> None:
+        """Does nothing for a page without a picture that browsers show."""
+        place = (view.document, view.page.number)
+        data = data_url(view.image)
+        if data and place not in self._by_page:
+            self._by_page[place] = Picture(id=f"picture-{len(self._by_page) + 1}", page=view.page, data=data)
+
+    def get(self, document: str, page: int) -> Picture | None:
+        """The picture of a page, from 0."""
+        return self._by_page.get((document, page))
+
+
+def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
+    """Arranges one answer; every id in it begins with `name`. Raises ValueError for a citation outside its context."""
+    for page in view.pages:
+        pictures.add(page)
+    sources = _sources(name, view, pictures)
+    sheets = [_sheet(f"{name}-page-{place}", page, pictures, sources) for place, page in enumerate(view.pages, start=1)]
+    return Section(
+        id=name,
+        answer=view.answer,
+        passages=tuple(passages(view.answer)),
+        sources=tuple(sources),
+        sheets=tuple(sheets),
+    )
+
+
+def data_url(image: bytes | None) -> str | None:
+    """The image within an address; None for no image, or one that is not PNG, JPEG or WebP."""
+    if image is None:
+        return None
+    if image.startswith(b"\x89PNG\r\n\x1a\n"):
+        media_type = "image/png"
+    elif image.startswith(b"\xff\xd8\xff"):
+        media_type = "image/jpeg"
+    elif image.startswith(b"RIFF") and image[8:12] == b"WEBP":
+        media_type = "image/webp"
+    else:
+        return None
+    return f"data:{media_type};base64,{base64.b64encode(image).decode('ascii')}"
+
+
+def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:
+    cited = list(dict.fromkeys((citation.kind, citation.number) for citation in view.answer.citations))
+    texts: list[tuple[Kind, int]] = [("text", number) for number in range(1, len(view.context.texts) + 1)]
+    images: list[tuple[Kind, int]] = [("image", number) for number in range(1, len(view.context.images) + 1)]
+    shown = {(page.document, page.page.number) for page in view.pages}
+    sources = []
+    for kind, number in dict.fromkeys([*cited, *texts, *images]):
+        quote = view.context.quote(kind, number)
+        if quote is None:
+            raise ValueError(f"the answer cites {kind} quote {number}, which is not in its context")
+        own = f"{name}-{kind}-{number}"
+        on_sheet = (kind, number) in cited and (quote.document, quote.page) in shown
+        source = Source(
+            id=own,
+            kind=kind,
+            number=number,
+            quote=quote,
+            cited=(kind, number) in cited,
+            target=f"{own}-box" if on_sheet else own,
+            crop=data_url(view.crops.get(quote.image or "")),
+            picture=pictures.get(quote.document, quote.page),
+        )
+        sources.append(source)
+    return sources
+
+
+def _sheet(name: str, view: PageView, pictures: Pictures, sources: list[Source]) -> Sheet:
+    here = [s for s in sources if s.cited and (s.quote.document, s.quote.page) == (view.document, view.page.number)]
+    picture = pictures.get(view.document, view.page.number)
+    sheet = Sheet(id=name, document=view.document, page=view.page, picture=picture)
+    if picture is None:
+        by_quote = {source.quote.id: source for source in here}
+        quotes = {quote.id: quote for quote in (*view.quotes, *(source.quote for source in here))}
+        return sheet.model_copy(update={"texts": tuple((q, by_quote.get(q.id)) for q in quotes.values())})
+    boxes = [_marked_box(source, view.page) for source in here]
+    # Small boxes lie above the large ones around them, so that each can be clicked.
+    boxes.sort(key=lambda box: -box.width * box.height)
+    return sheet.model_copy(update={"boxes": tuple(boxes)})
+
+
+def _marked_box(source: Source, page: Page) -> MarkedBox:
+    x1, y1, x2, y2 = intersection(source.quote.bbox, (0.0, 0.0, page.width, page.height))
+    return MarkedBox(
+        source=source,
+        left=100 * x1 / page.width,
+        top=100 * y1 / page.height,
+        width=100 * max(0.0, x2 - x1) / page.width,
+        height=100 * max(0.0, y2 - y1) / page.height,
+    )

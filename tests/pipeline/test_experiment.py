@@ -1,0 +1,115 @@
+"""Questions are searched as deep as the figures need, within their document or everywhere, and fail one by one."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from quoteweave.core.records import Example, Filter, Hit, Layout, Query, Quote, Reference
+from quoteweave.pipeline.experiment import run_retrieval
+
+DOCUMENTS = {"a.pdf", "b.pdf"}
+
+
+def quote(document: str, page: int, ordinal: int, layout: Layout = "paragraph") -> Quote:
+    return Quote(
+        id=f"{document}:{page}:{ordinal}",
+        document=document,
+        page=page,
+        page_label=str(page + 1),
+        bbox=(0, 0, 1, 1),
+        kind="image" if layout == "page" else "text",
+        layout=layout,
+    )
+
+
+class Fixed:
+    """Ranks all its quotes in the order given, whatever the question; fails on "fail"."""
+
+    def __init__(self, quotes: Sequence[Quote]) -> None:
+        self.quotes = quotes
+        self.depths: list[int] = []
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        self.depths.append(k)
+        if any(query.text == "fail" for query in queries):
+            raise RuntimeError("the index is gone")
+        wanted = [one for one in self.quotes if where is None or one.document in (where.documents or ())]
+        hits = [Hit(rank=rank, score=1 / rank, quote=one) for rank, one in enumerate(wanted[:k], start=1)]
+        return [hits for _ in queries]
+
+
+def ask(name: str, text: str = "what?", document: str | None = "a.pdf") -> Example:
+    return Example(id=name, query=Query(text=text), document=document, reference=Reference())
+
+
+def test_searches_within_the_document_or_everywhere() -> None:
+    retriever = Fixed([quote("b.pdf", 3, 0), quote("a.pdf", 1, 0), quote("a.pdf", 1, 1), quote("a.pdf", 0, 0)])
+    (near,) = run_retrieval([ask("q")], retriever, scope="document", documents=DOCUMENTS)
+    (far,) = run_retrieval([ask("q")], retriever, scope="collection", documents=DOCUMENTS)
+    assert (near.example, near.scope, far.scope) == ("q", "document", "collection")
+    assert [hit.quote.id for hit in near.hits] == ["a.pdf:1:0", "a.pdf:1:1", "a.pdf:0:0"]
+    assert [(page.document, page.page) for page in near.pages] == [("a.pdf", 1), ("a.pdf", 0)]
+    assert [(page.document, page.page) for page in far.pages] == [("b.pdf", 3), ("a.pdf", 1), ("a.pdf", 0)]
+
+
+def test_searches_deeper_until_enough_pages_are_seen() -> None:
+    crowd = [quote("a.pdf", 0, ordinal) for ordinal in range(300)]
+    rest = [quote("a.pdf", page, 0) for page in range(1, 30)]
+    retriever = Fixed([*crowd, *rest])
+    (prediction,) = run_retrieval([ask("q")], retriever, scope="document", documents=DOCUMENTS)
+    assert [page.page for page in prediction.pages] == list(range(10))
+    assert len(prediction.hits) == 309, "kept down to the tenth page and no further"
+    assert retriever.depths == sorted(set(retriever.depths))
+    assert len(retriever.depths) > 1
+
+
+def test_whole_pages_do_not_count_as_quotes() -> None:
+    pages = [quote("a.pdf", page, 0, "page") for page in range(100)]
+    parts = [quote("a.pdf", page, 1) for page in range(50)]
+    (prediction,) = run_retrieval([ask("q")], Fixed([*pages, *parts]), scope="document", documents=DOCUMENTS, quotes=20)
+    assert sum(hit.quote.layout != "page" for hit in prediction.hits) == 20
+    assert len(prediction.hits) == 120
+
+
+def test_a_ranking_that_ends_early_is_kept_whole() -> None:
+    retriever = Fixed([quote("a.pdf", 0, ordinal) for ordinal in range(5)])
+    (prediction,) = run_retrieval([ask("q")], retriever, scope="document", documents=DOCUMENTS)
+    assert len(prediction.hits) == 5
+    assert len(retriever.depths) == 1
+
+
+def test_a_document_that_is_not_there_is_not_searched_and_finds_nothing() -> None:
+    retriever = Fixed([quote("a.pdf", 0, 0)])
+    example = ask("q", document="gone.pdf")
+    (near,) = run_retrieval([example], retriever, scope="document", documents=DOCUMENTS)
+    assert (near.hits, near.pages, near.error) == ((), (), None)
+    assert retriever.depths == []
+    (far,) = run_retrieval([example], retriever, scope="collection", documents=DOCUMENTS)
+    assert len(far.hits) == 1
+
+
+def test_a_question_that_fails_is_recorded_and_the_others_go_on() -> None:
+    examples = [ask("q1"), ask("q2", "fail"), ask("q3", document=None), ask("q4")]
+    predictions = list(run_retrieval(examples, Fixed([quote("a.pdf", 0, 0)]), scope="document", documents=DOCUMENTS))
+    assert [prediction.example for prediction in predictions] == ["q1", "q2", "q3", "q4"]
+    assert [prediction.error is None for prediction in predictions] == [True, False, False, True]
+    assert predictions[1].error == "RuntimeError: the index is gone"
+    assert predictions[1].hits == ()
+    assert "no document" in (predictions[2].error or "")
+
+
+def test_an_interrupt_is_no_failure() -> None:
+    class Interrupted(Fixed):
+        def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run_retrieval([ask("q")], Interrupted([]), scope="collection", documents=DOCUMENTS))
+
+
+def test_nothing_is_searched_before_it_is_asked_for() -> None:
+    retriever = Fixed([quote("a.pdf", 0, 0)])
+    predictions = run_retrieval([ask("q1"), ask("q2")], retriever, scope="document", documents=DOCUMENTS)
+    assert retriever.depths == []
+    next(predictions)
+    assert len(retriever.depths) == 1
