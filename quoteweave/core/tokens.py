@@ -1,0 +1,85 @@
+"""Text becomes words to match by: the lexical index and the extractive generator must cut questions and quotes alike.
+
+- Compatibility forms, case and accents are folded away (ligatures, full-width letters; `Zürich` = `zurich`), as are the
+  vowel points of Hebrew and Arabic; words of any spaced script are kept whole.
+- A number or time stays one word: `1,204` is `1204`, `12.4%` is `12.4`, `10:40` is itself. Other marks cut:
+  `long-term` is `long`, `term`, the same as `long term`.
+- Runs in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and Hangul with its glued particles,
+  become overlapping pairs of characters; a character that stands alone is a word.
+- English words are stemmed (Snowball "english") and English stop words left out.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+_UNSPACED = (
+    "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Hangul
+    "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Kana
+    "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+_INDIC = "\u0900-\u0963\u0966-\u0dff"  # whole blocks, because vowel signs are no letters to `\w`
+_TOKEN = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d++)?"  # 1,204 and 1,204.5
+    r"|\d++(?:\.\d++)++"  # 12.4
+    r"|\d{1,2}:\d\d(?!\d)"  # 10:40
+    rf"|[{_UNSPACED}]++"
+    rf"|(?:[^\W_{_UNSPACED}]++|[{_INDIC}]++)++"
+)
+_RUN = re.compile(f"[{_UNSPACED}]")
+# Latin, Greek and Cyrillic accents, points of Hebrew and Arabic, Arabic tatweel, and characters that only guide layout.
+_MARKS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
+)
+# More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
+_PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
+
+_STOP_WORDS = """
+a about above across after against all along also although am among an and any are aren as at be because been before
+being below between both but by can could couldn did didn do does doesn doing don down during each either else etc
+every few for from further had hadn has hasn have haven having he her here hers herself him himself his how however i
+if in into is isn it its itself just ll many me more most much must my myself neither no nor not of off on once only
+onto or other our ours ourselves out over own per quite rather re s same shall she should shouldn since so some such t
+than that the their theirs them themselves then there therefore these they this those though through thus to too
+toward towards under until up upon ve very via was wasn we were weren what whatever when where whereas whether which
+while who whoever whom whose why will with within without would wouldn yet you your yours yourself
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
+    """The words of `text` in order, folded as the module says, repeats kept; time is linear in the text's length.
+
+    `stem=False` leaves words as written, `stop=False` keeps English stop words.
+    """
+    found: list[str] = []
+    for word in _TOKEN.findall(fold(text)):
+        if _RUN.match(word):
+            found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
+        elif not (stop and word in STOP_WORDS):
+            found.append(_stemmed(word) if stem else word.replace(",", ""))
+    return found
+
+
+def fold(text: str) -> str:
+    """`text` without differences of case, accent and compatibility form; of another length, so offsets do not carry."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", text)).casefold()
+    decomposed = unicodedata.normalize("NFKD", decomposed)
+    return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
+
+
+@lru_cache(maxsize=1 << 16)
+def _stemmed(word: str) -> str:
+    return word.replace(",", "") if word[0].isdigit() else _stemmer()(word)
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    import Stemmer
+
+    stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
+    return stem
