@@ -1,0 +1,81 @@
+"""Chosen statements become the text of an answer: their order, their marks, the images, and where it all comes from."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Quote
+from quoteweave.generation.evidence import Statement, labels, name, own_label, title
+from quoteweave.generation.wording import cited, neutral
+
+
+def compose(chosen: Sequence[Statement], context: Context, *, max_images: int) -> str:
+    """The answer's text, its last sentence included. `chosen` is best first and not empty."""
+    ordered = in_order(chosen)
+    named = [number for statement in ordered for number in _named(statement, context)]
+    ordered = [statement for statement in ordered if not (statement.names_only and statement.number in named)]
+    told = [statement.number for statement in ordered if statement.quote.kind == "image"]
+    to_show = list(dict.fromkeys([*told, *named]))[:max_images]
+    text, used = "", list[Quote]()
+    for statement in ordered:
+        if statement.quote.kind == "image":
+            text += f"{statement.text} "
+            images = [statement.number]
+        else:
+            text += f"{cited(statement.text, f'[{statement.number}]')} "
+            images = [number for number in _named(statement, context) if number in to_show and number not in told]
+        used.append(statement.quote)
+        for number in images:
+            to_show.remove(number)
+            used.append(context.images[number - 1].quote)
+            text += f"![{_summary(context.images[number - 1].quote)}](image{number})\n\n"
+    return f"{text.rstrip()}\n\n{sources(used)}"
+
+
+def in_order(chosen: Sequence[Statement]) -> list[Statement]:
+    """The best quote first, then the others of its document from front to back, then the next best document.
+
+    Sentences of one quote stand as they do in it.
+    """
+    first = chosen[0].quote.id
+    documents = list(dict.fromkeys(statement.quote.document for statement in chosen))
+
+    def place(statement: Statement) -> tuple[int, bool, int, float, str, int]:
+        quote = statement.quote
+        rank = documents.index(quote.document)
+        return (rank, quote.id != first, quote.page, quote.bbox[1], quote.id, statement.place)
+
+    return sorted(chosen, key=place)
+
+
+def sources(quotes: Iterable[Quote]) -> str:
+    """One sentence that names the pages: `This is from pages 2 and 5 of harbour.pdf.`"""
+    pages: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for quote in quotes:
+        pages[quote.document][quote.page] = quote.page_label
+    places = []
+    for document, labelled in pages.items():
+        numbers = [label for _, label in sorted(labelled.items())]
+        places.append(f"page{'s' if len(numbers) > 1 else ''} {listed(numbers)} of {document}")
+    return neutral(" ".join(f"This is from {listed(places)}.".split()))
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def _named(statement: Statement, context: Context) -> list[int]:
+    """The numbers of the image quotes of the same document that a text's sentence names by their label."""
+    if statement.quote.kind == "image":
+        return []
+    wanted = labels(statement.text)
+    return [
+        number
+        for number, hit in enumerate(context.images, start=1)
+        if hit.quote.document == statement.quote.document and own_label(hit.quote) in wanted
+    ]
+
+
+def _summary(quote: Quote) -> str:
+    return neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")

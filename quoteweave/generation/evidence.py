@@ -1,0 +1,121 @@
+"""What each quote of a context can say in one sentence: its own sentences, or a sentence about its image."""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.tokens import words
+from quoteweave.generation.relevance import coverage
+from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.tables_in_words import rows_in_words
+from quoteweave.generation.wording import clip, neutral, tidy
+
+MAX_TITLE = 160
+"""Characters of a caption that are repeated in an answer."""
+
+Label = tuple[str, str]
+
+_LABEL = re.compile(
+    r"\b(?P<kind>fig|tab|chart|graph|map|plate|scheme|diagram|box|exhibit|algorithm)(?:ures?|s|les?)?\.?\s{0,3}"
+    r"(?P<number>(?:[a-z]\.?)?\d+(?:\.\d+)*|[ivxlc]+)\b"
+    r"|(?P<wide>[图圖図表])\s{0,3}(?P<wide_number>\d+)",
+    re.IGNORECASE,
+)
+_AFTER_LABEL = " .:–—-|"  # noqa: RUF001
+
+
+class Statement(Record):
+    """One sentence that an answer may hold, and where it comes from."""
+
+    text: str
+    """Fit to be said; holds nothing that looks like a mark."""
+    hit: Hit
+    number: int
+    """Of its quote in the context, among those of its kind, from 1."""
+    place: int = 0
+    """Where in its quote it stands, from 0."""
+    words: tuple[str, ...]
+    names_only: bool = False
+    """Whether it says no more than what an image is called."""
+
+    @property
+    def quote(self) -> Quote:
+        """The quote that says it."""
+        return self.hit.quote
+
+
+def text_statements(context: Context, limit: int) -> list[Statement]:
+    """The sentences of the text quotes, each at most `limit` characters."""
+    statements = []
+    for number, hit in enumerate(context.texts, start=1):
+        for place, sentence in enumerate(split_sentences(hit.quote.text)):
+            text = tidy(sentence.text, limit)
+            statements.append(Statement(text=text, hit=hit, number=number, place=place, words=tuple(words(text))))
+    return statements
+
+
+def image_statements(context: Context, weights: Mapping[str, float], limit: int) -> list[Statement]:
+    """One sentence about each image quote that has words, as near to the question's words as it can be."""
+    statements = []
+    for number, hit in enumerate(context.images, start=1):
+        rows = _rows(hit.quote, weights)
+        if text := rows or _shows(hit.quote) or _reads(hit.quote, weights):
+            text = neutral(clip(text, limit))
+            said = tuple(words(text))
+            statements.append(Statement(text=text, hit=hit, number=number, words=said, names_only=not rows))
+    return statements
+
+
+def words_around(quote: Quote) -> frozenset[str]:
+    """Every word that a quote has or stands under."""
+    stem = PurePosixPath(quote.document).stem
+    return frozenset(words("\n".join([quote.words(), quote.section or "", stem])))
+
+
+def labels(text: str) -> set[Label]:
+    """The figures and tables that `text` names: `Fig. 3` and `Figure 3` are both ("fig", "3")."""
+    return {
+        (match["kind"] or match["wide"], match["number"] or match["wide_number"])
+        for match in _LABEL.finditer(text.casefold())
+    }
+
+
+def own_label(quote: Quote) -> Label | None:
+    """The label that opens the caption of an image quote."""
+    match = _LABEL.match((quote.caption or "").lstrip())
+    return labels(match[0]).pop() if match else None
+
+
+def title(quote: Quote) -> str:
+    """The caption of an image quote without its label and final stop; "" where it has none."""
+    caption = " ".join((quote.caption or "").split())
+    match = _LABEL.match(caption)
+    rest = caption[match.end() :].lstrip(_AFTER_LABEL) if match else caption
+    return clip(rest.rstrip(" .,;:"), MAX_TITLE)
+
+
+def name(quote: Quote) -> str:
+    """What an answer calls an image quote: `Table 2`, or `The table on page 3`."""
+    match = _LABEL.match((quote.caption or "").lstrip())
+    if match:
+        return " ".join(match[0].split())
+    return f"Page {quote.page_label}" if quote.layout == "page" else f"The {quote.layout} on page {quote.page_label}"
+
+
+def _rows(quote: Quote, weights: Mapping[str, float]) -> str:
+    said = rows_in_words(quote.text or quote.ocr_text or "", weights) if quote.layout == "table" else ""
+    about = f" ({title(quote)})" if title(quote) else ""
+    return f"{name(quote)}{about} lists {said}." if said else ""
+
+
+def _shows(quote: Quote) -> str:
+    return f"{name(quote)} shows “{title(quote)}”." if title(quote) else ""
+
+
+def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
+    """The best sentence of an image's text, for an image without a caption."""
+    said = [tidy(part.text, MAX_TITLE) for part in split_sentences(quote.words())]
+    best = max(said, key=lambda text: coverage(weights, words(text)), default="")
+    return f"{name(quote)} reads “{best.rstrip('.')}”." if best else ""

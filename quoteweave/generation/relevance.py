@@ -1,0 +1,101 @@
+"""How much of a question a text bears on.
+
+Each word of the question weighs as much as it is rare among the sentences at hand: ln((n + 1) / (df + ½)) where df of
+n sentences hold it, divided by its largest possible value (the inverse document frequency of Robertson and Spärck
+Jones, without relevance information). A name or number that none of them holds weighs more still: an answer about
+another harbour, or another year, is no answer. A text's *coverage* is the weight of the question's words that it holds
+over the weight of them all.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from quoteweave.core.records import Record
+from quoteweave.core.tokens import words
+
+LEAST_WEIGHT = 0.6
+"""Of a word that every sentence holds; a word that none holds weighs 1."""
+
+MISSING_NAME = 3.0
+"""The weight of a name or number that none holds."""
+
+_ASKED_OF = re.compile(
+    r"\b(?:according to|based on|from|in|of|by)\s+(?:the|this|these|those|your|my|our)\s+(?:\w+\s+)?"
+    r"(?:documents?|reports?|papers?|texts?|articles?|slides?|presentations?|pdfs?|files?|guidebooks?)\b",
+    re.IGNORECASE,
+)
+_ASKING_WORDS = """
+answer describe document documents explain find give list mention mentioned name please provide report say says
+show shown shows state stated summarise summarize tell
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+_QUANTITY = re.compile(
+    r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|wide|often|fast|heavy|late|early)\b|\bwhen\b|\bpercent"
+    r"|\b(?:what|which) (?:year|date|day|time|percentage|share|proportion|number|amount|value|price|cost|rate)\b"
+    r"|\b(?:number|percentage|share|amount) of\b|\bper cent\b|%",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
+
+
+class Question(Record):
+    """What is looked for."""
+
+    terms: tuple[str, ...]
+    """The words that carry the question, each once, as `core.tokens` cuts them."""
+    pairs: frozenset[tuple[str, str]]
+    """Those that stand side by side in it."""
+    names: frozenset[str]
+    """Those written with a capital inside the question, or with a digit."""
+    wants_number: bool
+    """Whether it asks how many, how much or when."""
+
+
+def read_question(text: str) -> Question:
+    """What `text` asks for, without the words that only ask (`tell`, `according to the report`)."""
+    asked = _ASKED_OF.sub(" ", text)
+    kept = [word for word in words(asked, stem=False) if word not in _ASKING]
+    stems = words(" ".join(kept), stop=False)
+    terms = tuple(dict.fromkeys(stems))
+    # Capitals tell nothing apart where all is written in them.
+    named = () if text.isupper() or text.istitle() else _NAME.finditer(asked)
+    capitals = {stem for match in named for stem in words(match[1])}
+    return Question(
+        terms=terms,
+        pairs=frozenset(itertools.pairwise(stems)),
+        names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
+        wants_number=bool(_QUANTITY.search(text)),
+    )
+
+
+def weigh(question: Question, sentences: Iterable[Collection[str]]) -> dict[str, float]:
+    """The weight of each of the question's words among `sentences`, each given as its words. Weights add up to 1."""
+    held = [frozenset(sentence) for sentence in sentences]
+    most = math.log((len(held) + 1) / 0.5)
+    weights = {}
+    for term in question.terms:
+        frequency = sum(term in sentence for sentence in held)
+        rarity = math.log((len(held) + 1) / (frequency + 0.5)) / most
+        missing = frequency == 0 and term in question.names
+        weights[term] = MISSING_NAME if missing else max(LEAST_WEIGHT, rarity)
+    total = math.fsum(weights.values())
+    return {term: weight / total for term, weight in weights.items()}
+
+
+def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
+    """The share of the question's weight in the words `held`, 0 to 1; 0 for a question without words."""
+    # fsum, because sets have another order in each process and sums of floats depend on it.
+    return math.fsum(weights.get(word, 0.0) for word in set(held))
+
+
+def adjacency(question: Question, sentence: Sequence[str]) -> float:
+    """The share of the question's neighbouring words that are neighbours in the sentence too, 0 to 1."""
+    return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
+
+
+def overlap(one: Iterable[str], other: Iterable[str]) -> float:
+    """Of the words of both, the share that they have in common (Jaccard), 0 to 1."""
+    first, second = set(one), set(other)
+    return len(first & second) / (len(first | second) or 1)

@@ -1,0 +1,90 @@
+"""Which statements answer a question: how well each bears on it, and a choice without repeats."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Kind
+from quoteweave.generation.evidence import Statement, words_around
+from quoteweave.generation.relevance import Question, adjacency, coverage, overlap
+
+IN_QUOTE = 0.5
+"""What a word of the question counts that stands not in the sentence, but elsewhere in its quote or above it."""
+IN_DOCUMENT = 0.25
+"""What it counts where only other quotes of the same document hold it."""
+
+ADJACENCY_BONUS = 0.2
+NUMBER_BONUS = 0.15
+RANK_BONUS = 0.1
+
+
+class Bearings:
+    """How far statements, read where they stand, cover a question."""
+
+    def __init__(self, context: Context, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        held = [(hit.quote, words_around(hit.quote)) for hit in (*context.texts, *context.images)]
+        self._shared = {quote.id: len(found.intersection(weights)) for quote, found in held}
+        self._quotes = {quote.id: coverage(weights, found) for quote, found in held}
+        documents: defaultdict[str, set[str]] = defaultdict(set)
+        for quote, found in held:
+            documents[quote.document] |= found
+        self._documents = {document: coverage(weights, found) for document, found in documents.items()}
+
+    def __getitem__(self, statement: Statement) -> float:
+        """From 0 to 1: the question's words in the statement count whole, those around it in part.
+
+        0 where the quote shares but one word with a question of several: that is chance, not evidence.
+        """
+        if self._shared[statement.quote.id] < min(2, len(self._weights)):
+            return 0.0
+        inside = coverage(self._weights, statement.words)
+        quote = max(inside, self._quotes[statement.quote.id])
+        document = max(quote, self._documents[statement.quote.document])
+        return inside + IN_QUOTE * (quote - inside) + IN_DOCUMENT * (document - quote)
+
+
+def score(statement: Statement, question: Question, bearing: float) -> float:
+    """How well a statement answers: its bearing and bonuses, lowered for what is no whole sentence."""
+    total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
+    if question.wants_number and any(word[0].isdigit() and word not in question.terms for word in statement.words):
+        total += NUMBER_BONUS
+    return (total + RANK_BONUS / math.sqrt(statement.hit.rank)) * _soundness(statement)
+
+
+def choose(
+    statements: Sequence[Statement], scores: Sequence[float], *, limits: Mapping[Kind, int], keep: float
+) -> list[Statement]:
+    """The best statements, best first, none saying again what another said.
+
+    Greedy: a statement's worth is its score, less the share of it that its words have in common with the most similar
+    statement chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998).
+    The choice ends where the worth falls below `keep` times the best score, or `limits` of each kind are reached.
+    """
+    chosen: list[Statement] = []
+    left = dict(limits)
+    worth = {place: score for place, score in enumerate(scores) if score > 0}
+    least = keep * max(scores, default=0.0)
+    while worth := {place: value for place, value in worth.items() if left[statements[place].quote.kind]}:
+        best = max(worth, key=lambda place: worth[place])
+        if worth.pop(best) < least:
+            break
+        statement = statements[best]
+        left[statement.quote.kind] -= 1
+        chosen.append(statement)
+        for place, value in worth.items():
+            common = overlap(statements[place].words, statement.words)
+            worth[place] = min(value, scores[place] * (1 - common))
+    return chosen
+
+
+def _soundness(statement: Statement) -> float:
+    """1 for a whole sentence; less for headings, fragments, and rows of figures or of letters that OCR took apart."""
+    text = statement.text
+    factor = {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}.get(statement.quote.layout, 1.0)
+    if len(text) < 25 or text[-1] not in ".!?…。！？:;":  # noqa: RUF001
+        factor *= 0.8
+    if sum(map(str.isdigit, text)) > 0.25 * len(text) or text.count(" ") > 0.4 * len(text):
+        factor *= 0.6
+    return factor

@@ -1,0 +1,83 @@
+# ruff: noqa: RUF001, RUF002 - the marks that end sentences in other scripts are meant as they are
+"""Text is cut into sentences by rule, with their exact places.
+
+A sentence ends
+- at `.`, `!`, `?` or `…` (with the brackets and quotation marks that close after it) when white space follows and no
+  lower-case letter. After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only
+  where the next word is one that mostly begins sentences. The number that opens an item (`3.`) is no sentence.
+- at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
+- at an empty line, and before a line that opens with a bullet or an item's number. Any other line break is a space.
+"""
+
+import re
+
+from quoteweave.core.records import Record
+
+_ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
+_CLOSING = r"""["'”’»)\]」』）】]*+"""
+# Every part is possessive or one character wide, which keeps the search linear.
+_END = re.compile(
+    rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"
+    rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
+    rf"|(?P<stop>[.!?…]++{_CLOSING})(?=\s)"
+)
+_OPENING = re.compile(rf"\s*+(?:{_ITEM}\s*+)?")
+_NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
+_SHORT_FORMS = """
+al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max min mr
+mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_SHORT = frozenset(_SHORT_FORMS.split())
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
+_OPENERS = (
+    "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
+)
+_STARTERS = frozenset(_OPENERS.split())
+
+
+class Sentence(Record):
+    """One sentence: `text` is the slice `[start:end]` of the whole, without blanks around it."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """The sentences of `text` in order, without overlap; together they hold all of it but white space. Linear time."""
+    sentences: list[Sentence] = []
+    start = 0
+    for match in _END.finditer(text):
+        if match["stop"] is None or _ends(text, start, match):
+            _add(sentences, text, start, match.end())
+            start = match.end()
+    _add(sentences, text, start, len(text))
+    return sentences
+
+
+def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        sentences.append(Sentence(text=text[start:end], start=start, end=end))
+
+
+def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether the stop found at `match` ends the sentence that began at `start`."""
+    following = _NEXT_WORD.match(text, match.end())
+    word = following[1] if following else ""
+    if word[:1].islower():
+        return False
+    opening = _OPENING.match(text, start)
+    if opening is not None and opening.end() > match.start():
+        return False
+    if not match[0].startswith(".") or match[0].startswith(".."):
+        return True
+    # No abbreviation is longer than 20 characters, and looking no further back keeps the whole linear.
+    before = re.split(r"[\s(\[\"'“‘]", text[max(start, match.start() - 20) : match.start()])[-1]
+    if before.casefold() in _SHORT or _DOTTED.fullmatch(before):
+        return word in _STARTERS
+    return True

@@ -1,0 +1,55 @@
+# ruff: noqa: RUF001 - dashes, bullets and wide punctuation are meant as they are
+"""Words of a document made fit to stand in an answer: on one line, not too long, and nothing that looks like a mark."""
+
+import re
+
+from quoteweave.generation.citations import parse_marks
+
+_WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]"
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")
+_WIDE_BREAK = re.compile(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
+_BULLET = re.compile(r"^\s*+(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
+_CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
+_FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
+
+
+def tidy(text: str, limit: int) -> str:
+    """`text` on one line of at most `limit` characters: lines and hyphenated words joined, bullets dropped."""
+    joined = _WIDE_BREAK.sub("", _HYPHENATED.sub(_join, text))
+    return neutral(clip(" ".join(_BULLET.sub("", joined).split()).lstrip(" ,;"), limit))
+
+
+def _join(match: re.Match[str]) -> str:
+    # A capital after the break means that the hyphen belongs to the word, as in "Anglo-\nSaxon".
+    following = match.string[match.end()]
+    return "" if following.islower() else "-"
+
+
+def clip(text: str, limit: int) -> str:
+    """`text`, or where it is longer than `limit` characters its beginning, cut after a clause or a word, with "…"."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    clauses = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= limit // 2]
+    at = clauses[-1] if clauses else text.rfind(" ", limit // 2, limit)
+    return (head[:at] if at > 0 else head).rstrip() + "…"
+
+
+def neutral(text: str) -> str:
+    """`text` without anything that an answer's marks could be mistaken for, or be swallowed by.
+
+    References such as `[12]` become `(12)`, `![` loses its exclamation mark, and back-ticks, between which marks are
+    not read, become apostrophes.
+    """
+    plain = re.sub(r"!+(?=\[)", "", text).replace("`", "'")
+    for mark in reversed(parse_marks(plain)):
+        plain = f"{plain[: mark.start]}({mark.mark[1:-1]}){plain[mark.end :]}"
+    return plain
+
+
+def cited(sentence: str, mark: str) -> str:
+    """`sentence` with its mark before the final stop: `Dues rose [2].`; a stop is added where there is none."""
+    stop = _FINAL_STOP.search(sentence)
+    if stop:
+        return f"{sentence[: stop.start()].rstrip()} {mark}{stop[0]}"
+    return f"{sentence} {mark}" + ("" if sentence.endswith((".", "…", "!", "?")) else ".")

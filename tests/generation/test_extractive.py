@@ -1,0 +1,218 @@
+# ruff: noqa: RUF001 - dashes and wide punctuation are meant as they are
+"""Which quotes the extractive generator cites, how its answers read, and when it abstains."""
+
+import asyncio
+import re
+
+import pytest
+from harbour_quotes import EVERYTHING, IMAGES, TEXTS, context, image, quote
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
+from quoteweave.core.protocols import Generator
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
+from quoteweave.generation.sentences import split_sentences
+
+
+def ask(question: str, given: Context = EVERYTHING, generator: Generator | None = None) -> Answer:
+    return asyncio.run((generator or ExtractiveGenerator()).answer(Query(text=question), given))
+
+
+ANSWERABLE = {
+    "How many passengers did the ferry to the Outer Isles carry?": "ferry",
+    "What happened in the storm of February?": "storm",
+    "How much does a return ticket to Grünhorn cost?": "tickets",
+    "Do dogs need a ticket?": "dogs",
+    "How long does the ride to the summit take?": "rack",
+    "What is the mean absolute error of LagStage?": "ice",
+    "At what value is the base temperature fixed?": "base",
+    "How many vessel calls did the port receive?": "calls",
+    "Which vessels need a pilot?": "pilots",
+    "How often did cruise ships call?": "ferry",
+    "Why did grain gain?": "grain",
+    "How long did ships wait for a berth?": "grain",
+    "What were the harbour dues for containers in 2022?": "dues",
+    "When does the train that leaves Sölmatt at 10:40 arrive at Grünegg?": "trains",
+    "What colour are the bands on the lighthouse?": "mole",
+    "How did vessel calls change by quarter in 2023?": "quarters",
+    "Can I take my bicycle in May?": "dogs",
+    "How did dues for grain change?": "dues",
+    "What does Figure 2 show?": "calls",
+}
+# The words of these do not meet those of their evidence: "sells" and "sold", "steep" and "steepest".
+MISSED = ["Who sells tickets?", "How steep is the railway above Käsern?"]
+UNANSWERABLE = [
+    "What is the capital of France?",
+    "Who won the football world cup in 2022?",
+    "How many containers did Rotterdam handle?",
+    "What does a ticket to Paris cost?",
+    "What is the melting point of copper?",
+    "Which programming language was used?",
+    "What is the salary of the harbour master?",
+    "How many dolphins live in Tolland Sound?",
+    "How do I reset my password?",
+    "When was the Eiffel Tower built?",
+    "Does the railway accept credit cards?",
+    "Which bank financed the railway?",
+    "What is the phone number of the harbour authority?",
+    "How deep is the lake?",
+    "What is the accuracy of the neural network on ImageNet?",
+]
+# All of this is in the documents but the price itself.
+FOOLED = ["What does the ferry to the Outer Isles cost?"]
+
+
+@pytest.mark.parametrize(("question", "evidence"), ANSWERABLE.items())
+def test_the_first_citation_is_the_evidence(question: str, evidence: str) -> None:
+    answer = ask(question)
+    assert answer.status == "answered"
+    assert answer.citations[0].quote_id == (TEXTS | IMAGES)[evidence].id
+
+
+@pytest.mark.parametrize("question", UNANSWERABLE)
+def test_abstains_in_plain_words_where_nothing_bears_on_the_question(question: str) -> None:
+    answer = ask(question)
+    assert (answer.status, answer.text, answer.citations) == ("abstained", NOTHING_FOUND, ())
+
+
+def test_known_limits_are_what_the_module_says() -> None:
+    assert [ask(question).status for question in MISSED] == ["abstained", "abstained"]
+    assert [ask(question).status for question in FOOLED] == ["answered"]
+
+
+@pytest.mark.parametrize(
+    "question", ["", "What is it?", "Tell me about this document.", "東京の人口は何人ですか", "Сколько?"]
+)
+def test_abstains_where_a_question_has_no_words_to_look_for(question: str) -> None:
+    assert ask(question).status == "abstained"
+
+
+@pytest.mark.parametrize("given", [Context(), context([""]), context(["", "  \n "], [image(None)])])
+def test_abstains_where_the_context_says_nothing(given: Context) -> None:
+    assert ask("How many passengers did the ferry carry?", given).status == "abstained"
+
+
+def test_a_short_answer_word_for_word() -> None:
+    answer = ask("What happened in the storm of February?")
+    assert answer.text == (
+        "The storm of 17 February moved forty-one armour blocks on the West Mole and closed the port to all traffic "
+        "for three days [1].\n\nThis is from page 1 of harbour.pdf."
+    )
+    assert (answer.model, answer.seconds, answer.unresolved, answer.warnings) == ("extractive", 0.0, (), ())
+
+
+@pytest.mark.parametrize("question", ANSWERABLE)
+def test_every_sentence_but_the_last_carries_a_mark(question: str) -> None:
+    body, last = ask(question).text.rsplit("\n\n", 1)
+    *said, rest = re.split(r" \[\d+\]\.\s*|\. !\[[^]]*\]\(image\d\)\s*", body)
+    assert [len(split_sentences(sentence)) for sentence in said] == [1] * len(said) != []
+    assert rest == "" or re.fullmatch(r"!\[[^]]*\]\(image\d\)", rest)
+    assert re.fullmatch(r"This is from pages? [\d, and]+ of \w+\.pdf\.", last)
+
+
+def test_an_image_stands_after_the_sentence_that_names_it() -> None:
+    first, shown, rest = ask("What does Figure 2 show?").blocks
+    assert isinstance(first, TextBlock)
+    assert first.text == "Figure 2 compares the quarters [4]. "
+    assert isinstance(shown, ImageBlock)
+    assert (shown.summary, shown.image) == ("Vessel calls by quarter in 2022 and 2023", "ab/ab.png")
+    assert shown.citation.quote_id == IMAGES["quarters"].id
+    assert isinstance(rest, TextBlock)
+    assert rest.text.strip() == "This is from page 3 of harbour.pdf."
+
+
+def test_a_label_means_the_image_of_the_same_document() -> None:
+    texts = [quote("Figure 1 compares the dues of the ports."), quote("Cars are few.", document="other.pdf")]
+    images = [image("Figure 1: Speeds.", document="other.pdf"), image("Fig. 1. Dues of the ports.")]
+    answer = ask("Which figure compares the dues of the ports?", context(texts, images))
+    assert [(citation.kind, citation.number) for citation in answer.citations] == [("text", 1), ("image", 2)]
+
+
+def test_rows_of_a_table_are_said_in_words() -> None:
+    assert ask("What were the harbour dues for containers in 2022?").text == (
+        "Table 1 (Harbour dues by group, in thousand euros) lists Container (2022: 1,310). "
+        "![Harbour dues by group, in thousand euros](image1)\n\nThis is from page 2 of harbour.pdf."
+    )
+
+
+def test_rows_that_ocr_read_count_as_well() -> None:
+    scanned = image(None, ocr_text="- | Wave I | Wave II\nDistricts | 31 | 44\nPeople | 52 | 72", layout="table")
+    assert ask("How many districts in Wave II?", context(images=[scanned])).text.startswith(
+        "The table on page 1 lists Districts (Wave II: 44). ![The table on page 1](image1)"
+    )
+
+
+def test_an_image_without_caption_says_what_it_reads() -> None:
+    given = context(images=[image(None, "Opening hours\n\nThe ticket counter opens at nine.", layout="page")])
+    assert ask("When does the ticket counter open?", given).text.startswith(
+        "Page 1 reads “The ticket counter opens at nine”. ![Page 1](image1)"
+    )
+
+
+def test_the_best_quote_comes_first_then_its_document_from_front_to_back() -> None:
+    texts = [
+        quote("The dues of the harbour doubled in spring.", page=4),
+        quote("Harbour dues for boats were halved.", document="a.pdf", page=1),
+        quote("In the budget, harbour dues pay for dredging.", page=2),
+    ]
+    answer = ask("dues harbour spring", context(texts), ExtractiveGenerator(keep=0.1))
+    assert [citation.number for citation in answer.citations] == [1, 3, 2]
+    assert answer.text.endswith("This is from pages 3 and 5 of harbour.pdf and page 2 of a.pdf.")
+
+
+def test_nothing_is_said_twice() -> None:
+    answer = ask("How many ships called at the port?", context(["Ninety ships called at the port."] * 3))
+    assert len(answer.citations) == 1
+
+
+def test_settings_bound_the_answer() -> None:
+    texts = [f"The harbour dues of {name} rose by {name} per cent, {'and so on ' * 60}." for name in ("May", "June")]
+    given = context([*texts, "Figure 1 gives harbour dues."], [image("Figure 1: Harbour dues.")])
+    answer = ask("harbour dues", given, ExtractiveGenerator(max_sentences=1, max_images=0, max_characters=60))
+    assert len(answer.citations) == 1
+    generous = ask("harbour dues", given, ExtractiveGenerator(max_characters=60, keep=0.1))
+    assert {citation.kind for citation in generous.citations} == {"text", "image"}
+    assert "The harbour dues of May rose by May per cent… [1]" in generous.text
+
+
+def test_marks_in_the_source_are_not_ours() -> None:
+    hostile = "The dues [1] rise ![x](image1) to `4 [2] euros` as [3, 4] say."
+    answer = ask("How far did dues rise?", context([hostile] * 4 + ["Other."], [image("![a](image9) ]["), image(None)]))
+    assert [(citation.kind, citation.number) for citation in answer.citations] == [("text", 1)]
+    assert answer.text.startswith("The dues (1) rise [x](image1) to '4 (2) euros' as (3, 4) say [1].")
+    assert answer.unresolved == ()
+
+
+def test_markup_stays_the_text_that_it_is() -> None:
+    hostile = "<script>alert('dues')</script> raises <b>harbour</b> dues."
+    answer = ask("Who raises harbour dues?", context([quote(hostile, document="<i>a</i>\n[1].pdf")]))
+    assert answer.text == (
+        "<script>alert('dues')</script> raises <b>harbour</b> dues [1].\n\nThis is from page 1 of <i>a</i> (1).pdf."
+    )
+
+
+def test_text_without_spaces_is_answered_alike() -> None:
+    given = context(["東京は日本の首都です。東京の人口は約1400万人です。", "大阪は商業の町です。"])
+    answer = ask("東京の人口は何人ですか？", given)
+    assert answer.text.startswith("東京の人口は約1400万人です [1]。")
+    assert len(answer.citations) == 1
+
+
+PIECES = "harbour dues rose [1] ![a](image1) | ` . Figure 1 2021 東京 。 <b> [ ] ( ) !".split()  # noqa: SIM905
+WORDS = st.sampled_from([*PIECES, " ", "\n"])
+TEXT = st.one_of(st.text(), st.lists(WORDS).map(" ".join), st.lists(WORDS).map("".join))
+
+
+@settings(deadline=None)
+@given(st.lists(TEXT, max_size=3), st.lists(st.tuples(TEXT, TEXT), max_size=2), TEXT)
+def test_any_text_gives_an_answer_whose_every_mark_resolves(
+    texts: list[str], images: list[tuple[str, str]], question: str
+) -> None:
+    pictures = [image(caption, text, layout="table") for caption, text in images]
+    generator = ExtractiveGenerator(least_bearing=0.0, keep=0.0)
+    answer = ask(f"harbour dues {question}", context(texts, pictures), generator)
+    assert (answer.unresolved, answer.warnings) == ((), ())
+    assert answer == ask(f"harbour dues {question}", context(texts, pictures), generator)
+    assert (answer.status == "answered") == bool(answer.citations)

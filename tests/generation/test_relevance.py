@@ -1,0 +1,58 @@
+"""What a question asks for, and how much of it a text covers."""
+
+import math
+
+import pytest
+
+from quoteweave.generation.relevance import MISSING_NAME, adjacency, coverage, overlap, read_question, weigh
+
+
+def test_the_words_that_only_ask_are_left_out() -> None:
+    question = read_question("According to the annual report, how many harbour dues does Merrow list for 2021?")
+    assert question.terms == ("harbour", "due", "merrow", "2021")
+    assert question.pairs == {("harbour", "due"), ("due", "merrow"), ("merrow", "2021")}
+    assert question.names == {"merrow", "2021"}
+    assert question.wants_number
+
+
+def test_capitals_mean_nothing_where_all_are_capitals() -> None:
+    assert read_question("HOW DEEP IS THE HARBOUR?").names == frozenset()
+    assert read_question("How deep is the Harbour?").names == {"harbour"}
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("When was it built?", True),
+        ("What percentage fell?", True),
+        ("Which year was best?", True),
+        ("Who built it?", False),
+        ("What is described?", False),
+    ],
+)
+def test_questions_for_a_number(question: str, wanted: bool) -> None:
+    assert read_question(question).wants_number is wanted
+
+
+def test_rare_words_and_missing_names_weigh_more() -> None:
+    weights = weigh(read_question("dues of grain at Rotterdam"), [["due", "grain"], ["due"], ["due"]])
+    raw = {
+        "due": 0.6,  # ln(4 / 3.5) / ln(4 / 0.5) = 0.06, below the least weight
+        "grain": max(0.6, math.log(4 / 1.5) / math.log(8)),
+        "rotterdam": MISSING_NAME,
+    }
+    assert weights == pytest.approx({term: weight / sum(raw.values()) for term, weight in raw.items()})
+    assert coverage(weights, ["due", "grain", "other"]) == pytest.approx(1 - weights["rotterdam"])
+
+
+def test_a_question_without_words_is_covered_by_nothing() -> None:
+    weights = weigh(read_question("What is it?"), [["due"]])
+    assert (weights, coverage(weights, ["due"])) == ({}, 0.0)
+
+
+def test_neighbours_and_overlap() -> None:
+    question = read_question("vessel calls by quarter")
+    assert adjacency(question, ["vessel", "call", "rose"]) == 0.5
+    assert adjacency(read_question("vessels"), ["vessel"]) == 0.0
+    assert overlap(["a", "b"], ["b", "c"]) == pytest.approx(1 / 3)
+    assert overlap([], []) == 0.0

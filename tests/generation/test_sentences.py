@@ -1,0 +1,76 @@
+# ruff: noqa: RUF001 - text in other scripts
+"""Sentences are cut where a reader would cut them, and nothing is lost."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quoteweave.generation.sentences import split_sentences
+
+
+def cut(text: str) -> list[str]:
+    return [sentence.text for sentence in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The port grew.", "Grain fell!", "Did timber?", "It did…", "So it goes."],
+        ["Fares rose by 2.5 per cent to EUR 3.42.", "Costs did not."],
+        ["As Fig. 3 and Eq. 2 show, cf. Tab. 1, it holds.", "See p. 4."],
+        ["Boats, e.g. ferries, i.e. ships, call at 5 p.m. on Sundays.", "They wait."],
+        ["Tveit et al. (2019) disagree.", "So do Olavsen et al.", "The rest agree."],
+        ["It left the U.S. Navy in 1998.", "It came to the U.S.", "The crew stayed."],
+        ["J. K. Rowan and Mr. Smith of Rowan Inc. signed.", "Dr. Holm did not."],
+        ['He said: "Stop."', "(She did.)", "Then they left."],
+        ["The index fell [12].", "[13] disagrees."],
+        ["Is it? yes! it is.", "Good."],
+        ["In 2019.", "In 2020."],
+    ],
+)
+def test_english(sentences: list[str]) -> None:
+    assert cut(" ".join(sentences)) == sentences
+
+
+def test_line_breaks_are_spaces_unless_a_line_is_empty_or_opens_an_item() -> None:
+    text = "Take off bags\nand pumps\n1. Buy the ticket. Tie it.\n2. Wait\n• one\n- two\n(a) three\n\nThe end"
+    assert cut(text) == [
+        "Take off bags\nand pumps",
+        "1. Buy the ticket.",
+        "Tie it.",
+        "2. Wait",
+        "• one",
+        "- two",
+        "(a) three",
+        "The end",
+    ]
+
+
+def test_scripts_that_need_no_space() -> None:
+    assert cut("東京は首都です。人口は多い！「本当？」はい。") == [
+        "東京は首都です。",
+        "人口は多い！",
+        "「本当？」",
+        "はい。",
+    ]
+    assert cut("यह एक है। वह दो है।") == ["यह एक है।", "वह दो है।"]
+
+
+def test_nothing_of_nothing() -> None:
+    assert cut("") == cut(" \n\t ") == []
+
+
+def test_long_text_without_an_end_takes_time_in_proportion() -> None:
+    assert len(cut("a. " * 100_000)) == 1
+    assert len(cut("\n" * 100_000 + " " * 100_000 + "x" * 100_000)) == 1
+
+
+@settings(deadline=None)
+@given(st.text(st.one_of(st.sampled_from(" \n.!?。)1aA•-([\"'"), st.characters())))
+def test_places_are_exact_ordered_and_cover_all_but_white_space(text: str) -> None:
+    position = 0
+    for sentence in split_sentences(text):
+        assert sentence.text == text[sentence.start : sentence.end] == sentence.text.strip() != ""
+        assert text[position : sentence.start].strip() == ""
+        position = sentence.end
+    assert text[position:].strip() == ""

@@ -1,0 +1,44 @@
+"""Rows of tables, said in words."""
+
+import pytest
+from harbour_quotes import DUES, TRAINS
+
+from quoteweave.generation.tables_in_words import read_rows, rows_in_words
+
+
+def said(text: str, *words: str) -> str:
+    return rows_in_words(text, {word: 1 / len(words) for word in words})
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["grain"], "Grain (2021: 486; 2022: 512; Change: +5.3%)"),
+        (["grain", "2022"], "Grain (2022: 512)"),
+        (["grain", "timber"], "Grain (2021: 486; 2022: 512; Change: +5.3%) and Timber (2021: 331)"),
+        (["fish"], ""),
+        (["2021"], ""),
+    ],
+)
+def test_rows_and_columns_that_the_question_names(words: list[str], expected: str) -> None:
+    assert said(DUES, *words) == expected
+
+
+def test_a_number_in_one_row_points_to_its_column_in_another() -> None:
+    assert said(TRAINS, "10:40", "solmatt", "grunegg") == "Sölmatt (Train 2: 10:40) and Grünegg (Train 2: 11:28)"
+
+
+def test_a_table_without_headings() -> None:
+    assert said("Length | 189 m\nMass | 5,130 t\nCrew | 22", "length") == "Length (189 m)"
+    assert said("Ship | Merrow\nCrew | 22", "crew") == "Crew (22)"
+    assert said("Grain | 486 | 512\nTimber | 331 | 318", "grain") == "Grain (486; 512)"
+
+
+def test_only_lines_of_several_cells_are_rows() -> None:
+    assert read_rows("Dues of 2021\nGrain | 486 |\n\n a  b | c") == [["Grain", "486", ""], ["a b", "c"]]
+    assert said("", "grain") == said("no table", "table") == ""
+
+
+def test_long_tables_give_few_rows() -> None:
+    rows = "\n".join(f"Quay {number} | {number * 10}" for number in range(100))
+    assert said(rows, "quay") == "Quay 0 (0), Quay 1 (10) and Quay 2 (20)"
