@@ -1,7 +1,5 @@
 """Cuts long text into pieces that a reader can check at a glance, at the best place there is."""
 
-# ruff: noqa: RUF001 - the marks that end a Chinese or Japanese sentence are meant as they are
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence

@@ -23,7 +23,7 @@ _LABEL = re.compile(
     r"|(?P<wide>[图圖図表])\s{0,3}(?P<wide_number>\d+)",
     re.IGNORECASE,
 )
-_AFTER_LABEL = " .:–—-|"  # noqa: RUF001
+_AFTER_LABEL = " .:–—-|"
 
 
 class Statement(Record):

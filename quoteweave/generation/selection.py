@@ -83,7 +83,7 @@ def _soundness(statement: Statement) -> float:
     """1 for a whole sentence; less for headings, fragments, and rows of figures or of letters that OCR took apart."""
     text = statement.text
     factor = {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}.get(statement.quote.layout, 1.0)
-    if len(text) < 25 or text[-1] not in ".!?…。！？:;":  # noqa: RUF001
+    if len(text) < 25 or text[-1] not in ".!?…。！？:;":
         factor *= 0.8
     if sum(map(str.isdigit, text)) > 0.25 * len(text) or text.count(" ") > 0.4 * len(text):
         factor *= 0.6

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001, RUF002 - the marks that end sentences in other scripts are meant as they are
 """Text is cut into sentences by rule, with their exact places.
 
 A sentence ends

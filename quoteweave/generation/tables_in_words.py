@@ -11,7 +11,7 @@ MAX_COLUMNS = 6
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
-_EMPTY = frozenset({"", "-", "–", "—"})  # noqa: RUF001
+_EMPTY = frozenset({"", "-", "–", "—"})
 
 Rows = Sequence[Sequence[str]]
 

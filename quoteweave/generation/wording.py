@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - dashes, bullets and wide punctuation are meant as they are
 """Words of a document made fit to stand in an answer: on one line, not too long, and nothing that looks like a mark."""
 
 import re

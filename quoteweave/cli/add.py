@@ -1,0 +1,91 @@
+"""`quoteweave add`: files and folders become documents of a collection."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs
+from quoteweave.cli.output import adding_progress, print_json
+
+if TYPE_CHECKING:
+    from quoteweave.documents.ingest import AddOptions, AddReport
+
+JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
+failed and warnings (lists of {name, reason})."""
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…")],
+    collection: CollectionOption,
+    meta: Annotated[
+        list[str] | None, typer.Option(help="Say this of each document; may be given again.", metavar="KEY=VALUE")
+    ] = None,
+    password: PasswordOption = None,
+    ocr: Annotated[bool, typer.Option(help="Read scanned pages and pictures by OCR.")] = True,
+    ocr_language: Annotated[
+        str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
+    ] = "ch",
+    processes: Annotated[int, typer.Option(help="Processes that read pages; 0 for one a core, four at most.")] = 0,
+    wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.
+
+    A folder is kept in step: new and changed files are read, documents whose files
+    have vanished are removed. Files that cannot be read are listed with the reason,
+    the others are added, and the exit code is 1. Stopped at any moment, the same
+    command goes on where it ended.
+    """
+    from quoteweave.documents.ingest import AddOptions
+    from quoteweave.documents.parse import ParserSettings
+
+    options = AddOptions(
+        settings=ParserSettings(ocr=ocr, ocr_language=ocr_language),
+        metadata=pairs(meta),
+        password=password,
+        processes=processes,
+        wait_s=None if wait else 0.0,
+    )
+    report = add_paths(collection, paths, options, quiet=as_json)
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        _show(report, collection)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def add_paths(
+    collection: Path, paths: Sequence[Path], options: "AddOptions | None" = None, *, quiet: bool
+) -> "AddReport":
+    """Add to the collection at that path, made if there is none, with a progress bar. Raises a QuoteweaveError."""
+    from quoteweave.documents.ingest import add as add_files
+    from quoteweave.documents.walk import find_files
+    from quoteweave.index.collection import Collection
+
+    find_files(paths)  # so that a mistyped path leaves no empty collection behind
+    with Collection.create(collection) as opened, adding_progress(quiet=quiet) as progress:
+        return add_files(opened, paths, options, progress)
+
+
+def _show(report: "AddReport", collection: Path) -> None:
+    for warning in report.warnings:
+        typer.echo(f"note: {warning.name}: {warning.reason}", err=True)
+    for refused in report.failed:
+        reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
+        typer.echo(f"not added: {reason}", err=True)
+    outcome = [(len(names), what) for what, names in _outcomes(report) if names]
+    said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
+    typer.echo(f"{collection}: {said}")
+
+
+def _outcomes(report: "AddReport") -> list[tuple[str, Sequence[object]]]:
+    return [
+        ("added", report.added),
+        ("updated", report.updated),
+        ("unchanged", report.unchanged),
+        ("removed", report.removed),
+        ("not added", report.failed),
+    ]

@@ -1,0 +1,69 @@
+"""The command line's entry: commands, and what becomes of errors. Commands import what they need when they run."""
+
+import os
+import sys
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli import add, ask, demo, eval, manage, search, show
+
+app = typer.Typer(
+    name="quoteweave",
+    help="Ask your documents, and check every claim of the answer on its page.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("add", epilog=add.JSON)(add.add)
+app.command("ask", epilog=ask.JSON)(ask.ask)
+app.command("search", epilog=search.JSON)(search.search)
+app.command("show", epilog=show.JSON)(show.show)
+app.command("list", epilog=manage.LIST_JSON)(manage.list_documents)
+app.command("status", epilog=manage.STATUS_JSON)(manage.status)
+app.command("remove", epilog=manage.REMOVE_JSON)(manage.remove)
+app.command("demo", epilog=demo.JSON)(demo.demo)
+app.add_typer(eval.app, name="eval")
+
+INTERRUPTED = 130
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"quoteweave {metadata.version('quoteweave')}")
+        raise typer.Exit
+
+
+@app.callback()
+def quoteweave(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Ask your documents, and check every claim of the answer on its page."""
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
+    from quoteweave.core.errors import QuoteweaveError, UsageError
+
+    try:
+        app()
+    except UsageError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except QuoteweaveError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; what was done is kept, and the same command goes on from there", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does; Python would complain again while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""`quoteweave ask`: a question, and an answer whose every claim is cited."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quoteweave.cli.options import (
+    CollectionOption,
+    DocumentOption,
+    JsonOption,
+    MetaOption,
+    PagesOption,
+    RetrieverOption,
+    make_filter,
+)
+from quoteweave.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from quoteweave.core.answers import Answer, Citation
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.answer_sections import AnswerView
+    from quoteweave.pipeline.rag import Answered
+
+JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
+and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
+page from 0, page_label, bbox), unresolved, model, usage, seconds, warnings; and context:
+texts and images, the hits that marks refer to."""
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    collection: CollectionOption,
+    doc: DocumentOption = None,
+    pages: PagesOption = None,
+    meta: MetaOption = None,
+    retriever: RetrieverOption = "lexical",
+    model: Annotated[
+        str | None,
+        typer.Option(help="Have this chat model write the answer. [env: QUOTEWEAVE_MODEL]", metavar="NAME"),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Its OpenAI-compatible endpoint. [env: OPENAI_BASE_URL]", metavar="URL")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(help="Its key. [env: OPENAI_API_KEY]", metavar="KEY")] = None,
+    images: Annotated[bool, typer.Option(help="Send the model pictures, not only their text.")] = True,
+    prompts: Annotated[Path | None, typer.Option(help="Folder with prompt files of your own.", metavar="DIR")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the answer in the browser.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from the documents, every claim cited.
+
+    Without --model the answer is put together from the documents' own sentences,
+    on this machine alone. With one, the question and the quotes found are sent to
+    its endpoint.
+    """
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.rag import Rag
+    from quoteweave.pipeline.settings import ModelSettings, make_generator
+    from quoteweave.retrievers.registry import make_retriever
+
+    given = {"model": model, "base_url": base_url, "api_key": api_key, "images": images, "prompts": prompts}
+    settings = ModelSettings.from_environment(given)
+    with Collection.open(collection) as opened:
+        rag = Rag(make_retriever(retriever, opened), make_generator(settings, opened))
+        if settings.destination is not None:
+            typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
+        answered = rag.answer_with_context(question, where=make_filter(doc, pages, meta))
+        target = html or (_temporary_page() if open_it else None)
+        if target is not None:
+            write_page([answered], opened, target, title=question)
+    if as_json:
+        print_json(answer_json(answered))
+    else:
+        print_answer(answered.answer)
+        if target is not None:
+            typer.echo(f"\n{target}", err=True)
+    if open_it and target is not None:
+        typer.launch(str(target))
+
+
+def answer_json(answered: "Answered") -> dict[str, object]:
+    """The documented JSON object: the answer's record, and its context."""
+    return {**answered.answer.model_dump(mode="json"), "context": answered.context.model_dump(mode="json")}
+
+
+def write_page(answers: "list[Answered]", collection: "Collection", path: Path, *, title: str) -> None:
+    """Write answers as one self-contained HTML file. Raises StorageError when it cannot be written."""
+    from quoteweave.core.errors import StorageError
+    from quoteweave.pipeline.answer_page import render_answers
+
+    page = render_answers([_view(answered, collection) for answered in answers], title)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, "utf-8")
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
+
+
+def _view(answered: "Answered", collection: "Collection") -> "AnswerView":
+    from quoteweave.pipeline.answer_page import AnswerView
+    from quoteweave.pipeline.views import cited_pages, stored_crops
+
+    context = answered.context
+    crops = stored_crops(collection, [hit.quote for hit in context.images])
+    pages = tuple(cited_pages(collection, answered.answer))
+    return AnswerView(answer=answered.answer, context=context, pages=pages, crops=crops)
+
+
+def _temporary_page() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
+
+
+def print_answer(answer: "Answer") -> None:
+    """The answer and where each mark leads, as readable text on stdout."""
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(answer.text.strip()))
+    if answer.citations:
+        out.print()
+    for mark, citation in _by_mark(answer.citations).items():
+        line = Text(f"{mark:<9}", style="bold")
+        line.append(f" {citation.document}, page {citation.page_label}")
+        line.append(f"  {citation.quote_id}", style="dim")
+        out.print(line)
+    for warning in answer.warnings:
+        typer.echo(f"note: {warning}", err=True)
+
+
+def _by_mark(citations: "tuple[Citation, ...]") -> "dict[str, Citation]":
+    """One citation for each quote, by the name that the answer gives it."""
+    named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
+    return dict(named)

@@ -1,0 +1,49 @@
+"""`quoteweave demo`: the main job on the sample documents, from PDF files to a page of cited answers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.options import JsonOption
+from quoteweave.cli.output import print_json
+
+JSON = "--json prints a list of answers, each as ask --json prints it."
+QUESTIONS = (
+    "By how much did petroleum products fall, and which commodity group grew?",
+    "At what depth did the rod meet a layer of wood?",
+)
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the collection and the page.", metavar="DIR")] = Path("demo"),
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Build a collection from the sample documents, ask two questions, and write a page with the answers."""
+    from importlib.resources import as_file, files
+
+    from quoteweave.cli.add import add_paths
+    from quoteweave.cli.ask import answer_json, print_answer, write_page
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.rag import Rag
+    from quoteweave.pipeline.settings import ModelSettings, make_generator
+    from quoteweave.retrievers.registry import DEFAULT, make_retriever
+
+    collection, page = out / "collection", out / "answers.html"
+    with as_file(files("quoteweave") / "samples" / "pdf") as samples:
+        report = add_paths(collection, [samples], quiet=as_json)
+    typer.echo(f"{len(report.added)} sample documents added, {len(report.unchanged)} were there", err=True)
+    with Collection.open(collection) as opened:
+        rag = Rag(make_retriever(DEFAULT, opened), make_generator(ModelSettings(), opened))
+        answers = [rag.answer_with_context(question) for question in QUESTIONS]
+        write_page(answers, opened, page, title="Four documents, two questions")
+    if as_json:
+        print_json([answer_json(answered) for answered in answers])
+    else:
+        for answered in answers:
+            typer.secho(f"\n{answered.answer.question}", bold=True)
+            print_answer(answered.answer)
+        typer.echo(f"\nThe answers beside their pages: {page.resolve().as_uri()}")
+    if open_it:
+        typer.launch(str(page))

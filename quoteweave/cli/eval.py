@@ -1,0 +1,188 @@
+"""`quoteweave eval`: how good a retriever is on a dataset with gold evidence."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Retriever
+    from quoteweave.core.records import Document, Example, Prediction
+    from quoteweave.core.runs import Configuration, RunWriter
+    from quoteweave.evaluation.retrieval_report import RetrievalReport
+
+app = typer.Typer(no_args_is_help=True)
+
+RETRIEVAL_JSON = """--json prints one object; figures are fractions, null where undefined:
+
+dataset, retriever, questions: what was asked;
+
+unread: document to the reason why it could not be read;
+
+failed: questions whose search failed;
+
+in_document: figure to mean, from page_recall@1 to box_precision@20;
+
+collection: figure to mean, page_recall@1 to page_recall@10;
+
+by_evidence_type: type to n, in_document, collection, as above;
+
+undefined: in_document, collection: figure to questions left out;
+
+interval_95: in_document, collection: figure to its low and high bound."""
+
+
+class DatasetName(StrEnum):
+    """The datasets that can be measured on."""
+
+    MMDOCIR = "mmdocir"
+
+
+class Subject(NamedTuple):
+    """What is measured: a retriever, the documents it searches, and why others could not be read."""
+
+    retriever: "Retriever"
+    documents: "Sequence[Document]"
+    failures: Mapping[str, str]
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the documents that can be searched."""
+        return {document.name for document in self.documents}
+
+
+@app.callback()
+def evaluate() -> None:
+    """Measure on datasets with gold evidence."""
+
+
+@app.command(epilog=RETRIEVAL_JSON)
+def retrieval(
+    dataset: Annotated[DatasetName, typer.Option(help="Which dataset PATH holds.")],
+    path: Annotated[Path, typer.Option(help="Folder with annotations.jsonl and pdf/; it is only read.")],
+    collection: Annotated[Path, typer.Option("--collection", "-c", help="Collection to add the documents to.")],
+    retriever: Annotated[str, typer.Option(help="The retriever to measure.")] = "lexical",
+    run: Annotated[
+        Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")] = False,
+) -> None:
+    """Ask every question of a dataset and score what a retriever finds.
+
+    Page recall: the share of a question's gold pages among the first k pages.
+    Box recall: the share of its gold area that the first k quotes cover.
+    Box precision: the share of the area they cover that is gold.
+
+    Whole-page quotes are left out of box figures. All are means over questions;
+    a question with several evidence types counts in each. A document that could
+    not be read yields nothing for its questions; a question whose search failed
+    is left out. Both are told, and give exit code 1.
+    """
+    from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS, load_mmdocir
+    from quoteweave.evaluation.retrieval_report import score_retrieval
+
+    examples = load_mmdocir(path)
+    ingest_for_eval(collection, path / DOCUMENTS, quiet=as_json)
+    with open_subject(collection, retriever) as subject:
+        configuration: Configuration = {
+            "dataset": dataset.value,
+            "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
+            "documents": _content(subject.documents),
+            "retriever": retriever,
+        }
+        report = score_retrieval(examples, _predictions(examples, subject, run, configuration))
+    unread = _unread(examples, subject, path / DOCUMENTS)
+    head = {"dataset": dataset.value, "retriever": retriever, "questions": len(examples), "unread": unread}
+    _show(report, head, as_json=as_json)
+    if unread or report.failed:
+        raise typer.Exit(1)
+
+
+def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
+    """Brings the collection up to date with a folder of documents; it remembers which of them could not be read."""
+    from quoteweave.cli.add import add_paths
+
+    add_paths(collection, [documents], quiet=quiet)
+
+
+@contextmanager
+def open_subject(collection: Path, retriever: str) -> Iterator[Subject]:
+    """The retriever of that name over the collection in that folder."""
+    from quoteweave.index.collection import Collection
+    from quoteweave.retrievers.registry import make_retriever
+
+    with Collection.open(collection) as opened:
+        failures = {failure.name: failure.reason for failure in opened.failures()}
+        yield Subject(make_retriever(retriever, opened), opened.documents(), failures)
+
+
+def _content(documents: "Sequence[Document]") -> str:
+    """Changes whenever the collection's quotes may have."""
+    state = sorted((document.name, document.content, document.parser) for document in documents)
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
+
+
+def _predictions(
+    examples: "Sequence[Example]", subject: Subject, folder: Path | None, configuration: "Configuration"
+) -> "list[Prediction]":
+    from quoteweave.core.runs import open_run
+
+    if folder is None:
+        return list(_ask(examples, subject, None))
+    with open_run(folder, configuration) as run:
+        if run.predictions:
+            typer.echo(f"resuming {folder}: {len(run.predictions)} predictions are there", err=True)
+        for prediction in _ask(examples, subject, run):
+            run.append(prediction)
+        return run.predictions
+
+
+def _ask(examples: "Sequence[Example]", subject: Subject, run: "RunWriter | None") -> "Iterator[Prediction]":
+    """Searches what the run does not hold yet, in both scopes, and shows how far it is."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from quoteweave.pipeline.experiment import SCOPES, run_retrieval
+
+    console = Console(stderr=True)
+    for scope in SCOPES:
+        left = [example for example in examples if run is None or not run.has(example.id, scope)]
+        predictions = run_retrieval(left, subject.retriever, scope=scope, documents=subject.names)
+        yield from track(
+            predictions,
+            description=f"searching, {scope}",
+            total=len(left),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+
+
+def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> dict[str, str]:
+    """Tells which documents cannot be searched, and why."""
+    absent = Counter(example.document for example in examples if example.document not in subject.names)
+    unread = {name: subject.failures.get(name, f"not in {folder}") for name in absent if name is not None}
+    for name, reason in unread.items():
+        typer.echo(f"not read: {name}: {reason}; nothing is found there for its {absent[name]} questions", err=True)
+    return unread
+
+
+def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from quoteweave.cli.eval_report import as_dict, tables
+
+    if as_json:
+        typer.echo(json.dumps({**head, "failed": report.failed, **as_dict(report)}, ensure_ascii=False, indent=2))
+    else:
+        typer.echo(f"{head['dataset']}: {head['questions']} questions, retriever {head['retriever']}\n")
+        Console().print(*tables(report))
+    for row in report.rows:
+        if row.error is not None:
+            typer.echo(f"failed: {row.example}: {row.error}", err=True)

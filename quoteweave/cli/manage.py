@@ -1,0 +1,84 @@
+"""`quoteweave status`, `list` and `remove`: what a collection holds."""
+
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.options import CollectionOption, JsonOption
+from quoteweave.cli.output import console, print_json
+
+LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
+quotes, metadata, warnings."""
+STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
+indexes (name, fingerprint, up_to_date), failed (list of {name, reason})."""
+REMOVE_JSON = "--json prints one object: removed (names of documents)."
+
+
+def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
+    """List the documents of a collection."""
+    from quoteweave.index.collection import Collection
+
+    with Collection.open(collection) as opened:
+        documents = opened.documents()
+    if as_json:
+        print_json([document.model_dump(mode="json") for document in documents])
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("document", "format", "pages", "quotes", "metadata", box=None, pad_edge=False)
+    for document in documents:
+        meta = ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items()))
+        table.add_row(Text(document.name), document.format, str(document.pages), str(document.quotes), Text(meta))
+    console().print(table)
+
+
+def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
+    """Say what a collection holds, and which files could not be read."""
+    from quoteweave.index.collection import Collection
+
+    with Collection.open(collection) as opened:
+        counts, revision = opened.counts(), opened.revision()
+        indexes = [(state.name, state.fingerprint, state.revision == revision) for state in opened.indexes()]
+        failures = opened.failures()
+    if as_json:
+        print_json(
+            {
+                "documents": counts.documents,
+                "pages": counts.pages,
+                "quotes": counts.quotes,
+                "image_quotes": counts.image_quotes,
+                "by_layout": dict(counts.by_layout),
+                "indexes": [{"name": n, "fingerprint": f, "up_to_date": u} for n, f, u in indexes],
+                "failed": [{"name": failure.name, "reason": failure.reason} for failure in failures],
+            }
+        )
+        return
+    typer.echo(f"{counts.documents} documents, {counts.pages} pages, {counts.quotes} quotes")
+    typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
+    for name, _, up_to_date in indexes:
+        typer.echo(f"index {name}: {'up to date' if up_to_date else 'behind; the next search brings it up to date'}")
+    for failure in failures:
+        typer.echo(f"not read: {failure.name!r}: {failure.reason}")
+
+
+def remove(
+    names: Annotated[list[str], typer.Argument(help="Names of documents, as list gives them.", metavar="NAME…")],
+    collection: CollectionOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove documents, and all that was made of them, from a collection. Your files are left alone."""
+    from quoteweave.index import lexical
+    from quoteweave.index.collection import Collection
+
+    with Collection.open(collection) as opened:
+        for name in names:
+            opened.document(name)  # all names are known before the first is removed
+        with opened.writer() as writer:
+            for name in dict.fromkeys(names):
+                writer.remove(name)
+            lexical.refresh(opened, writer)
+    if as_json:
+        print_json({"removed": list(dict.fromkeys(names))})
+    else:
+        typer.echo(f"removed {len(set(names))} documents")

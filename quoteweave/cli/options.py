@@ -1,0 +1,67 @@
+"""Options that several commands share, and what they mean."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from quoteweave.core.records import Filter
+
+CollectionOption = Annotated[
+    Path,
+    typer.Option("--collection", "-c", envvar="QUOTEWEAVE_COLLECTION", help="The collection's folder.", metavar="DIR"),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
+DocumentOption = Annotated[
+    list[str] | None, typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME")
+]
+PagesOption = Annotated[
+    str | None, typer.Option("--pages", help="Only on these pages of the file, counted from 1.", metavar="N or N-M")
+]
+MetaOption = Annotated[
+    list[str] | None,
+    typer.Option("--meta", help="Only in documents with this metadata; may be given again.", metavar="KEY=VALUE"),
+]
+RetrieverOption = Annotated[str, typer.Option(help="How quotes are found: lexical or bm25.", metavar="NAME")]
+PasswordOption = Annotated[
+    str | None,
+    typer.Option(help="For encrypted PDFs.", metavar="TEXT", envvar="QUOTEWEAVE_PASSWORD", show_envvar=True),
+]
+
+
+def make_filter(documents: Sequence[str] | None, pages: str | None, meta: Sequence[str] | None) -> "Filter":
+    """What --doc, --pages and --meta narrow a search to. Raises UsageError for what cannot be read."""
+    from quoteweave.core.records import Filter
+
+    first, last = page_range(pages) if pages else (None, None)
+    return Filter(
+        documents=tuple(documents) if documents else None, first_page=first, last_page=last, metadata=pairs(meta)
+    )
+
+
+def page_range(text: str) -> tuple[int, int]:
+    """'3' or '3-7', counted from 1, as first and last page from 0. Raises UsageError."""
+    from quoteweave.core.errors import UsageError
+
+    first, _, last = text.partition("-")
+    if not first.strip().isdecimal() or not (last or first).strip().isdecimal():
+        raise UsageError(f"--pages {text!r}: give one page or a range, such as 3 or 3-7")
+    start, end = int(first), int(last or first)
+    if not 1 <= start <= end:
+        raise UsageError(f"--pages {text!r}: pages count from 1, and the first is not after the last")
+    return start - 1, end - 1
+
+
+def pairs(meta: Sequence[str] | None) -> dict[str, str]:
+    """['key=value', …] as a dictionary. Raises UsageError for one without a key or '='."""
+    from quoteweave.core.errors import UsageError
+
+    found: dict[str, str] = {}
+    for text in meta or ():
+        key, equals, value = text.partition("=")
+        if not key.strip() or not equals:
+            raise UsageError(f"--meta {text!r}: write it as KEY=VALUE")
+        found[key.strip()] = value
+    return found

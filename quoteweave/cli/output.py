@@ -1,0 +1,64 @@
+"""How the command line writes: JSON for programs, plain readable text for people, progress on stderr."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from quoteweave.core.records import Quote
+    from quoteweave.documents.ingest import Progress
+
+
+def print_json(value: object) -> None:
+    """One JSON value on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def console() -> "Console":
+    """For text on stdout. What documents and models say must go in as `rich.text.Text`, never as markup."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def place(quote: "Quote") -> str:
+    """Where a quote stands, in people's words."""
+    return f"{quote.document}, page {quote.page_label}"
+
+
+def snippet(quote: "Quote", length: int = 160) -> str:
+    """The quote's first words on one line."""
+    text = " ".join((quote.words() or f"({quote.layout} without words)").split())
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+@contextmanager
+def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
+    """A bar of pages on stderr, on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    from quoteweave.documents.ingest import Progress
+
+    stderr = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "pages", TimeRemainingColumn())
+    with Bar(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
+        task = bar.add_task("looking at files", total=None)
+        expected = [0]
+
+        def on_total(pages: int) -> None:
+            expected[0] += pages
+            bar.update(task, total=expected[0], description="reading")
+
+        def on_pages(name: str, pages: int) -> None:
+            shown = Text(name).plain.replace("[", "(")[-40:]
+            bar.update(task, advance=pages, description=f"reading {shown}")
+
+        yield Progress(on_total, on_pages, lambda: bar.update(task, description="indexing"))

@@ -1,0 +1,74 @@
+"""`quoteweave show`: a quote, and where it stands on its page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption
+from quoteweave.cli.output import console, place, print_json
+
+if TYPE_CHECKING:
+    from quoteweave.core.records import Quote
+
+JSON = """--json prints one object: quote (the whole record), crop and page (paths of the pictures
+written, null where the document has no pictures of its pages)."""
+
+
+def show(
+    quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.")],
+    collection: CollectionOption,
+    out: Annotated[Path | None, typer.Option(help="Where the pictures go; else a temporary folder.")] = None,
+    password: PasswordOption = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page's picture.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a quote: its words, its crop, and its page with the box drawn."""
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.views import crop, marked_page
+
+    with Collection.open(collection) as opened:
+        quote = opened.quote(quote_id)
+        pictures = {
+            "crop": crop(opened, quote, password=password),
+            "page": marked_page(opened, quote, password=password),
+        }
+    paths = _write(pictures, quote, out)
+    if as_json:
+        shown = {name: str(path) if path else None for name, path in paths.items()}
+        print_json({"quote": quote.model_dump(mode="json"), **shown})
+    else:
+        _print(quote, paths)
+    if open_it and paths["page"] is not None:
+        typer.launch(str(paths["page"]))
+
+
+def _write(pictures: dict[str, bytes | None], quote: "Quote", out: Path | None) -> dict[str, Path | None]:
+    import tempfile
+
+    if not any(pictures.values()):
+        return dict.fromkeys(pictures)
+    folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    written: dict[str, Path | None] = {}
+    for name, data in pictures.items():
+        written[name] = None
+        if data is not None:
+            suffix = ".jpg" if data.startswith(b"\xff\xd8") else ".png"
+            path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
+            path.write_bytes(data)
+            written[name] = path
+    return written
+
+
+def _print(quote: "Quote", paths: dict[str, Path | None]) -> None:
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(place(quote), style="bold"), Text(f"  {quote.layout}  {quote.id}", style="dim"))
+    if quote.section:
+        out.print(Text(f"under: {quote.section}", style="dim"))
+    out.print(Text(quote.words()))
+    for name, path in paths.items():
+        if path is not None:
+            out.print(Text(f"{name}: {path}"), soft_wrap=True)

@@ -1,0 +1,105 @@
+"""Words and lines: what a text layer and OCR have in common, and all that layout analysis reads of a page's text."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from quoteweave.core.boxes import Box, hull
+
+# A gap wider than this many font sizes ends a line: what follows stands in another column or table cell.
+COLUMN_GAP = 1.6
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word with its box in points from the top left of the page as shown."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words on one baseline without a column's gap between them."""
+
+    words: tuple[Word, ...]
+    box: Box
+    size: float  # font size in points; for OCR estimated from the height of the line's box
+    baseline: float  # points from the top; for OCR the bottom of the line's box
+    font: str = ""  # name of the font, empty for OCR
+    bold: bool = False
+    upright: bool = True  # False for text that runs up or down the page
+
+    @property
+    def text(self) -> str:
+        """The words, joined by single spaces."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def height(self) -> float:
+        """Points from top to bottom."""
+        return self.box[3] - self.box[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words in a row that share a font, as the text layer lists them; lines are joined from runs."""
+
+    words: tuple[Word, ...]
+    size: float
+    baseline: float
+    font: str
+    bold: bool
+    upright: bool
+
+
+def lines_of(runs: Iterable[Run]) -> list[Line]:
+    """Join runs that follow each other on one baseline; cut them where a column's gap opens. Keeps the given order."""
+    lines: list[list[Run]] = []
+    for piece in (piece for run in runs for piece in _cut_at_gaps(run)):
+        if lines and _continues(lines[-1][-1], piece):
+            lines[-1].append(piece)
+        else:
+            lines.append([piece])
+    return [_line(pieces) for pieces in lines]
+
+
+def _cut_at_gaps(run: Run) -> Iterable[Run]:
+    if not run.upright:
+        yield run
+        return
+    start = 0
+    for i in range(1, len(run.words)):
+        if not _adjacent(run.words[i - 1].box, run.words[i].box, run.size):
+            yield replace(run, words=run.words[start:i])
+            start = i
+    yield replace(run, words=run.words[start:])
+
+
+def _continues(previous: Run, run: Run) -> bool:
+    if previous.upright != run.upright:
+        return False
+    if not run.upright:
+        return previous.words[-1].box[0] - 1 <= run.words[0].box[0] <= previous.words[-1].box[2] + 1
+    return _adjacent(previous.words[-1].box, run.words[0].box, max(previous.size, run.size))
+
+
+def _adjacent(a: Box, b: Box, size: float) -> bool:
+    """Whether `b` goes on on `a`'s line. Right-to-left text goes on to the left, so the gap counts either way."""
+    overlap = min(a[3], b[3]) - max(a[1], b[1])
+    if overlap < 0.3 * min(a[3] - a[1], b[3] - b[1]):
+        return False
+    gap = b[0] - a[2] if b[0] >= a[0] else a[0] - b[2]
+    return -size < gap < COLUMN_GAP * size
+
+
+def _line(pieces: Sequence[Run]) -> Line:
+    words = tuple(word for piece in pieces for word in piece.words)
+    main = max(pieces, key=lambda piece: sum(len(word.text) for word in piece.words))
+    bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
+    box = hull(word.box for word in words)
+    return Line(words, box, main.size, main.baseline, main.font, bold, main.upright)
+
+
+def letters(lines: Iterable[Line]) -> int:
+    """How many characters the lines hold, spaces left out."""
+    return sum(len(word.text) for line in lines for word in line.words)

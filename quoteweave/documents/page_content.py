@@ -1,0 +1,186 @@
+"""One page, read: its elements as plain pieces, with crops stored and OCR done. What a worker process sends back."""
+
+import io
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from quoteweave.core.boxes import Box, area
+from quoteweave.core.records import TextSource
+from quoteweave.documents.blocks import Block, block_of, group, rows_of
+from quoteweave.documents.figures import Figure
+from quoteweave.documents.layout import Element, analyse
+from quoteweave.documents.lines import Line, letters
+from quoteweave.documents.ocr import Ocr
+from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.tables import Table, cells_of
+from quoteweave.index.images import ImageStore
+
+# A page with fewer characters than this in its text layer is read by OCR.
+LEAST_LETTERS = 20
+# Pieces larger than this share of the page are given in parts as well: what is cited can be checked at a glance.
+LARGEST = 0.48
+# Characters of one text quote; half a page of a paper has twice as many.
+LONGEST_TEXT = 1400
+PieceKind = Literal["text", "figure", "chart", "table", "page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An element of a page, before the document as a whole says what it is called."""
+
+    kind: PieceKind
+    box: Box
+    text: str
+    size: float = 0.0  # font size in points, 0 for images
+    bold: bool = False
+    lines: int = 0
+    prose: bool = False
+    image: str | None = None  # key of the stored crop
+    ocr_text: str | None = None
+    part: str = ""  # "part 1 of 2" for a piece of a large image
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """A page with its pieces in reading order."""
+
+    number: int
+    width: float
+    height: float
+    label: str | None  # what the file itself calls the page
+    source: TextSource
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageReader:
+    """Reads a page's lines and picture into pieces; OCR is left out when `ocr` is None."""
+
+    images: ImageStore
+    ocr: Ocr | None
+
+    def read(self, number: int, picture: Picture, *, lines: Sequence[Line], label: str | None = None) -> PageContent:
+        """`lines` are the text layer's; a page that has none, or a garbled one, is read by OCR."""
+        height, width = (side / picture.scale for side in picture.pixels.shape[:2])
+        scanned = letters(lines) < LEAST_LETTERS or garbled(lines)
+        source: TextSource = "text_layer"
+        if scanned and self.ocr is not None:
+            lines, source = self.ocr.read(picture), "ocr"
+        source = source if lines else "none"
+        elements = analyse(lines, picture, (width, height)).elements
+        pieces = [piece for element in elements for piece in self._pieces(element, picture, source, (width, height))]
+        if scanned:
+            pieces.append(self._whole_page(picture, lines, (width, height)))
+        return PageContent(number, width, height, label, source, tuple(pieces))
+
+    def _pieces(
+        self, element: Element, picture: Picture, source: TextSource, page: tuple[float, float]
+    ) -> Sequence[Piece]:
+        if isinstance(element, Block):
+            return [_text_piece(block) for block in at_a_glance(element)]
+        kind: PieceKind = "table" if isinstance(element, Table) else element.layout  # type: ignore[assignment]
+        box = _within(element.box, page, margin=0.0 if kind == "table" else 3.0)
+        # A picture that fills a scanned page is the whole-page quote already.
+        if source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
+            return [_text_piece(block) for block in _as_text(element)]
+        whole = self._image(Piece(kind, box, element.text), picture, source)
+        if area(box) <= LARGEST * page[0] * page[1]:
+            return [whole]
+        return [whole, *(self._image(part, picture, source) for part in _parts(whole, element, page))]
+
+    def _image(self, piece: Piece, picture: Picture, source: TextSource) -> Piece:
+        pixels = picture.cut(piece.box, margin=2.0)
+        key = self.images.put(encode(pixels), suffix=".png")
+        if source == "ocr":
+            return replace(piece, text="", ocr_text=piece.text, image=key)
+        if self.ocr is None or piece.part:
+            return replace(piece, image=key)
+        read = self.ocr.read(Picture(pixels, picture.scale))
+        return replace(piece, image=key, ocr_text="\n".join(" ".join(c.text for c in row) for row in rows_of(read)))
+
+    def _whole_page(self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> Piece:
+        text = "\n".join(" ".join(line.text for line in row) for row in rows_of(lines))
+        key = self.images.put(encode(picture.pixels, lossy=True), suffix=".jpg")
+        return Piece("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+
+
+def _text_piece(block: Block) -> Piece:
+    return Piece("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
+
+
+def _as_text(element: Figure | Table) -> list[Block]:
+    return group(element.lines)
+
+
+def at_a_glance(block: Block) -> list[Block]:
+    """The block, cut between lines into even parts that a reader can check at a glance."""
+    count = -(-sum(len(line.text) + 1 for line in block.lines) // LONGEST_TEXT)
+    if count < 2:
+        return [block]
+    edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
+    return [block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a]
+
+
+def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
+    """Inside the page; pictures get a little air, which shows that nothing is cut off."""
+    low = (max(0.0, edge - margin) for edge in box[:2])
+    high = (min(side, edge + margin) for side, edge in zip(page, box[2:], strict=True))
+    x1, y1, x2, y2 = (*low, *high)
+    return (x1, y1, x2, y2)
+
+
+def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> list[Piece]:
+    """Cut a large table or figure across its longer side, between rows of its text where there are any."""
+    box = whole.box
+    count = int(area(box) / (LARGEST * page[0] * page[1])) + 1
+    axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
+    step = (box[axis + 2] - box[axis]) / count
+    edges = [box[axis], *(_gap(element.lines, axis, box[axis] + step * i) for i in range(1, count)), box[axis + 2]]
+    parts = []
+    for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
+        cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
+        own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
+        text = "\n".join(" | ".join(row) for row in cells_of(own)) if isinstance(element, Table) else _rows(own)
+        parts.append(Piece(whole.kind, cut, text, part=f"part {i} of {count}"))
+    return parts
+
+
+def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
+    """The place closest to `near` that cuts through no line, within half an inch; `near` itself if there is none."""
+    places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
+    clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
+    return next(clear, near)
+
+
+def _rows(lines: Sequence[Line]) -> str:
+    return "\n".join(" ".join(line.text for line in row) for row in rows_of(lines))
+
+
+def garbled(lines: Sequence[Line]) -> bool:
+    """Whether a text layer is no text: replacement and private characters, or letters in which no language is written.
+
+    Fonts without a character map are often read with a shifted alphabet; then vowels are a fifth or less of the letters
+    of a Latin text, which have a third or more in every European language.
+    """
+    text = "".join(word.text for line in lines for word in line.words)
+    if not text:
+        return False
+    odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" or (ord(c) < 32) for c in text)
+    ascii_letters = [c for c in text.lower() if "a" <= c <= "z"]
+    shifted = len(ascii_letters) >= 150 and sum(c in "aeiouy" for c in ascii_letters) < 0.2 * len(ascii_letters)
+    return odd > 0.3 * len(text) or shifted
+
+
+def encode(pixels: Pixels, *, lossy: bool = False) -> bytes:
+    """A picture as PNG, or as JPEG, which takes a tenth of the room for a scanned page."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    image = Image.fromarray(pixels)
+    if lossy:
+        image.save(buffer, "JPEG", quality=85)
+    else:
+        image.save(buffer, "PNG", compress_level=4)
+    return buffer.getvalue()

@@ -1,0 +1,81 @@
+"""What pdfium knows of one page: its text with boxes, and its picture. Coordinates come out as shown, in points."""
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.characters import Floats, read_characters
+from quoteweave.documents.lines import Line, lines_of
+from quoteweave.documents.text_layer import read_runs
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
+
+Pixels = npt.NDArray[np.uint8]
+
+# A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
+MAX_PIXELS = 16_000_000
+MAX_SIDE = 16_000
+# Text beyond this many characters is not a page that people read, and would take seconds.
+MAX_CHARACTERS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page, drawn: pixels (height, width, 3) in RGB, and how many of them a point has."""
+
+    pixels: Pixels
+    scale: float
+
+    def cut(self, box: Box, margin: float = 0.0) -> Pixels:
+        """The pixels of a box given in points; at least one pixel."""
+        height, width = self.pixels.shape[:2]
+        x1, y1 = (max(0, int((edge - margin) * self.scale)) for edge in box[:2])
+        x2, y2 = (int((edge + margin) * self.scale + 0.999) for edge in box[2:])
+        x1, y1 = min(x1, width - 1), min(y1, height - 1)
+        return self.pixels[y1 : max(y1 + 1, min(y2, height)), x1 : max(x1 + 1, min(x2, width))]
+
+
+def draw(page: "PdfPage", dpi: float) -> Picture:
+    """Render a pdfium page; very large pages are drawn smaller than asked."""
+    width, height = page.get_size()
+    scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
+    bitmap = page.render(scale=scale, rev_byteorder=True)
+    pixels = bitmap.to_numpy()
+    pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
+    return Picture(np.ascontiguousarray(pixels), scale)
+
+
+def text_lines(page: "PdfPage") -> list[Line]:
+    """The lines of the text layer, in its own order; what lies outside the page as shown is left out."""
+    shown = _to_shown(page)
+    textpage = page.get_textpage()
+    try:
+        characters = read_characters(textpage.raw, min(textpage.count_chars(), MAX_CHARACTERS), shown)
+        return lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
+    finally:
+        textpage.close()
+
+
+def _to_shown(page: "PdfPage") -> Floats:
+    """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
+    import pypdfium2.raw as pdfium
+
+    width, height = page.get_size()
+    # pdfium answers in whole device pixels: a fine grid makes the rounding vanish. Its own arithmetic is in 32 bits.
+    fine = min(200.0, 1e9 / max(width, height))
+    x, y = ctypes.c_int(), ctypes.c_int()
+
+    def at(px: float, py: float) -> tuple[float, float]:
+        pdfium.FPDF_PageToDevice(page.raw, 0, 0, round(width * fine), round(height * fine), 0, px, py, x, y)
+        return x.value / fine, y.value / fine
+
+    span = 1000.0
+    origin, right, up = at(0, 0), at(span, 0), at(0, span)
+    return np.array(
+        [[(right[i] - origin[i]) / span, (up[i] - origin[i]) / span, origin[i]] for i in (0, 1)], dtype=np.float64
+    )

@@ -1,0 +1,187 @@
+"""The text layer of a page: words with boxes as shown, gathered into runs of one row and style."""
+
+import ctypes
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.characters import Characters, Floats
+from quoteweave.documents.lines import Run, Word
+
+if TYPE_CHECKING:
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+# How pdfium writes a hyphen at a line's end, and what parts words besides control characters and the space.
+LINE_END_HYPHEN = 2
+SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
+# Ligatures, Arabic letters shaped for their place, and Chinese radicals are forms of letters that people search for.
+LETTER_FORMS = re.compile("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+SURROGATES = re.compile("[\ud800-\udfff]")
+# Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
+BOLD = re.compile(r"bold|black|heavy|demi|medi", re.IGNORECASE)
+SEMIBOLD = 600
+# In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
+TWICE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    size: float  # points as shown
+    font: str
+    bold: bool
+    upright: bool  # the baseline runs across the page as shown
+    head_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A word with the row of the text layer it stands in, its first character's number, and its largest character."""
+
+    word: Word
+    row: int
+    number: int
+    letter: tuple[float, float]  # width and height in points
+
+
+def read_runs(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float]) -> Iterator[Run]:
+    """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
+
+    `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
+    """
+    styles = _Styles(raw, shown)
+    placed = _once(_words(characters, page))
+    for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
+        words = list(group)
+        yield _run(words, style, styles.baseline(words[0].number))
+
+
+def _words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
+    codes, boxes = characters.codes, characters.boxes
+    hyphens = codes == LINE_END_HYPHEN
+    inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
+    first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
+    first[:1] = inked[:1]
+    last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
+    last[-1:] = inked[-1:]
+    starts, ends = np.flatnonzero(first), np.flatnonzero(last) + 1
+    if not len(starts):
+        return
+    breaks = hyphens | (codes == 10) | (codes == 13)
+    rows = (np.cumsum(breaks) - breaks)[starts]
+    spans = np.stack([starts, ends], axis=1).ravel()
+    sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
+    sides = np.concatenate([np.where(np.isfinite(sides), sides, np.nan), np.full((1, 6), np.nan)])
+    most = np.fmax.reduceat(sides, spans)[::2]
+    hulls = np.concatenate([-most[:, :2], most[:, 2:4]], axis=1)
+    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
+    visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
+    hulls = np.clip(hulls, 0, [*page, *page])
+    text = "".join(map(chr, np.where(codes > 0x10FFFF, 0xFFFD, codes)))
+    for i in np.flatnonzero(visible):
+        x1, y1, x2, y2 = hulls[i].tolist()
+        word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
+        width, height = most[i, 4:].tolist()
+        yield _Placed(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+
+
+def _clean(text: str) -> str:
+    text = text.replace("\x02", "-").replace("\xad", "-")
+    if SURROGATES.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return unicodedata.normalize("NFKC", text) if LETTER_FORMS.search(text) else text
+
+
+def _once(words: Iterator[_Placed]) -> Iterator[_Placed]:
+    seen: set[tuple[str, float, int, int]] = set()
+    for placed in words:
+        text, box = placed.word.text, placed.word.box
+        cell = max(1.0, round(TWICE * (box[3] - box[1])))
+        column, row = round(box[0] / cell), round(box[1] / cell)
+        if (text, cell, column, row) not in seen:
+            seen.update((text, cell, column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1))
+            yield placed
+
+
+class _Styles:
+    """The styles of characters by their numbers; most words share a handful."""
+
+    def __init__(self, raw: "FPDF_TEXTPAGE", shown: Floats) -> None:
+        import pypdfium2.raw as pdfium
+
+        self._raw, self._shown = raw, shown
+        self._known: dict[tuple[float | bytes, ...], _Style] = {}
+        self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
+
+    def at(self, number: int) -> _Style:
+        import pypdfium2.raw as pdfium
+
+        size = pdfium.FPDFText_GetFontSize(self._raw, number)
+        pdfium.FPDFText_GetFontInfo(self._raw, number, self._name, 128, self._flags)
+        found = pdfium.FPDFText_GetMatrix(self._raw, number, self._matrix)
+        m = self._matrix
+        key = (size, self._name.value, *((m.a, m.b, m.c, m.d) if found else (1.0, 0.0, 0.0, 1.0)))
+        if key not in self._known:
+            weight = pdfium.FPDFText_GetFontWeight(self._raw, number)
+            self._known[key] = self._style(size, weight, np.array(key[2:]).reshape(2, 2))
+        return self._known[key]
+
+    def _style(self, size: float, weight: int, axes: Floats) -> _Style:
+        """`axes` (2, 2): where a letter's own right and up point in PDF user space."""
+        right, up = axes @ self._shown[:, :2].T
+        font = self._name.value.decode("utf-8", "replace")
+        bold = weight >= SEMIBOLD or bool(BOLD.search(font))
+        return _Style(
+            size=round(float(size * np.hypot(*up)), 1),
+            font=font,
+            bold=bold,
+            upright=bool(abs(right[1]) <= 0.2 * abs(right[0])),
+            head_up=bool(up[1] <= 0),
+        )
+
+    def baseline(self, number: int) -> float:
+        """Points from the top."""
+        import pypdfium2.raw as pdfium
+
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self._raw, number, ctypes.byref(x), ctypes.byref(y))
+        return float(self._shown[1] @ (x.value, y.value, 1.0))
+
+
+def _run(placed: list[_Placed], style: _Style, baseline: float) -> Run:
+    words = tuple(word.word for word in placed)
+    upright = style.upright and not _runs_down(placed)
+    tallest = max(word.letter[style.upright] for word in placed)
+    # Some fonts are drawn at another size than they say.
+    plausible = 0.25 * style.size <= tallest <= 1.8 * style.size or (tallest < style.size and not _has_letters(words))
+    size = style.size if plausible else tallest / 0.72
+    bottom = max(word.box[3] for word in words)
+    # A baseline far from the ink says nothing, and one above upside-down letters is not what lines stand on.
+    if not style.head_up or not abs(baseline - bottom) <= 2 * size:
+        baseline = bottom
+    if upright and style.head_up:
+        words = tuple(_full_height(word, baseline, size) for word in words)
+    return Run(words, size, baseline, style.font, style.bold, upright)
+
+
+def _runs_down(placed: list[_Placed]) -> bool:
+    """Whether characters stand under each other: Chinese and Japanese set in columns."""
+    longest = max(placed, key=lambda word: len(word.word.text))
+    x1, y1, x2, y2 = longest.word.box
+    return y2 - y1 > 1.5 * max(longest.letter) and y2 - y1 > 1.5 * (x2 - x1)
+
+
+def _has_letters(words: tuple[Word, ...]) -> bool:
+    return any(c.isalnum() for word in words for c in word.text)
+
+
+def _full_height(word: Word, baseline: float, size: float) -> Word:
+    """From ascenders to descenders, so that a line's height does not hang on which letters it happens to hold."""
+    x1, y1, x2, y2 = word.box
+    box: Box = (x1, min(y1, baseline - 0.8 * size), x2, max(y2, baseline + 0.2 * size))
+    return Word(word.text, box)

@@ -1,0 +1,57 @@
+"""From what a user says (options, environment) to the objects that do the work."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from quoteweave.core.protocols import Generator
+from quoteweave.core.records import Record
+from quoteweave.index.collection import Collection
+
+
+class ModelSettings(Record):
+    """Which chat model writes the answers. Without a model's name, answers are extracted and nothing is sent."""
+
+    model: str | None = Field(default=None, description="the model's name, as its endpoint knows it")
+    base_url: str | None = Field(default=None, description="an OpenAI-compatible endpoint")
+    api_key: str | None = Field(default=None, repr=False)
+    images: bool = Field(default=True, description="send the crops of image quotes, for models that see")
+    prompts: Path | None = Field(default=None, description="folder whose prompt files replace ours")
+
+    @classmethod
+    def from_environment(cls, given: Mapping[str, object]) -> "ModelSettings":
+        """What is given, filled up from QUOTEWEAVE_MODEL, OPENAI_BASE_URL and OPENAI_API_KEY."""
+        environment = {
+            "model": os.environ.get("QUOTEWEAVE_MODEL"),
+            "base_url": os.environ.get("OPENAI_BASE_URL"),
+            "api_key": os.environ.get("OPENAI_API_KEY"),
+        }
+        said = {key: value for key, value in given.items() if value is not None}
+        return cls.model_validate({**environment, **said})
+
+    @property
+    def destination(self) -> str | None:
+        """The host that questions and quotes are sent to; None when nothing leaves the machine's own code."""
+        if self.model is None:
+            return None
+        return urlsplit(self.base_url).hostname if self.base_url else "api.openai.com"
+
+
+def make_generator(settings: ModelSettings, collection: Collection) -> Generator:
+    """The extractive generator, or one that asks the named model. Raises UsageError for prompts that cannot be read."""
+    if settings.model is None:
+        from quoteweave.generation.extractive import ExtractiveGenerator
+
+        return ExtractiveGenerator()
+    from quoteweave.endpoints.chat import OpenAIChat
+    from quoteweave.generation.cited import CitedGenerator
+
+    model = OpenAIChat(settings.model, base_url=settings.base_url, api_key=settings.api_key)
+
+    def read(key: str) -> bytes:
+        return collection.images.path(key).read_bytes()
+
+    return CitedGenerator(model, prompts_folder=settings.prompts, images=read if settings.images else None)

@@ -1,0 +1,82 @@
+"""Pictures for people: pages as they are shown, crops of quotes, and pages with a quote's box drawn."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import DocumentError
+from quoteweave.core.records import Quote
+from quoteweave.documents.formats import Format
+from quoteweave.documents.page_content import encode
+from quoteweave.documents.parse import render
+from quoteweave.documents.pdf_page import Picture
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.answer_sections import PageView
+
+# The colour of a box drawn on a page, and its line in pixels.
+MARK = (217, 72, 15)
+LINE = 3
+
+
+def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Picture | None:
+    """A page as people see it; None for documents that have no pages of their own, such as Markdown.
+
+    Raises UsageError for an unknown document, DocumentError where its file cannot be drawn.
+    """
+    found = collection.document(document)
+    return render(collection.source(document), Format(found.format), page, password)
+
+
+def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
+    """A quote cut out of its page, as an image file's bytes; None where its document has no pictures of pages."""
+    if quote.image is not None:
+        path = collection.images.path(quote.image)
+        if path.is_file():
+            return path.read_bytes()
+    picture = page_picture(collection, quote.document, quote.page, password=password)
+    return None if picture is None else encode(picture.cut(quote.bbox, margin=2.0))
+
+
+def marked_page(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
+    """The quote's page with its box drawn, as PNG; None where its document has no pictures of pages."""
+    picture = page_picture(collection, quote.document, quote.page, password=password)
+    return None if picture is None else encode(_outlined(picture, quote.bbox).pixels)
+
+
+def _outlined(picture: Picture, box: Box) -> Picture:
+    from PIL import Image, ImageDraw
+
+    image = Image.fromarray(picture.pixels)
+    x1, y1, x2, y2 = (edge * picture.scale for edge in box)
+    ImageDraw.Draw(image).rectangle((x1 - LINE, y1 - LINE, x2 + LINE, y2 + LINE), outline=MARK, width=LINE)
+    import numpy as np
+
+    return Picture(np.asarray(image), picture.scale)
+
+
+def cited_pages(collection: Collection, answer: Answer) -> list[PageView]:
+    """The pages that an answer cites, in the order of its citations, for `render_answer`."""
+    places = dict.fromkeys((citation.document, citation.page) for citation in answer.citations)
+    return [_page_view(collection, document, page) for document, page in places]
+
+
+def _page_view(collection: Collection, document: str, page: int) -> PageView:
+    try:
+        picture = page_picture(collection, document, page)
+    except DocumentError:  # encrypted, for instance: the page is then shown as its text
+        picture = None
+    image = None if picture is None else encode(picture.pixels, lossy=True)
+    record = next(found for found in collection.pages(document) if found.number == page)
+    quotes = tuple(quote for quote in collection.document_quotes(document) if quote.page == page)
+    return PageView(document=document, page=record, image=image, quotes=quotes)
+
+
+def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> dict[str, bytes]:
+    """Bytes of the quotes' stored crops by key; a crop that is gone is left out."""
+    found: dict[str, bytes] = {}
+    for quote in quotes:
+        path: Path | None = collection.images.path(quote.image) if quote.image else None
+        if quote.image and path is not None and path.is_file():
+            found[quote.image] = path.read_bytes()
+    return found

@@ -1,0 +1,143 @@
+"""Retrievers that match words: plain BM25, and the tuned default that also reads pages, captions and references."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.references import labels_in, pages_in
+from quoteweave.core.tokens import words
+from quoteweave.index import lexical
+from quoteweave.index.collection import Collection
+from quoteweave.index.lexical import LexicalIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Positions = npt.NDArray[np.int64]
+
+# What a caption's words, and a page's best quote, count beside the page's own words.
+CAPTIONS = 0.5
+BEST_QUOTE = 0.5
+# A reference counts as much as a word that occurs once in the collection; a hint at the kind of picture a fifth of it.
+REFERENCE = 1.0
+HINT = 0.2
+# The share of its page's score that a quote without any of the question's words gets.
+FLOOR = 0.3
+HINTS = (
+    (re.compile(r"\b(?:charts?|graphs?|plots?|axis|axes)\b", re.IGNORECASE), ("chart", "figure")),
+    (re.compile(r"\b(?:tables?|columns?|rows?)\b", re.IGNORECASE), ("table",)),
+    (
+        re.compile(
+            r"\b(?:figures?|photo(?:graph)?s?|pictures?|images?|maps?|diagrams?|illustrat\w+|icons?|logos?|drawings?)\b",
+            re.IGNORECASE,
+        ),
+        ("figure", "chart"),
+    ),
+)
+
+
+class Bm25Retriever:
+    """Plain BM25 over quotes: bm25s with its defaults (Lucene's formula, k1 = 1.5, b = 0.75).
+
+    A quote's words are its caption, text, OCR text where it has no text, and what a vision model wrote of it.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._opened: tuple[int, LexicalIndex | None] = (-1, None)
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        """At most `k` hits a query, best first; only quotes that share a word or a reference with it.
+
+        Brings the index up to date first when it is not and nobody else is writing. Raises UsageError for a filter
+        that names an unknown document, CollectionError when the collection cannot be read.
+        """
+        index = self._index()
+        if index is None or k < 1 or not len(index.rows):
+            return [[] for _ in queries]
+        allowed = self._allowed(index, where)
+        return [self._hits(index, self._scores(index, query.text), k, allowed) for query in queries]
+
+    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
+        return index.scores("quotes", words(question))
+
+    def _index(self) -> LexicalIndex | None:
+        revision = self._collection.revision()
+        if self._opened[0] != revision:
+            lexical.refresh_if_free(self._collection)
+            self._opened = (revision, lexical.current(self._collection))
+        return self._opened[1]
+
+    def _allowed(self, index: LexicalIndex, where: Filter | None) -> "npt.NDArray[np.bool_] | None":
+        """(n,) which quotes pass the filter; None when all do."""
+        import numpy as np
+
+        if where is None or where == Filter():
+            return None
+        if where == Filter(kind=where.kind):
+            return index.is_image if where.kind == "image" else ~index.is_image
+        allowed = np.zeros(len(index.rows), dtype=np.bool_)
+        allowed[np.isin(index.rows, self._collection.select(where), assume_unique=True)] = True
+        return allowed
+
+    def _hits(
+        self, index: LexicalIndex, scores: "Scores", k: int, allowed: "npt.NDArray[np.bool_] | None"
+    ) -> list[Hit]:
+        import numpy as np
+
+        found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+        if len(found) > k:
+            # Ties at the cut would else be broken by the order of a partition, which depends on k.
+            threshold = np.partition(scores[found], len(found) - k)[len(found) - k]
+            found = found[scores[found] >= threshold]
+        best = found[np.argsort(-scores[found], kind="stable")][:k]
+        quotes = self._collection.quotes_at(index.rows[best].tolist())
+        # A quote removed since the index was made is no hit.
+        kept = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
+        return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
+
+
+class LexicalRetriever(Bm25Retriever):
+    """The default: a page is ranked by all that is known of it, and its quotes by how well each matches.
+
+    A page's score is BM25 of all its words, plus `CAPTIONS` times that of its captions, plus `BEST_QUOTE` times that of
+    its best quote, plus what the question refers to by name ("Figure 3", "page 12", "the chart"). A quote gets its
+    page's score in proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote alone cannot show
+    (a number in a chart, an icon in a manual) is found through the words around it.
+    """
+
+    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
+        import numpy as np
+
+        tokens = words(question)
+        quotes = index.scores("quotes", tokens)
+        pages = index.scores("pages", tokens) + np.float32(CAPTIONS) * index.scores("captions", tokens)
+        pages += _references(index, question, pages)
+        best = np.zeros_like(pages)
+        matched = np.flatnonzero(quotes)
+        np.maximum.at(best, index.page_of[matched], quotes[matched])
+        of_page = (pages + np.float32(BEST_QUOTE) * best)[index.page_of]
+        share = np.divide(quotes, best[index.page_of], out=np.zeros_like(quotes), where=best[index.page_of] > 0)
+        scores: Scores = of_page * (np.float32(FLOOR) + np.float32(1 - FLOOR) * share)
+        return scores
+
+
+def _references(index: LexicalIndex, question: str, matched: "Scores") -> "Scores":
+    """What each page gains (m,) because the question names it, a figure on it, or the kind of picture it holds."""
+    import numpy as np
+
+    # bm25s's idf of a word that occurs once: Lucene's formula.
+    unit = float(np.log(1 + (index.page_count - 0.5) / 1.5)) if index.page_count else 0.0
+    gained = np.zeros(index.page_count, dtype=np.float32)
+    for label in labels_in(question):
+        gained[list(index.pages_labelled(label))] += REFERENCE * unit
+    for number in pages_in(question):
+        gained[list(index.pages_numbered(number))] += REFERENCE * unit
+    for pattern, layouts in HINTS:
+        if pattern.search(question):
+            hinted = sorted({page for layout in layouts for page in index.pages_with(layout)})
+            gained[hinted] += HINT * unit * (matched[hinted] > 0)
+    return gained
