@@ -1,1 +1,81 @@
-"""Retrieve text and image quotes from documents, and weave them into cited answers."""
+"""Retrieve text and image quotes from documents, and weave them into answers in which every claim is cited.
+
+    from quoteweave import Collection, ExtractiveGenerator, LexicalRetriever, Rag
+
+    with Collection.open("my-collection") as collection:
+        rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+        answer = rag.answer("By how much did petroleum products fall?")
+
+Names load their module when they are first used: importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quoteweave.core.answers import Answer, Citation, Context
+    from quoteweave.core.errors import QuoteweaveError
+    from quoteweave.core.records import Document, Filter, Hit, Query, Quote
+    from quoteweave.documents.ingest import AddOptions, AddReport, add
+    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.endpoints.chat import OpenAIChat
+    from quoteweave.generation.cited import CitedGenerator
+    from quoteweave.generation.extractive import ExtractiveGenerator
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.rag import Rag
+    from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+
+_HOME = {
+    "AddOptions": "documents.ingest",
+    "AddReport": "documents.ingest",
+    "Answer": "core.answers",
+    "Bm25Retriever": "retrievers.sparse",
+    "Citation": "core.answers",
+    "CitedGenerator": "generation.cited",
+    "Collection": "index.collection",
+    "Context": "core.answers",
+    "Document": "core.records",
+    "ExtractiveGenerator": "generation.extractive",
+    "Filter": "core.records",
+    "Hit": "core.records",
+    "LexicalRetriever": "retrievers.sparse",
+    "OpenAIChat": "endpoints.chat",
+    "ParserSettings": "documents.parse",
+    "Query": "core.records",
+    "Quote": "core.records",
+    "QuoteweaveError": "core.errors",
+    "Rag": "pipeline.rag",
+    "add": "documents.ingest",
+}
+__all__ = [
+    "AddOptions",
+    "AddReport",
+    "Answer",
+    "Bm25Retriever",
+    "Citation",
+    "CitedGenerator",
+    "Collection",
+    "Context",
+    "Document",
+    "ExtractiveGenerator",
+    "Filter",
+    "Hit",
+    "LexicalRetriever",
+    "OpenAIChat",
+    "ParserSettings",
+    "Query",
+    "Quote",
+    "QuoteweaveError",
+    "Rag",
+    "add",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'quoteweave' has no attribute {name!r}")
+    return getattr(import_module(f"quoteweave.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs
-from quoteweave.cli.output import adding_progress, print_json
+from quoteweave.cli.output import adding_progress, print_json, printable
 
 if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
@@ -72,10 +72,10 @@ def add_paths(
 
 def _show(report: "AddReport", collection: Path) -> None:
     for warning in report.warnings:
-        typer.echo(f"note: {warning.name}: {warning.reason}", err=True)
+        typer.echo(printable(f"note: {warning.name}: {warning.reason}"), err=True)
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
-        typer.echo(f"not added: {reason}", err=True)
+        typer.echo(printable(f"not added: {reason}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, eval, manage, search, show
+from quoteweave.cli import add, ask, demo, eval, imports, manage, search, show
 
 app = typer.Typer(
     name="quoteweave",
@@ -17,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("add", epilog=add.JSON)(add.add)
+app.command("import", epilog=imports.JSON)(imports.import_parsed)
 app.command("ask", epilog=ask.JSON)(ask.ask)
 app.command("search", epilog=search.JSON)(search.search)
 app.command("show", epilog=show.JSON)(show.show)

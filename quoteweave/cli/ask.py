@@ -11,10 +11,11 @@ from quoteweave.cli.options import (
     JsonOption,
     MetaOption,
     PagesOption,
+    QuestionArgument,
     RetrieverOption,
     make_filter,
 )
-from quoteweave.cli.output import console, print_json
+from quoteweave.cli.output import console, plain, print_json, printable, writing_output
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Answer, Citation
@@ -29,7 +30,7 @@ texts and images, the hits that marks refer to."""
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: QuestionArgument,
     collection: CollectionOption,
     doc: DocumentOption = None,
     pages: PagesOption = None,
@@ -61,20 +62,19 @@ def ask(
     from quoteweave.retrievers.registry import make_retriever
 
     given = {"model": model, "base_url": base_url, "api_key": api_key, "images": images, "prompts": prompts}
-    settings = ModelSettings.from_environment(given)
+    settings, where = ModelSettings.from_environment(given), make_filter(doc, pages, meta)
     with Collection.open(collection) as opened:
         rag = Rag(make_retriever(retriever, opened), make_generator(settings, opened))
         if settings.destination is not None:
             typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
-        answered = rag.answer_with_context(question, where=make_filter(doc, pages, meta))
+        answered = rag.answer_with_context(question, where=where)
+        if as_json:
+            print_json(answer_json(answered))
+        else:
+            print_answer(answered.answer)
         target = html or (_temporary_page() if open_it else None)
         if target is not None:
             write_page([answered], opened, target, title=question)
-    if as_json:
-        print_json(answer_json(answered))
-    else:
-        print_answer(answered.answer)
-        if target is not None:
             typer.echo(f"\n{target}", err=True)
     if open_it and target is not None:
         typer.launch(str(target))
@@ -87,15 +87,12 @@ def answer_json(answered: "Answered") -> dict[str, object]:
 
 def write_page(answers: "list[Answered]", collection: "Collection", path: Path, *, title: str) -> None:
     """Write answers as one self-contained HTML file. Raises StorageError when it cannot be written."""
-    from quoteweave.core.errors import StorageError
     from quoteweave.pipeline.answer_page import render_answers
 
     page = render_answers([_view(answered, collection) for answered in answers], title)
-    try:
+    with writing_output(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, "utf-8")
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
 def _view(answered: "Answered", collection: "Collection") -> "AnswerView":
@@ -116,19 +113,17 @@ def _temporary_page() -> Path:
 
 def print_answer(answer: "Answer") -> None:
     """The answer and where each mark leads, as readable text on stdout."""
-    from rich.text import Text
-
     out = console()
-    out.print(Text(answer.text.strip()))
+    out.print(plain(answer.text.strip()))
     if answer.citations:
         out.print()
     for mark, citation in _by_mark(answer.citations).items():
-        line = Text(f"{mark:<9}", style="bold")
-        line.append(f" {citation.document}, page {citation.page_label}")
+        line = plain(f"{mark:<9}", "bold")
+        line.append_text(plain(f" {citation.document}, page {citation.page_label}", "not bold"))
         line.append(f"  {citation.quote_id}", style="dim")
         out.print(line)
     for warning in answer.warnings:
-        typer.echo(f"note: {warning}", err=True)
+        typer.echo(printable(f"note: {warning}"), err=True)
 
 
 def _by_mark(citations: "tuple[Citation, ...]") -> "dict[str, Citation]":

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
-from quoteweave.cli.output import console, print_json
+from quoteweave.cli.output import console, plain, print_json, printable
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings."""
@@ -24,12 +24,13 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
         print_json([document.model_dump(mode="json") for document in documents])
         return
     from rich.table import Table
-    from rich.text import Text
 
     table = Table("document", "format", "pages", "quotes", "metadata", box=None, pad_edge=False)
     for document in documents:
         meta = ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items()))
-        table.add_row(Text(document.name), document.format, str(document.pages), str(document.quotes), Text(meta))
+        table.add_row(
+            plain(document.name), document.format, str(document.pages), str(document.quotes), plain(meta)
+        )
     console().print(table)
 
 
@@ -55,11 +56,12 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
         )
         return
     typer.echo(f"{counts.documents} documents, {counts.pages} pages, {counts.quotes} quotes")
-    typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
+    if counts.by_layout:
+        typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
     for name, _, up_to_date in indexes:
         typer.echo(f"index {name}: {'up to date' if up_to_date else 'behind; the next search brings it up to date'}")
     for failure in failures:
-        typer.echo(f"not read: {failure.name!r}: {failure.reason}")
+        typer.echo(printable(f"not read: {failure.name!r}: {failure.reason}"))
 
 
 def remove(

@@ -1,5 +1,6 @@
 """Options that several commands share, and what they mean."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,20 +10,38 @@ import typer
 if TYPE_CHECKING:
     from quoteweave.core.records import Filter
 
+_PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+
+
+def _unicode(value: str) -> str:
+    """What is no text reaches us as lone surrogates, which no record holds."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise typer.BadParameter("it is not valid text; check your terminal's encoding") from None
+    return value
+
+
+QuestionArgument = Annotated[
+    str, typer.Argument(help="What you want to know.", parser=_unicode, metavar="QUESTION")
+]
 CollectionOption = Annotated[
     Path,
     typer.Option("--collection", "-c", envvar="QUOTEWEAVE_COLLECTION", help="The collection's folder.", metavar="DIR"),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 DocumentOption = Annotated[
-    list[str] | None, typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME")
+    list[str] | None,
+    typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME", parser=_unicode),
 ]
 PagesOption = Annotated[
     str | None, typer.Option("--pages", help="Only on these pages of the file, counted from 1.", metavar="N or N-M")
 ]
 MetaOption = Annotated[
     list[str] | None,
-    typer.Option("--meta", help="Only in documents with this metadata; may be given again.", metavar="KEY=VALUE"),
+    typer.Option(
+        "--meta", help="Only in documents with this metadata; may be given again.", metavar="KEY=VALUE", parser=_unicode
+    ),
 ]
 RetrieverOption = Annotated[str, typer.Option(help="How quotes are found: lexical or bm25.", metavar="NAME")]
 PasswordOption = Annotated[
@@ -45,10 +64,10 @@ def page_range(text: str) -> tuple[int, int]:
     """'3' or '3-7', counted from 1, as first and last page from 0. Raises UsageError."""
     from quoteweave.core.errors import UsageError
 
-    first, _, last = text.partition("-")
-    if not first.strip().isdecimal() or not (last or first).strip().isdecimal():
+    match = _PAGES.fullmatch(text)
+    if match is None:
         raise UsageError(f"--pages {text!r}: give one page or a range, such as 3 or 3-7")
-    start, end = int(first), int(last or first)
+    start, end = int(match[1]), int(match[2] or match[1])
     if not 1 <= start <= end:
         raise UsageError(f"--pages {text!r}: pages count from 1, and the first is not after the last")
     return start - 1, end - 1

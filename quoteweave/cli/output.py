@@ -1,17 +1,22 @@
 """How the command line writes: JSON for programs, plain readable text for people, progress on stderr."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from quoteweave.core.records import Quote
     from quoteweave.documents.ingest import Progress
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def print_json(value: object) -> None:
@@ -19,8 +24,20 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def printable(text: str) -> str:
+    """What documents and models say, without the control characters by which they could steer a terminal."""
+    return _CONTROLS.sub("", text)
+
+
+def plain(text: str, style: str = "") -> "Text":
+    """The same for a console: never read as markup."""
+    from rich.text import Text
+
+    return Text(printable(text), style=style)
+
+
 def console() -> "Console":
-    """For text on stdout. What documents and models say must go in as `rich.text.Text`, never as markup."""
+    """For text on stdout. What documents and models say must go in as `plain` text."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False)
@@ -38,6 +55,17 @@ def snippet(quote: "Quote", length: int = 160) -> str:
 
 
 @contextmanager
+def writing_output(path: Path) -> Iterator[None]:
+    """Raises StorageError, which names `path`, where the block cannot write it."""
+    from quoteweave.core.errors import StorageError
+
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
 def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
     """A bar of pages on stderr, on a terminal only."""
     from rich.console import Console
@@ -46,6 +74,8 @@ def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
     from rich.text import Text
 
     from quoteweave.documents.ingest import Progress
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
     stderr = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "pages", TimeRemainingColumn())

@@ -10,10 +10,11 @@ from quoteweave.cli.options import (
     JsonOption,
     MetaOption,
     PagesOption,
+    QuestionArgument,
     RetrieverOption,
     make_filter,
 )
-from quoteweave.cli.output import console, place, print_json, snippet
+from quoteweave.cli.output import console, place, plain, print_json, snippet
 
 if TYPE_CHECKING:
     from quoteweave.core.records import Hit
@@ -25,7 +26,7 @@ text, image (path of the crop, null where none is stored)."""
 
 
 def search(
-    question: Annotated[str, typer.Argument(help="What to look for.")],
+    question: QuestionArgument,
     collection: CollectionOption,
     k: Annotated[int, typer.Option("-k", min=1, help="How many quotes.", metavar="N")] = 10,
     doc: DocumentOption = None,
@@ -71,14 +72,12 @@ def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:
 
 
 def _show(hits: "list[Hit]") -> None:
-    from rich.text import Text
-
     if not hits:
         typer.echo("nothing found", err=True)
     out = console()
     for hit in hits:
-        line = Text(f"{hit.rank:>2}  ")
-        line.append(place(hit.quote), style="bold")
+        line = plain(f"{hit.rank:>2}  ")
+        line.append_text(plain(place(hit.quote), "bold"))
         line.append(f"  {hit.quote.layout}  {hit.score:.2f}  {hit.quote.id}\n", style="dim")
-        line.append("    " + snippet(hit.quote))
+        line.append_text(plain("    " + snippet(hit.quote)))
         out.print(line)

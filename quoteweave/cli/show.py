@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption
-from quoteweave.cli.output import console, place, print_json
+from quoteweave.cli.output import console, place, plain, print_json, writing_output
 
 if TYPE_CHECKING:
     from quoteweave.core.records import Quote
@@ -49,26 +49,25 @@ def _write(pictures: dict[str, bytes | None], quote: "Quote", out: Path | None) 
     if not any(pictures.values()):
         return dict.fromkeys(pictures)
     folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
-    folder.mkdir(parents=True, exist_ok=True)
     written: dict[str, Path | None] = {}
     for name, data in pictures.items():
         written[name] = None
         if data is not None:
             suffix = ".jpg" if data.startswith(b"\xff\xd8") else ".png"
             path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
-            path.write_bytes(data)
+            with writing_output(path):
+                folder.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
             written[name] = path
     return written
 
 
 def _print(quote: "Quote", paths: dict[str, Path | None]) -> None:
-    from rich.text import Text
-
     out = console()
-    out.print(Text(place(quote), style="bold"), Text(f"  {quote.layout}  {quote.id}", style="dim"))
+    out.print(plain(place(quote), "bold"), plain(f"  {quote.layout}  {quote.id}", "dim"))
     if quote.section:
-        out.print(Text(f"under: {quote.section}", style="dim"))
-    out.print(Text(quote.words()))
+        out.print(plain(f"under: {quote.section}", "dim"))
+    out.print(plain(quote.words()))
     for name, path in paths.items():
         if path is not None:
-            out.print(Text(f"{name}: {path}"), soft_wrap=True)
+            out.print(plain(f"{name}: {path}"), soft_wrap=True)

@@ -25,7 +25,7 @@ BEST_QUOTE = 0.5
 REFERENCE = 1.0
 HINT = 0.2
 # The share of its page's score that a quote without any of the question's words gets.
-FLOOR = 0.3
+FLOOR = 0.5
 HINTS = (
     (re.compile(r"\b(?:charts?|graphs?|plots?|axis|axes)\b", re.IGNORECASE), ("chart", "figure")),
     (re.compile(r"\b(?:tables?|columns?|rows?)\b", re.IGNORECASE), ("table",)),
@@ -47,7 +47,7 @@ class Bm25Retriever:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self._opened: tuple[int, LexicalIndex | None] = (-1, None)
+        self._opened: LexicalIndex | None = None
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first; only quotes that share a word or a reference with it.
@@ -56,7 +56,7 @@ class Bm25Retriever:
         that names an unknown document, CollectionError when the collection cannot be read.
         """
         index = self._index()
-        if index is None or k < 1 or not len(index.rows):
+        if index is None or k < 1:
             return [[] for _ in queries]
         allowed = self._allowed(index, where)
         return [self._hits(index, self._scores(index, query.text), k, allowed) for query in queries]
@@ -65,11 +65,9 @@ class Bm25Retriever:
         return index.scores("quotes", words(question))
 
     def _index(self) -> LexicalIndex | None:
-        revision = self._collection.revision()
-        if self._opened[0] != revision:
-            lexical.refresh_if_free(self._collection)
-            self._opened = (revision, lexical.current(self._collection))
-        return self._opened[1]
+        lexical.refresh_if_free(self._collection)
+        self._opened = lexical.current(self._collection, self._opened)
+        return self._opened
 
     def _allowed(self, index: LexicalIndex, where: Filter | None) -> "npt.NDArray[np.bool_] | None":
         """(n,) which quotes pass the filter; None when all do."""

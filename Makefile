@@ -1,0 +1,42 @@
+# The two commands of the README, and what the gate runs. Everything lands in .venv and demo/.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.base
+	$(BIN)/quoteweave demo --out demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Needs the research data that benchmarks/README.md names.
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/retrieval_mmdocir.py
+	$(BIN)/python benchmarks/parsing_mmdocir.py
+	$(BIN)/python benchmarks/parsing_speed.py
+	$(BIN)/python benchmarks/search_speed.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf $(VENV) demo
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("quoteweave needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[dev]'
+	touch $@ $(VENV)/.base

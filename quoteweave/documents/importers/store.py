@@ -1,0 +1,69 @@
+"""What other tools have parsed goes into a collection beside what this package parses."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Document
+from quoteweave.documents.importers.mineru import parse_content_list
+from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
+from quoteweave.index import lexical
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import Origin
+from quoteweave.index.writer import Writer
+
+# Part of each imported document's fingerprint; changes when the same file would give other quotes.
+VERSION = "1"
+FORMATS = ("mineru", "mmdocir-layout")
+
+
+def import_file(
+    collection: Collection, path: Path, format: str, *, metadata: Mapping[str, str] | None = None
+) -> Iterator[Document]:
+    """Import MinerU's `content_list.json`, or MMDocIR's layout parquet, which holds many documents.
+
+    Gives each document as it is stored, then brings the indexes up to date. A document of the same name is replaced.
+    Raises UsageError for another format, DocumentError or DatasetError for a file that is not what it should be.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"there is no importer {format!r}; choose one of: {', '.join(FORMATS)}")
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    with collection.writer() as writer:
+        if format == "mineru":
+            yield _mineru(collection, writer, path, metadata or {})
+        else:
+            yield from _layouts(collection, writer, path, metadata or {})
+        lexical.refresh(collection, writer)
+
+
+def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Document:
+    """Stored with its PDF where that lies beside it, so that its pages can be shown."""
+    parsed = parse_content_list(path, collection.images)
+    stem = path.name.removesuffix(".json").removesuffix("_content_list")
+    beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
+    pdf = next((file for file in beside if file.is_file()), None)
+    source, name, kind = (pdf, f"{stem}.pdf", "pdf") if pdf else (path, path.name, "mineru")
+    origin = _origin(path.parent, source, f"mineru-{VERSION}", metadata)
+    return writer.put(source, name=name, format=kind, origin=origin, parsed=parsed)
+
+
+def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
+    """The parquet is gigabytes for all documents together: each is stored with its own layout, as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, domain, parsed in iter_mmdocir_layout(path, collection.images):
+            source = Path(folder, "layout.json")
+            source.write_text(parsed.model_dump_json(), "utf-8")
+            said = {**({"domain": domain} if domain else {}), **metadata}
+            origin = _origin(path.parent, source, f"mmdocir-layout-{VERSION}", said)
+            yield writer.put(source, name=name, format="mmdocir-layout", origin=origin, parsed=parsed)
+
+
+def _origin(root: Path, source: Path, parser: str, metadata: Mapping[str, str]) -> Origin:
+    with source.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    return Origin(root=root.resolve(), content=content, parser=parser, metadata=metadata)
+
+

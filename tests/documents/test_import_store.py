@@ -1,0 +1,76 @@
+"""What other tools have parsed is found and shown like what this package parses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Query
+from quoteweave.documents.importers.store import import_file
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.views import page_picture
+from quoteweave.retrievers.sparse import LexicalRetriever
+
+BLOCKS = [
+    {"type": "text", "text": "Harbour dues", "text_level": 1, "page_idx": 0, "bbox": [100, 100, 500, 140]},
+    {"type": "text", "text": "Dues rose by four per cent.", "page_idx": 0, "bbox": [100, 160, 900, 200]},
+]
+
+
+def content_list(folder: Path) -> Path:
+    path = folder / "report_content_list.json"
+    path.write_text(json.dumps(BLOCKS), "utf-8")
+    return path
+
+
+def test_a_content_list_is_found_by_its_words(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "collection") as collection:
+        (document,) = import_file(collection, content_list(tmp_path), "mineru", metadata={"year": "2023"})
+        hits = LexicalRetriever(collection).search([Query(text="By how many per cent did dues go up?")], 3)[0]
+        assert (document.name, document.metadata) == ("report_content_list.json", {"year": "2023"})
+        assert hits[0].quote.text == "Dues rose by four per cent."
+        assert page_picture(collection, document.name, 0) is None
+
+
+def test_a_content_list_beside_its_pdf_shows_the_pages(tmp_path: Path, samples: Path) -> None:
+    (tmp_path / "report.pdf").write_bytes((samples / "pdf" / "harbour-report.pdf").read_bytes())
+    with Collection.create(tmp_path / "collection") as collection:
+        (document,) = import_file(collection, content_list(tmp_path), "mineru")
+        assert (document.name, document.format) == ("report.pdf", "pdf")
+        assert page_picture(collection, document.name, 0) is not None
+
+
+def test_layouts_of_many_documents_come_from_one_parquet(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = [
+        {
+            "doc_name": name,
+            "domain": "Report",
+            "type": "text",
+            "layout_id": 7,
+            "page_id": 0,
+            "image_path": "",
+            "image_binary": b"",
+            "text": f"{name} speaks of tides",
+            "ocr_text": "",
+            "vlm_text": "",
+            "bbox": [10.0, 10.0, 200.0, 40.0],
+            "page_size": [600.0, 800.0],
+        }
+        for name in ("one.pdf", "two.pdf")
+    ]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "layout.parquet")
+    with Collection.create(tmp_path / "collection") as collection:
+        documents = list(import_file(collection, tmp_path / "layout.parquet", "mmdocir-layout"))
+        assert [document.name for document in documents] == ["one.pdf", "two.pdf"]
+        assert documents[0].metadata == {"domain": "Report"}
+        # Gold is matched by layout id, so it must survive in the quote's id.
+        assert collection.document_quotes("one.pdf")[0].id.endswith(":0:7")
+
+
+def test_an_unknown_importer_is_named_with_those_there_are(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "collection") as collection, pytest.raises(UsageError, match="mineru"):
+        list(import_file(collection, content_list(tmp_path), "docling"))

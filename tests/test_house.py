@@ -1,0 +1,106 @@
+"""The rules of the house that no other tool keeps: sizes, signatures, light imports, and where libraries may be used."""
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "quoteweave"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+# A limit guards readability; where it would make a file worse, that file says why and stands here.
+LONGER_FILES: dict[str, int] = {}
+MORE_PARAMETERS = {"quoteweave/endpoints/chat.py"}  # a client's options, all keyword-only, as the SDK's own
+HEAVY = ("torch", "transformers", "faiss", "pymilvus", "openai", "fastapi", "numpy", "cv2", "PIL", "pypdfium2")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions() -> Iterator[tuple[Path, Function]]:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, Function):
+                yield path.relative_to(ROOT), node
+
+
+def test_files_are_short() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    assert {name: n for name, n in lengths.items() if n > LONGER_FILES.get(name, 300)} == {}
+    assert statistics.median(lengths.values()) <= 130
+
+
+def test_functions_are_short() -> None:
+    lengths = {f"{path}:{node.name}": (node.end_lineno or 0) - node.lineno + 1 for path, node in functions()}
+    entry_points = "quoteweave/cli/"  # a command's options and help text are most of its length
+    assert {name: n for name, n in lengths.items() if n > 40 and not name.startswith(entry_points)} == {}
+
+
+def test_signatures_take_few_parameters_and_no_bags_of_them() -> None:
+    wide = {
+        f"{path}:{node.name}"
+        for path, node in functions()
+        if len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs) - _bound(node) > 6
+        and not str(path).startswith("quoteweave/cli/")
+        and str(path) not in MORE_PARAMETERS
+    }
+    bags = {
+        f"{path}:{node.name}"
+        for path, node in functions()
+        if node.args.kwarg is not None and not node.name.startswith("_") and "P.kwargs" not in ast.unparse(node.args)
+    }
+    assert (wide, bags) == (set(), set())
+
+
+def _bound(node: Function) -> int:
+    first = node.args.args[0].arg if node.args.args else ""
+    return int(first in ("self", "cls"))
+
+
+def test_no_module_is_called_utils() -> None:
+    assert [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")] == []
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = f"import quoteweave, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    assert _python(code) == "[]"
+
+
+@pytest.mark.parametrize("module", ["quoteweave.core.protocols", "quoteweave.evaluation.retrieval_report"])
+def test_core_and_evaluation_load_no_model_library(module: str) -> None:
+    code = f"import {module}, sys; print([n for n in {HEAVY[:6]!r} if n in sys.modules])"
+    assert _python(code) == "[]"
+
+
+def test_the_command_line_starts_without_heavy_libraries() -> None:
+    code = f"import quoteweave.cli.app, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    assert _python(code) == "[]"
+
+
+def test_public_names_are_those_listed() -> None:
+    import quoteweave
+
+    assert sorted(quoteweave.__all__) == sorted(set(quoteweave.__all__))
+    for name in quoteweave.__all__:
+        assert getattr(quoteweave, name) is not None
+    assert set(quoteweave.__all__) <= set(dir(quoteweave))
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    bare = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    assert bare == []
+
+
+def test_the_changelog_has_an_entry_for_this_version() -> None:
+    version = re.search(r'^version = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    assert version is not None
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"## [{version.group(1)}]" in changelog or "## [Unreleased]" in changelog
+
+
+def _python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
