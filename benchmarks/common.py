@@ -1,0 +1,173 @@
+"""What the benchmarks share: the machine they ran on, the data they need, medians of repeats, tables and JSON."""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quoteweave.evaluation.statistics import Interval
+    from quoteweave.index.collection import Collection
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"
+LIBRARIES = ("quoteweave", "bm25s", "numpy", "onnxruntime", "pypdfium2", "rapidocr")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where and when figures were measured."""
+
+    cpu: str
+    cores: int
+    memory_gb: float | None
+    load: float | None  # processes that were running or waiting over the last minute: 0 on an idle machine
+    system: str
+    python: str
+    libraries: Mapping[str, str]
+    date: str
+
+    def __str__(self) -> str:
+        versions = ", ".join(f"{name} {version}" for name, version in {"Python": self.python, **self.libraries}.items())
+        memory = "" if self.memory_gb is None else f", {self.memory_gb:.0f} GB"
+        load = "" if self.load is None else f", load {self.load:.1f} before"
+        return f"{self.cpu}, {self.cores} cores{memory}{load}; {self.system}; {versions}; {self.date}"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Figures for people: a title, the names of the columns, and rows of cells."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __str__(self) -> str:
+        lines = [self.columns, *self.rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
+        text = ("  ".join(_padded(cell, widths[i], left=i == 0) for i, cell in enumerate(line)) for line in lines)
+        return "\n".join([self.title, *(line.rstrip() for line in text)])
+
+
+def machine() -> Machine:
+    """This machine, now; call it before the work begins, so that the load is not the benchmark's own."""
+    return Machine(
+        cpu=_cpu(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        memory_gb=_memory_gb(),
+        load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        system=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        libraries={name: metadata.version(name) for name in LIBRARIES},
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def arguments(doc: str | None) -> argparse.ArgumentParser:
+    """A parser that shows the script's docstring, with the option that all scripts have."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
+    return parser
+
+
+def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table], *, as_json: bool) -> None:
+    """Print what was measured, to stdout."""
+    if as_json:
+        print(json.dumps({"machine": asdict(found), **figures}, ensure_ascii=False, indent=2))
+    else:
+        print(*tables, found, sep="\n\n")
+
+
+def mmdocir() -> Path:
+    """The folder of MMDocIR's `annotations.jsonl` and `pdf/`. Ends the script with a message where there is none."""
+    named = os.environ.get("QUOTEWEAVE_DATA")
+    data = Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
+    folder = data / "mmdocir"
+    if not (folder / "annotations.jsonl").is_file() or not (folder / "pdf").is_dir():
+        raise SystemExit(
+            "This benchmark needs the documents and questions of MMDocIR (arXiv 2501.08828):\n"
+            f"  {DATASET}\n"
+            "Set QUOTEWEAVE_DATA to a folder that holds mmdocir/annotations.jsonl and mmdocir/pdf/*.pdf"
+            + (f"; {named} does not." if named else ".")
+        )
+    return folder
+
+
+@contextmanager
+def working_folder(named: Path | None) -> Iterator[Path]:
+    """The folder that was named, made if need be and left as it is at the end; or one that is removed at the end."""
+    if named is not None:
+        named.mkdir(parents=True, exist_ok=True)
+        yield named
+        return
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def mmdocir_collection(named: Path | None) -> Iterator["Collection"]:
+    """A collection of MMDocIR's documents: in the folder named, where it is brought up to date, or in a passing one."""
+    from quoteweave.documents.ingest import add
+    from quoteweave.index.collection import Collection
+
+    documents = mmdocir() / "pdf"
+    with working_folder(named) as folder, Collection.create(folder) as collection:
+        for refused in add(collection, [documents]).failed:
+            print(f"not read: {refused.name}: {refused.reason}", file=sys.stderr)
+        yield collection
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def median_seconds(call: Callable[[], object], repeats: int) -> float:
+    """The median of several calls, each timed alone."""
+    return statistics.median(seconds(call) for _ in range(repeats))
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction as people read it; a dash where it is undefined."""
+    return "–" if fraction is None else f"{100 * fraction:.1f}"
+
+
+def bounds(interval: "Interval | None", *, signed: bool = False) -> str:
+    """A mean with its 95 % interval, in per cent or points."""
+    if interval is None or interval.low is None or interval.high is None:
+        return "–" if interval is None else percent(interval.mean)
+    mean = f"{100 * interval.mean:+.1f}" if signed else f"{100 * interval.mean:.1f}"
+    return f"{mean} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def _padded(cell: str, width: int, *, left: bool) -> str:
+    return cell.ljust(width) if left else cell.rjust(width)
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or "unknown processor")
+
+
+def _memory_gb() -> float | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,149 @@
+"""How well the quotes of MMDocIR's documents meet the boxes that people drew around the evidence.
+
+Pictures: gold boxes of questions whose only type of evidence is figure, chart or table, on pages with a text layer; met
+where one image quote has an intersection over union of 0.5 or more. Coverage: of all gold area, the share that lies in
+quotes which are each under half a page. Whole-page quotes count in neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from common import Table, arguments, finish, machine, mmdocir, mmdocir_collection, percent
+
+from quoteweave.core.boxes import Box, area, intersection, iou, union_area
+from quoteweave.core.records import Page, Quote
+from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+from quoteweave.index.collection import Collection
+
+PICTURES = {"figure", "chart", "table"}
+MET = 0.5
+LARGEST = 0.5  # share of the page
+# Gold boxes of which less than this is covered are listed.
+LISTED = 0.85
+GOALS = {"pictures": 0.70, "coverage": 0.90}
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How one gold box was met."""
+
+    document: str
+    page: int  # from 1
+    evidence_types: tuple[str, ...]
+    box: Box
+    text_layer: bool
+    best_iou: float | None  # None where the box is not that of a picture alone
+    gold_area: float  # square points
+    covered_area: float
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it counts among the pictures."""
+        return self.text_layer and self.best_iou is not None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether one image quote meets it."""
+        return self.best_iou is not None and self.best_iou >= MET
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    options = parser.parse_args()
+    found = machine()
+    with mmdocir_collection(options.collection) as collection:
+        meetings = list(_meetings(collection))
+    pictures = [meeting for meeting in meetings if meeting.is_picture]
+    missed = [meeting for meeting in pictures if not meeting.is_met]
+    uncovered = [meeting for meeting in meetings if meeting.covered_area < LISTED * meeting.gold_area]
+    groups = {
+        "pages with a text layer": [meeting for meeting in meetings if meeting.text_layer],
+        "pages read by OCR": [meeting for meeting in meetings if not meeting.text_layer],
+        "all pages": meetings,
+    }
+    shares: list[tuple[str, int, float | None, float | None]] = [
+        ("pictures met", len(pictures), _met(pictures), GOALS["pictures"])
+    ]
+    for name, group in groups.items():
+        goal = GOALS["coverage"] if group is groups["pages with a text layer"] else None
+        shares.append((f"gold area covered, {name}", len(group), _coverage(group), goal))
+    figures = {
+        "shares": [{"what": what, "n": n, "share": share, "goal": goal} for what, n, share, goal in shares],
+        "pictures_missed": [asdict(meeting) for meeting in missed],
+        "uncovered": [asdict(meeting) for meeting in uncovered],
+    }
+    rows = [[what, str(n), percent(share), percent(goal)] for what, n, share, goal in shares]
+    tables = [
+        Table("quotes against gold boxes", ("", "gold boxes", "%", "goal"), rows),
+        Table("pictures missed", ("", "page", "box", "best IoU"), [_miss(meeting) for meeting in missed]),
+        Table("gold boxes little covered", ("", "page", "box", "covered, %"), [_gap(meeting) for meeting in uncovered]),
+    ]
+    finish(found, figures, tables, as_json=options.json)
+
+
+def _meetings(collection: Collection) -> Iterator[Meeting]:
+    names = {document.name for document in collection.documents()}
+    examples = [example for example in load_mmdocir(mmdocir()) if example.document in names]
+    pages: dict[str, dict[int, Page]] = {}
+    quotes: dict[str, dict[int, list[Quote]]] = {}
+    for example in examples:
+        name = example.document or ""
+        if name not in pages:
+            pages[name] = {page.number: page for page in collection.pages(name)}
+            quotes[name] = _by_page(collection.document_quotes(name))
+        alone = len(example.evidence_types) == 1 and example.evidence_types[0] in PICTURES
+        for gold in example.reference.boxes:
+            own, page = quotes[name].get(gold.page, []), pages[name][gold.page]
+            small = [quote.bbox for quote in own if area(quote.bbox) < LARGEST * page.width * page.height]
+            yield Meeting(
+                document=name,
+                page=gold.page + 1,
+                evidence_types=example.evidence_types,
+                box=gold.bbox,
+                text_layer=page.text_source == "text_layer",
+                best_iou=_best(gold.bbox, own) if alone else None,
+                gold_area=area(gold.bbox),
+                covered_area=union_area([intersection(gold.bbox, box) for box in small]),
+            )
+
+
+def _by_page(quotes: Sequence[Quote]) -> dict[int, list[Quote]]:
+    pages: defaultdict[int, list[Quote]] = defaultdict(list)
+    for quote in quotes:
+        if quote.layout != "page":
+            pages[quote.page].append(quote)
+    return pages
+
+
+def _best(gold: Box, quotes: Sequence[Quote]) -> float:
+    return max((iou(gold, quote.bbox) for quote in quotes if quote.kind == "image"), default=0.0)
+
+
+def _met(pictures: Sequence[Meeting]) -> float | None:
+    return sum(meeting.is_met for meeting in pictures) / len(pictures) if pictures else None
+
+
+def _coverage(meetings: Sequence[Meeting]) -> float | None:
+    gold = sum(meeting.gold_area for meeting in meetings)
+    return sum(meeting.covered_area for meeting in meetings) / gold if gold else None
+
+
+def _place(meeting: Meeting) -> list[str]:
+    what = f"{meeting.document} ({', '.join(meeting.evidence_types)})"
+    return [what, str(meeting.page), " ".join(f"{edge:.0f}" for edge in meeting.box)]
+
+
+def _miss(meeting: Meeting) -> list[str]:
+    return [*_place(meeting), f"{meeting.best_iou or 0:.2f}"]
+
+
+def _gap(meeting: Meeting) -> list[str]:
+    return [*_place(meeting), percent(meeting.covered_area / meeting.gold_area if meeting.gold_area else None)]
+
+
+if __name__ == "__main__":
+    main()

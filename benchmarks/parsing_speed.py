@@ -1,0 +1,154 @@
+"""How fast documents become a searchable collection, and how much memory that takes.
+
+digital         MMDocIR's PDFs whose pages all have a text layer, into a fresh collection without OCR, two processes;
+                beside pypdfium2 alone, which in one process reads each page's text and draws it at 144 dpi
+ocr             pages of those that are scanned throughout, with OCR; beside rapidocr alone on the same pages, drawn
+memory          `quoteweave add` of a long made PDF, with text, a table and a chart on each page, without OCR
+memory-scanned  the same, each page a picture, without OCR
+"""
+
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from common import Table, arguments, finish, machine, median_seconds, mmdocir, seconds
+from long_pdf import make_long_pdf
+from peak_memory import run_and_watch
+
+DPI = 144
+Figures = Mapping[str, float]
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="what to measure (all)")
+    parser.add_argument("--pages", type=int, metavar="N", default=60, help="pages to read by OCR (%(default)s)")
+    parser.add_argument("--long", type=int, metavar="N", default=500, help="pages of the made PDF (%(default)s)")
+    parser.add_argument("--repeats", type=int, metavar="N", default=3, help="runs, for the median (%(default)s)")
+    options = parser.parse_args()
+    found = machine()
+    measured = {name: PARTS[name](options.pages, options.long, options.repeats) for name in options.only}
+    rows = [[name, figure, f"{value:,.2f}"] for name, figures in measured.items() for figure, value in figures.items()]
+    finish(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], as_json=options.json)
+
+
+def digital(_pages: int, _long: int, repeats: int) -> Figures:
+    """Pages a second of PDFs with a text layer, without OCR."""
+    paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if all(_text_layers(path))]
+    pages = sum(len(_text_layers(path)) for path in paths)
+    ours = statistics.median(_add_seconds(paths, ocr=False) for _ in range(repeats))
+    alone = median_seconds(lambda: _read_and_draw(paths), repeats)
+    return {
+        "documents": len(paths),
+        "pages": pages,
+        "pages a second": pages / ours,
+        "pages a second, pypdfium2 alone": pages / alone,
+        "times as long as pypdfium2": ours / alone,
+    }
+
+
+def ocr(pages: int, _long: int, _repeats: int) -> Figures:
+    """Seconds a page of PDFs without a text layer, with OCR."""
+    paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if not any(_text_layers(path))]
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        taken = _first_pages(paths, pages, Path(folder))
+        ours = _add_seconds(list(taken), ocr=True)
+        alone = _rapidocr_seconds(list(taken))
+    count = sum(taken.values())
+    return {
+        "pages": count,
+        "seconds a page": ours / count,
+        "seconds a page, rapidocr alone": alone / count,
+        "times as long as rapidocr": ours / alone,
+    }
+
+
+def memory(_pages: int, long: int, _repeats: int, *, scanned: bool = False) -> Figures:
+    """Peak memory of `quoteweave add` of a long PDF."""
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        path = Path(folder) / "long.pdf"
+        make_long_pdf(path, long, scanned=scanned)
+        command = [sys.executable, "-m", "quoteweave", "add", str(path), "-c", f"{folder}/collection", "--no-ocr"]
+        peak = run_and_watch(command)
+    return {"pages": long, "peak, GB": peak.bytes / 1e9, "pages a second": long / peak.seconds}
+
+
+def memory_scanned(pages: int, long: int, repeats: int) -> Figures:
+    """As `memory`, each page a picture."""
+    return memory(pages, long, repeats, scanned=True)
+
+
+PARTS: Mapping[str, Callable[[int, int, int], Figures]] = {
+    "digital": digital,
+    "ocr": ocr,
+    "memory": memory,
+    "memory-scanned": memory_scanned,
+}
+
+
+def _add_seconds(paths: Sequence[Path], *, ocr: bool) -> float:
+    """From files to a collection that can be searched, processes started and models loaded on the way."""
+    from quoteweave.documents.ingest import AddOptions, add
+    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.index.collection import Collection
+
+    options = AddOptions(settings=ParserSettings(ocr=ocr), processes=2)
+    with TemporaryDirectory(prefix="quoteweave-") as folder, Collection.create(Path(folder)) as collection:
+        return seconds(lambda: add(collection, paths, options))
+
+
+def _text_layers(path: Path) -> list[bool]:
+    """Whether each page has any text."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as document:
+        return [bool(page.get_textpage().get_text_range().strip()) for page in document]
+
+
+def _read_and_draw(paths: Sequence[Path]) -> None:
+    import pypdfium2
+
+    for path in paths:
+        with pypdfium2.PdfDocument(path) as document:
+            for number in range(len(document)):
+                page = document[number]
+                page.get_textpage().get_text_range()
+                page.render(scale=DPI / 72)
+                page.close()
+
+
+def _first_pages(paths: Sequence[Path], pages: int, folder: Path) -> dict[Path, int]:
+    """PDFs of the first pages of each document, as many of each as come to `pages`; with how many each has."""
+    import pypdfium2
+
+    taken: dict[Path, int] = {}
+    for i, path in enumerate(paths):
+        with pypdfium2.PdfDocument(path) as document, pypdfium2.PdfDocument.new() as part:
+            share = min((pages - sum(taken.values())) // (len(paths) - i), len(document))
+            if share > 0:
+                part.import_pages(document, list(range(share)))
+                part.save(folder / path.name)
+                taken[folder / path.name] = share
+    return taken
+
+
+def _rapidocr_seconds(paths: Sequence[Path]) -> float:
+    """rapidocr with its defaults, model loaded, pages drawn beforehand."""
+    import pypdfium2
+    from rapidocr import RapidOCR
+
+    pictures: list[Any] = []
+    for path in paths:
+        with pypdfium2.PdfDocument(path) as document:
+            pictures.extend(page.render(scale=DPI / 72).to_numpy().copy() for page in document)
+    engine = RapidOCR(params={"Global.log_level": "critical"})
+    engine(pictures[0])
+    return seconds(lambda: [engine(picture) for picture in pictures])
+
+
+if __name__ == "__main__":
+    main()

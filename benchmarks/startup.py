@@ -1,0 +1,64 @@
+"""What a user waits for and downloads before anything is asked.
+
+Wall time of `quoteweave --help` and of `import quoteweave`, each a process of its own and beside a Python that does
+nothing; which heavy libraries the import brings along (none should be); and, with --venv, the size on disk of an
+environment that holds the base install.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from common import Table, arguments, finish, machine, median_seconds
+
+HEAVY = ("torch", "openai", "numpy")
+REPEATS = 7
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--venv", type=Path, metavar="DIR", help="environment with `pip install quoteweave` alone")
+    options = parser.parse_args()
+    found = machine()
+    waits = {
+        "quoteweave --help": _wall_seconds(["-m", "quoteweave", "--help"]),
+        "import quoteweave": _wall_seconds(["-c", "import quoteweave"]),
+        "python alone": _wall_seconds(["-c", "pass"]),
+    }
+    heavy = _imported(HEAVY)
+    size = None if options.venv is None else _size(options.venv)
+    rows = [[name, f"{wait:.3f}", "s"] for name, wait in waits.items()]
+    rows.append(["import quoteweave brings", ", ".join(heavy) or "none", f"of {', '.join(HEAVY)}"])
+    if size is not None:
+        rows.append([f"size of {options.venv}", f"{size / 1e6:.0f}", "MB"])
+    figures = {"seconds": waits, "imported": heavy, "venv_bytes": size}
+    finish(found, figures, [Table("start and size", ("", "", ""), rows)], as_json=options.json)
+
+
+def _wall_seconds(arguments: Sequence[str]) -> float:
+    """Median wall time of a Python process."""
+    command = [sys.executable, *arguments]
+    return median_seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), REPEATS)
+
+
+def _imported(names: Sequence[str]) -> list[str]:
+    """Those of the modules that `import quoteweave` loads."""
+    code = "import json, sys, quoteweave; print(json.dumps(list(sys.modules)))"
+    made = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE)
+    loaded = set(json.loads(made.stdout))
+    return [name for name in names if name in loaded]
+
+
+def _size(folder: Path) -> int:
+    """Bytes on disk of all files below a folder; links are not followed, and a file linked twice counts once."""
+    if not (folder / "pyvenv.cfg").is_file():
+        raise SystemExit(f"{folder} is no virtual environment; make one with: python -m venv {folder}")
+    stats = [path.lstat() for path in folder.rglob("*")]
+    return sum({stat.st_ino: stat.st_blocks * 512 for stat in stats}.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What the README and docs/cli.md show is what happens: their examples are run, their JSON keys compared."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
+QUESTION = "At what depth did the rod meet a layer of wood?"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
+    """A folder as the README's reader has it, with documents in `reports`."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "reports").mkdir()
+    for pdf in (samples / "pdf").iterdir():
+        (folder / "reports" / pdf.name).write_bytes(pdf.read_bytes())
+    return folder
+
+
+def run(desk: Path, *command: str) -> str:
+    environment = {**os.environ, "COLUMNS": "100", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=desk, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def session() -> list[tuple[str, str]]:
+    """Commands of the README's short session with the output that it prints below each."""
+    block = re.search(r"## A short session\n\n```console\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+    pairs = [part.partition("\n") for part in block.group(1).split("$ ")[1:]]
+    return [(command, output.strip()) for command, _, output in pairs]
+
+
+def test_the_short_session_prints_what_the_readme_shows(desk: Path) -> None:
+    commands = [(command, output) for command, output in session() if "--open" not in command]
+    assert len(commands) == 2
+    for command, output in commands:
+        arguments = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', command)]
+        assert run(desk, *arguments).strip() == output
+
+
+def test_the_python_example_runs(desk: Path) -> None:
+    block = re.search(r"## From Python\n\n```python\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", block.group(1))
+
+
+def test_every_command_of_the_readme_is_there_and_every_command_is_in_it() -> None:
+    cells = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
+    table = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
+    from quoteweave.cli.app import app
+
+    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    assert table == names
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
+def test_links_of_the_readme_lead_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
+
+
+def test_documented_json_keys_are_those_printed(desk: Path) -> None:
+    run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
+    found = json.loads(run(desk, "quoteweave", "search", QUESTION, "-c", "my-collection", "--json"))
+    asked = json.loads(run(desk, "quoteweave", "ask", QUESTION, "-c", "my-collection", "--json"))
+    added = json.loads(run(desk, "quoteweave", "add", "reports", "-c", "my-collection", "--json"))
+    status = json.loads(run(desk, "quoteweave", "status", "-c", "my-collection", "--json"))
+    listed = json.loads(run(desk, "quoteweave", "list", "-c", "my-collection", "--json"))
+    for keys in (found, found["hits"][0], asked, asked["citations"][0], added, status, listed[0]):
+        missing = [key for key in keys if not re.search(rf"[`{{ ,]{re.escape(key)}[`}} ,]", CLI)]
+        assert missing == []
