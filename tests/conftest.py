@@ -2,10 +2,12 @@
 
 import os
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Outcome, Quoteweave
 
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -36,3 +38,37 @@ def research_data() -> Path:
 def samples() -> Path:
     """The sample documents that come with the package."""
     return Path(__file__).parents[1] / "quoteweave" / "samples"
+
+
+@pytest.fixture(scope="session")
+def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a collection of the sample documents, OCR included; only to be read, so copy it to write to it."""
+    from quoteweave.documents.ingest import add
+    from quoteweave.index.collection import Collection
+
+    folder = tmp_path_factory.mktemp("samples") / "collection"
+    with Collection.create(folder) as collection:
+        report = add(collection, [samples / "pdf"])
+    assert (len(report.added), report.failed) == (4, ())
+    return folder
+
+
+@pytest.fixture
+def quoteweave(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Quoteweave:
+    """The command line, run in this process on a wide terminal, without settings from the environment."""
+    from quoteweave.cli.app import main
+
+    for name in ("QUOTEWEAVE_COLLECTION", "QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["quoteweave", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        code = end.value.code
+        assert isinstance(code, int)
+        return Outcome(code, *capsys.readouterr())
+
+    return run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs
+from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs, valid_text
 from quoteweave.cli.output import adding_progress, print_json, printable
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def add(
     paths: Annotated[list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…")],
     collection: CollectionOption,
     meta: Annotated[
-        list[str] | None, typer.Option(help="Say this of each document; may be given again.", metavar="KEY=VALUE")
+        list[str] | None,
+        typer.Option(help="Say this of each document; may be given again.", metavar="KEY=VALUE", parser=valid_text),
     ] = None,
     password: PasswordOption = None,
     ocr: Annotated[bool, typer.Option(help="Read scanned pages and pictures by OCR.")] = True,

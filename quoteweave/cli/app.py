@@ -1,6 +1,5 @@
 """The command line's entry: commands, and what becomes of errors. Commands import what they need when they run."""
 
-import os
 import sys
 from importlib import metadata
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli import add, ask, demo, eval, imports, manage, search, show
+from quoteweave.cli.output import printable
 
 app = typer.Typer(
     name="quoteweave",
@@ -52,18 +52,19 @@ def main() -> None:
     try:
         app()
     except UsageError as error:
-        typer.echo(f"error: {error}", err=True)
+        _complain(error)
         sys.exit(2)
     except QuoteweaveError as error:
-        typer.echo(f"error: {error}", err=True)
+        _complain(error)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; what was done is kept, and the same command goes on from there", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; Python would complain again while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            typer.echo("interrupted; what was done is kept, and the same command goes on from there", err=True)
+        raise
+
+
+def _complain(error: Exception) -> None:
+    typer.echo(printable(f"error: {error}"), err=True)
 
 
 if __name__ == "__main__":

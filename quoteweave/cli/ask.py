@@ -118,8 +118,8 @@ def print_answer(answer: "Answer") -> None:
     if answer.citations:
         out.print()
     for mark, citation in _by_mark(answer.citations).items():
-        line = plain(f"{mark:<9}", "bold")
-        line.append_text(plain(f" {citation.document}, page {citation.page_label}", "not bold"))
+        line = plain("").append(f"{mark:<9}", style="bold")
+        line.append_text(plain(f" {citation.document}, page {citation.page_label}"))
         line.append(f"  {citation.quote_id}", style="dim")
         out.print(line)
     for warning in answer.warnings:

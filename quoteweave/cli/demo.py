@@ -10,8 +10,8 @@ from quoteweave.cli.output import print_json
 
 JSON = "--json prints a list of answers, each as ask --json prints it."
 QUESTIONS = (
-    "By how much did petroleum products fall, and which commodity group grew?",
-    "At what depth did the rod meet a layer of wood?",
+    "How many vessel calls did the port receive in 2023, and how did the quarters compare?",
+    "At which station did the rod meet a layer of wood, and at what depth?",
 )
 
 

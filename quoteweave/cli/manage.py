@@ -28,9 +28,7 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     table = Table("document", "format", "pages", "quotes", "metadata", box=None, pad_edge=False)
     for document in documents:
         meta = ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items()))
-        table.add_row(
-            plain(document.name), document.format, str(document.pages), str(document.quotes), plain(meta)
-        )
+        table.add_row(plain(document.name), document.format, str(document.pages), str(document.quotes), plain(meta))
     console().print(table)
 
 

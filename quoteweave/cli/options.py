@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
-def _unicode(value: str) -> str:
-    """What is no text reaches us as lone surrogates, which no record holds."""
+def valid_text(value: str) -> str:
+    """The value itself. What is no text reaches us as lone surrogates, which no record holds: BadParameter."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -22,9 +22,7 @@ def _unicode(value: str) -> str:
     return value
 
 
-QuestionArgument = Annotated[
-    str, typer.Argument(help="What you want to know.", parser=_unicode, metavar="QUESTION")
-]
+QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.", parser=valid_text, metavar="QUESTION")]
 CollectionOption = Annotated[
     Path,
     typer.Option("--collection", "-c", envvar="QUOTEWEAVE_COLLECTION", help="The collection's folder.", metavar="DIR"),
@@ -32,7 +30,7 @@ CollectionOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 DocumentOption = Annotated[
     list[str] | None,
-    typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME", parser=_unicode),
+    typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME", parser=valid_text),
 ]
 PagesOption = Annotated[
     str | None, typer.Option("--pages", help="Only on these pages of the file, counted from 1.", metavar="N or N-M")
@@ -40,7 +38,10 @@ PagesOption = Annotated[
 MetaOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--meta", help="Only in documents with this metadata; may be given again.", metavar="KEY=VALUE", parser=_unicode
+        "--meta",
+        help="Only in documents with this metadata; may be given again.",
+        metavar="KEY=VALUE",
+        parser=valid_text,
     ),
 ]
 RetrieverOption = Annotated[str, typer.Option(help="How quotes are found: lexical or bm25.", metavar="NAME")]
@@ -54,7 +55,7 @@ def make_filter(documents: Sequence[str] | None, pages: str | None, meta: Sequen
     """What --doc, --pages and --meta narrow a search to. Raises UsageError for what cannot be read."""
     from quoteweave.core.records import Filter
 
-    first, last = page_range(pages) if pages else (None, None)
+    first, last = page_range(pages) if pages is not None else (None, None)
     return Filter(
         documents=tuple(documents) if documents else None, first_page=first, last_page=last, metadata=pairs(meta)
     )

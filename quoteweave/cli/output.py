@@ -71,14 +71,17 @@ def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
-    from rich.text import Text
 
     from quoteweave.documents.ingest import Progress
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
     stderr = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "pages", TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        "pages",
+        TimeRemainingColumn(),
+    )
     with Bar(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
         task = bar.add_task("looking at files", total=None)
         expected = [0]
@@ -88,7 +91,6 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
             bar.update(task, total=expected[0], description="reading")
 
         def on_pages(name: str, pages: int) -> None:
-            shown = Text(name).plain.replace("[", "(")[-40:]
-            bar.update(task, advance=pages, description=f"reading {shown}")
+            bar.update(task, advance=pages, description=f"reading {printable(name)[-40:]}")
 
         yield Progress(on_total, on_pages, lambda: bar.update(task, description="indexing"))

@@ -76,8 +76,7 @@ def _show(hits: "list[Hit]") -> None:
         typer.echo("nothing found", err=True)
     out = console()
     for hit in hits:
-        line = plain(f"{hit.rank:>2}  ")
-        line.append_text(plain(place(hit.quote), "bold"))
+        line = plain(f"{hit.rank:>2}  ").append_text(plain(place(hit.quote), "bold"))
         line.append(f"  {hit.quote.layout}  {hit.score:.2f}  {hit.quote.id}\n", style="dim")
         line.append_text(plain("    " + snippet(hit.quote)))
         out.print(line)

@@ -21,6 +21,19 @@ class Parser(Protocol):
         ...
 
 
+class Describer(Protocol):
+    """Says in words what an image quote shows."""
+
+    @property
+    def name(self) -> str:
+        """Changes whenever the same picture would be described in other words; part of the parser's fingerprint."""
+        ...
+
+    def describe(self, image: bytes, caption: str | None) -> str:
+        """`image` is the crop as an image file; the words become the quote's `vlm_text`."""
+        ...
+
+
 class Retriever(Protocol):
     """Questions become ranked quotes."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.boxes import area, inside
-from quoteweave.core.errors import CollectionLocked, StorageError
+from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
 from quoteweave.core.records import Quote
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
@@ -33,33 +33,26 @@ FIELDS = ("quotes", "pages", "captions")
 
 
 class LexicalIndex:
-    """One generation of the index, read from its folder. Arrays are memory-mapped; nothing is read before it is used.
+    """One generation of the index, read from its folder, which may be removed from then on: arrays are memory-mapped.
 
-    Positions of quotes are 0 … n-1 in the order of `rows`, positions of pages 0 … m-1.
+    Positions of quotes are 0 … n-1 in the order of `rows`, positions of pages 0 … m-1. Raises OSError, ValueError,
+    EOFError or KeyError where files are missing or damaged.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    @cached_property
-    def rows(self) -> "npt.NDArray[np.int64]":
+        self.folder = folder
+        self.rows: npt.NDArray[np.int64] = _array(folder, "rows")
         """(n,) rows of the quotes in the catalogue, ascending."""
-        rows: npt.NDArray[np.int64] = self._array("rows")
-        return rows
-
-    @cached_property
-    def page_of(self) -> "npt.NDArray[np.int32]":
+        self.page_of: npt.NDArray[np.int32] = _array(folder, "page_of")
         """(n,) position of each quote's page."""
-        pages: npt.NDArray[np.int32] = self._array("page_of")
-        return pages
-
-    @cached_property
-    def is_image(self) -> "npt.NDArray[np.bool_]":
+        self.is_image: npt.NDArray[np.bool_] = _array(folder, "is_image")
         """(n,) whether each quote is an image quote."""
-        images: npt.NDArray[np.bool_] = self._array("is_image")
-        return images
+        self._pages: list[list[Any]] = json.loads((folder / "pages.json").read_text("utf-8"))
+        listed = (folder / "vocabulary.txt").read_text("utf-8").split("\n")
+        self._vocabulary = {token: i for i, token in enumerate(listed)}
+        self._fields = {name: _read_bm25(folder / name) for name in FIELDS}
 
-    @cached_property
+    @property
     def page_count(self) -> int:
         """How many pages there are."""
         return len(self._pages)
@@ -69,7 +62,7 @@ class LexicalIndex:
         import numpy as np
 
         size = len(self.rows) if field == "quotes" else self.page_count
-        index = self._field(field)
+        index = self._fields[field]
         ids = [self._vocabulary[token] for token in tokens if token in self._vocabulary] if index is not None else []
         if index is None or not ids:
             return np.zeros(size, dtype=np.float32)
@@ -88,34 +81,6 @@ class LexicalIndex:
         """Positions of the pages that hold a quote of that layout type."""
         return self._by_layout.get(layout, ())
 
-    def _array(self, name: str) -> Any:
-        import numpy as np
-
-        return np.load(self._folder / f"{name}.npy", mmap_mode="r")
-
-    @cached_property
-    def _vocabulary(self) -> dict[str, int]:
-        listed: list[str] = (self._folder / "vocabulary.txt").read_text("utf-8").split("\n")
-        return {token: i for i, token in enumerate(listed)}
-
-    def _field(self, name: str) -> Any:
-        return self._loaded[name] if name in self._loaded else self._loaded.setdefault(name, self._load(name))
-
-    @cached_property
-    def _loaded(self) -> dict[str, Any]:
-        return {}
-
-    def _load(self, name: str) -> Any:
-        import bm25s
-
-        folder = self._folder / name
-        return bm25s.BM25.load(str(folder), mmap=True, load_vocab=False) if folder.is_dir() else None
-
-    @cached_property
-    def _pages(self) -> list[list[Any]]:
-        pages: list[list[Any]] = json.loads((self._folder / "pages.json").read_text("utf-8"))
-        return pages
-
     @cached_property
     def _by_label(self) -> Mapping[str, Sequence[int]]:
         return _inverted((label, i) for i, (_, _, labels) in enumerate(self._pages) for label in labels)
@@ -127,6 +92,18 @@ class LexicalIndex:
     @cached_property
     def _by_layout(self) -> Mapping[str, Sequence[int]]:
         return _inverted((layout, i) for i, (_, layouts, _) in enumerate(self._pages) for layout in layouts)
+
+
+def _array(folder: Path, name: str) -> Any:
+    import numpy as np
+
+    return np.load(folder / f"{name}.npy", mmap_mode="r")
+
+
+def _read_bm25(folder: Path) -> Any:
+    import bm25s
+
+    return bm25s.BM25.load(str(folder), mmap=True, load_vocab=False) if folder.is_dir() else None
 
 
 def _inverted(pairs: Iterator[tuple[str, int]]) -> Mapping[str, Sequence[int]]:
@@ -149,7 +126,7 @@ def refresh(collection: Collection, writer: Writer) -> None:
 def refresh_if_free(collection: Collection) -> None:
     """As `refresh`, but where another process is writing or the folder cannot be written, what is there must do.
 
-    Raises StorageError only when there is no index at all.
+    Raises CollectionLocked or StorageError only when there is no index at all.
     """
     state = collection.index_state(FINGERPRINT)
     if state is not None and state.revision == collection.revision():
@@ -162,10 +139,22 @@ def refresh_if_free(collection: Collection) -> None:
             raise
 
 
-def current(collection: Collection) -> LexicalIndex | None:
-    """The index as it was last brought up to date; None before the first time."""
-    state = collection.index_state(FINGERPRINT)
-    return LexicalIndex(state.folder) if state else None
+def current(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex | None:
+    """The index as it was last brought up to date, `opened` if it still is that; None before the first time.
+
+    Raises CollectionError where its files are damaged.
+    """
+    while (state := collection.index_state(FINGERPRINT)) is not None:
+        if opened is not None and opened.folder == state.folder:
+            return opened
+        try:
+            opened = LexicalIndex(state.folder)
+        except (OSError, ValueError, EOFError, KeyError) as error:
+            # Unless another process has just put the next generation in its place.
+            if collection.index_state(FINGERPRINT) == state:
+                what = f"the index in {state.folder} is damaged ({error})"
+                raise CollectionError(f"{what}; remove that folder, and the next search makes it again") from error
+    return None
 
 
 def _tokens(collection: Collection, writer: Writer, name: str, quotes: Sequence[Quote]) -> list[list[str]]:

@@ -41,9 +41,14 @@ class Rag:
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
         """As `answer`, with the quotes that were put before the generator."""
-        # The one crossing from sync to async: in a thread of its own, for a caller may be inside an event loop.
+        # The one crossing from sync to async: in this thread, where Ctrl-C reaches it, unless an event loop runs here.
+        asked = self.answer_async(question, where=where)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(asked)
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, self.answer_async(question, where=where)).result()
+            return thread.submit(asyncio.run, asked).result()
 
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
         """A cited answer to the question, or an abstention in plain words; raises as `answer_async`."""

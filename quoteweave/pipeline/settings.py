@@ -23,11 +23,11 @@ class ModelSettings(Record):
 
     @classmethod
     def from_environment(cls, given: Mapping[str, object]) -> "ModelSettings":
-        """What is given, filled up from QUOTEWEAVE_MODEL, OPENAI_BASE_URL and OPENAI_API_KEY."""
+        """What is given, filled up from QUOTEWEAVE_MODEL, OPENAI_BASE_URL and OPENAI_API_KEY unless empty."""
         environment = {
-            "model": os.environ.get("QUOTEWEAVE_MODEL"),
-            "base_url": os.environ.get("OPENAI_BASE_URL"),
-            "api_key": os.environ.get("OPENAI_API_KEY"),
+            "model": os.environ.get("QUOTEWEAVE_MODEL") or None,
+            "base_url": os.environ.get("OPENAI_BASE_URL") or None,
+            "api_key": os.environ.get("OPENAI_API_KEY") or None,
         }
         said = {key: value for key, value in given.items() if value is not None}
         return cls.model_validate({**environment, **said})

@@ -25,6 +25,8 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     Raises UsageError for an unknown document, DocumentError where its file cannot be drawn.
     """
     found = collection.document(document)
+    if found.format not in set(Format):  # imported without its file
+        return None
     return render(collection.source(document), Format(found.format), page, password)
 
 

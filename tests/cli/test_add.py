@@ -1,0 +1,94 @@
+"""`quoteweave add` on small text files; other formats and faults are tested beside the parsers."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+
+from quoteweave.index.collection import Collection
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    folder = tmp_path / "files"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "[bold]x[red].md").write_text("# Port\n\nGrain came by ship.\n")
+    (folder / "sub" / "b.txt").write_text("Timber came by rail.\n")
+    return folder
+
+
+def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
+    quoteweave: Quoteweave, files: Path, tmp_path: Path
+) -> None:
+    collection = tmp_path / "collection"
+    (files / "letter.docx").write_bytes(b"PK\x03\x04 no document")
+    first = quoteweave("add", files, "-c", collection, "--json")
+    assert first.code == 1
+    value = first.json()
+    assert list(value) == ["added", "updated", "unchanged", "removed", "failed", "warnings"]
+    assert value["added"] == ["[bold]x[red].md", "sub/b.txt"]
+    assert [list(failure) for failure in value["failed"]] == [["name", "reason"]]
+    assert value["failed"][0]["name"] == "letter.docx"
+    assert first.err == ""
+
+    (files / "letter.docx").unlink()
+    (files / "sub" / "b.txt").unlink()
+    (files / "[bold]x[red].md").write_text("# Port\n\nGrain came by barge.\n")
+    (files / "c.html").write_text("<p>Fish came by night.</p>")
+    second = quoteweave("add", files, "-c", collection, "--json").json()
+    assert second["added"] == ["c.html"]
+    assert second["updated"] == ["[bold]x[red].md"]
+    assert second["removed"] == ["sub/b.txt"]
+    assert (second["unchanged"], second["failed"]) == ([], [])
+    assert quoteweave("search", "barge", "-c", collection, "--json").json()["hits"] != []
+    assert quoteweave("search", "timber", "-c", collection, "--json").json()["hits"] == []
+
+    third = quoteweave("add", files, "-c", collection, "--json")
+    assert (third.code, third.json()["unchanged"]) == (0, ["[bold]x[red].md", "c.html"])
+
+
+def test_people_are_told_what_was_added_and_what_was_not(quoteweave: Quoteweave, files: Path, tmp_path: Path) -> None:
+    (files / "[red]empty.txt").write_text("")
+    got = quoteweave("add", files, "-c", tmp_path / "collection", "--meta", "year=2023", "--meta", "note=a=b")
+    assert got.code == 1
+    assert got.out == f"{tmp_path}/collection: 2 added, 1 not added\n"
+    assert got.err.startswith("not added: ")
+    assert "[red]empty.txt" in got.err
+    with Collection.open(tmp_path / "collection") as collection:
+        assert [document.metadata for document in collection.documents()] == [{"year": "2023", "note": "a=b"}] * 2
+    again = quoteweave("add", files / "sub", "-c", tmp_path / "collection", "--json")
+    assert again.json()["added"] == ["b.txt"]
+
+
+def test_nothing_to_add(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    got = quoteweave("add", tmp_path / "empty", "-c", tmp_path / "collection")
+    assert (got.code, got.out) == (0, f"{tmp_path}/collection: nothing to add\n")
+
+
+@pytest.mark.parametrize("meta", ["year", "=2023", " =x"])
+def test_metadata_that_cannot_be_read(meta: str, quoteweave: Quoteweave, files: Path, tmp_path: Path) -> None:
+    got = quoteweave("add", files, "-c", tmp_path / "collection", "--meta", meta)
+    assert (got.code, got.out) == (2, "")
+    assert got.err == f"error: --meta {meta!r}: write it as KEY=VALUE\n"
+    assert not (tmp_path / "collection").exists()
+
+
+def test_a_mistyped_path_leaves_no_collection_behind(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    got = quoteweave("add", tmp_path / "flies", "-c", tmp_path / "collection", "--json")
+    assert (got.code, got.out) == (2, "")
+    assert "flies" in got.err
+    assert not (tmp_path / "collection").exists()
+
+
+def test_a_folder_of_other_things_is_no_collection(quoteweave: Quoteweave, files: Path) -> None:
+    got = quoteweave("add", files, "-c", files)
+    assert (got.code, got.out) == (1, "")
+    assert "is no collection and holds other things" in got.err
+
+
+def test_another_writer_is_named(quoteweave: Quoteweave, files: Path, tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "collection") as collection, collection.writer():
+        got = quoteweave("add", files, "-c", tmp_path / "collection")
+    assert (got.code, got.out) == (1, "")
+    assert "is locked: process" in got.err

@@ -1,0 +1,97 @@
+"""The command line as a process: exit codes, the two streams, a reader that goes away, Ctrl-C, help."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from made_collections import make_collection
+
+from quoteweave.testing import ChatServer, Reply
+
+COMMANDS = ("add", "ask", "search", "show", "list", "status", "remove", "demo", "eval")
+
+
+def started(*arguments: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "quoteweave", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "100", **(environment or {})},
+    )
+
+
+def ended(*arguments: object) -> tuple[int, str, str]:
+    process = started(*arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_help_names_every_command() -> None:
+    code, out, err = ended("--help")
+    assert (code, err) == (0, "")
+    assert all(f" {command} " in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [(command,) for command in COMMANDS] + [("eval", "retrieval")])
+def test_every_command_has_help(command: tuple[str, ...]) -> None:
+    code, out, err = ended(*command, "--help")
+    assert (code, err) == (0, "")
+    assert out.lstrip().startswith(f"Usage: python -m quoteweave {' '.join(command)}")
+    assert "--json" in out or command == ("eval",)
+
+
+def test_version() -> None:
+    assert ended("--version") == (0, f"quoteweave {version('quoteweave')}\n", "")
+
+
+def test_without_a_command_help_is_shown_as_wrong_use() -> None:
+    code, out, err = ended()
+    assert code == 2
+    assert "Usage:" in out + err
+
+
+def test_the_streams_and_codes_of_success_failure_and_wrong_use(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    code, out, err = ended("search", "grain", "-c", tmp_path / "collection", "--json")
+    assert (code, err, len(json.loads(out)["hits"])) == (0, "", 1)
+    code, out, err = ended("search", "grain", "-c", tmp_path / "none", "--json")
+    assert (code, out, err.partition(":")[0]) == (1, "", "error")
+    code, out, err = ended("search", "grain", "-c", tmp_path / "collection", "--doc", "b.txt", "--json")
+    assert (code, out, err.partition(":")[0]) == (2, "", "error")
+    code, out, err = ended("search", "grain", "--colection", tmp_path)
+    assert (code, out) == (2, "")
+    assert "--collection" in err
+
+
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_a_reader_that_has_gone_away_is_no_reason_for_a_traceback(form: list[str], tmp_path: Path) -> None:
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    process = started("search", "grain", "-c", tmp_path / "collection", *form)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (1, "")
+
+
+def test_ctrl_c_ends_a_question_that_a_model_is_slow_to_answer(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+
+    def interrupt(_: object) -> Reply:
+        process.send_signal(signal.SIGINT)
+        return Reply(delay_s=300)
+
+    with ChatServer(interrupt) as server:
+        asked = ("--model", "m", "--base-url", server.base_url)
+        process = started("ask", "grain?", "-c", tmp_path / "collection", *asked)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1].startswith("interrupted; ")
+    assert "Traceback" not in err

@@ -1,0 +1,231 @@
+"""`quoteweave eval retrieval` with a retriever of fixed rankings: tables, JSON, resuming, what could not be read."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli import eval as command
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.records import Document, Filter, Hit, Query, Quote
+from quoteweave.core.runs import read_run
+
+Evaluate = Callable[..., Result]
+
+BOX = [0, 0, 100, 50]
+QUESTIONS = {
+    "a.pdf": [("first", "['Chart']", [1]), ("second", "['Table', 'Pure-text (Plain-text)']", [0, 2])],
+    "b [red].pdf": [("third", "['Figure']", [0])],
+}
+
+
+class Ranker:
+    """Ranks what it holds, whatever the question; refuses unknown documents, as collections do."""
+
+    def __init__(self) -> None:
+        self.places = [("a.pdf", 1), ("a.pdf", 0), ("b [red].pdf", 0)]
+        self.searches = 0
+        self.fails_on: str | None = None
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        self.searches += 1
+        if queries[0].text == self.fails_on:
+            raise RuntimeError("no answer")
+        names = {name for name, _ in self.places} if where is None else set(where.documents or ())
+        if names - {name for name, _ in self.places}:
+            raise UsageError("no such document")
+        found = [place for place in self.places if place[0] in names]
+        return [[hit(rank, *place) for rank, place in enumerate(found[:k], start=1)]]
+
+
+def hit(rank: int, document: str, page: int) -> Hit:
+    quote = Quote(
+        id=f"{document}:{page}:0",
+        document=document,
+        page=page,
+        page_label="",
+        bbox=(0, 0, 100, 100),
+        kind="text",
+        layout="paragraph",
+    )
+    return Hit(rank=rank, score=1 / rank, quote=quote)
+
+
+def document(name: str) -> Document:
+    return Document(id=name, name=name, content=f"hash of {name}", format="pdf", parser="p", pages=3, quotes=3)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    folder = tmp_path / "mmdocir"
+    folder.mkdir()
+    lines = [
+        {
+            "doc_name": name,
+            "questions": [
+                {
+                    "Q": text,
+                    "A": "",
+                    "type": kind,
+                    "page_id": pages,
+                    "layout_mapping": [{"page": page, "bbox": BOX} for page in pages],
+                }
+                for text, kind, pages in questions
+            ],
+        }
+        for name, questions in QUESTIONS.items()
+    ]
+    (folder / "annotations.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    return folder
+
+
+@pytest.fixture
+def ranker() -> Ranker:
+    return Ranker()
+
+
+@pytest.fixture
+def documents() -> list[Document]:
+    return [document(name) for name in QUESTIONS]
+
+
+@pytest.fixture
+def evaluate(
+    monkeypatch: pytest.MonkeyPatch, dataset: Path, tmp_path: Path, ranker: Ranker, documents: list[Document]
+) -> Evaluate:
+    def ingest(collection: Path, folder: Path, *, quiet: bool) -> None:
+        assert (collection, folder) == (tmp_path / "collection", dataset / "pdf")
+
+    @contextmanager
+    def subject(collection: Path, retriever: str) -> Iterator[command.Subject]:
+        assert collection == tmp_path / "collection"
+        yield command.Subject(ranker, documents, {"b [red].pdf": "it is encrypted; give --password"})
+
+    monkeypatch.setattr(command, "ingest_for_eval", ingest)
+    monkeypatch.setattr(command, "open_subject", subject)
+
+    def run(*options: str) -> Result:
+        where = ["--path", str(dataset), "-c", str(tmp_path / "collection")]
+        return CliRunner().invoke(command.app, ["retrieval", "--dataset", "mmdocir", *where, *options])
+
+    return run
+
+
+def value(result: Result) -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads(result.stdout)
+    return parsed
+
+
+def test_json_holds_fractions_by_scope_and_evidence_type(evaluate: Evaluate) -> None:
+    result = evaluate("--json")
+    assert result.exit_code == 0, result.output
+    got = value(result)
+    assert (got["dataset"], got["retriever"], got["questions"], got["failed"]) == ("mmdocir", "lexical", 3, 0)
+    assert got["unread"] == {}
+    assert got["in_document"]["page_recall@1"] == pytest.approx((1 + 0 + 1) / 3)
+    assert got["in_document"]["page_recall@10"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert got["in_document"]["box_recall@10"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert got["in_document"]["box_precision@10"] == pytest.approx((0.25 + 0.25 + 0.5) / 3)
+    assert got["collection"] == {
+        "page_recall@1": pytest.approx(1 / 3),
+        "page_recall@3": pytest.approx(2.5 / 3),
+        "page_recall@5": pytest.approx(2.5 / 3),
+        "page_recall@10": pytest.approx(2.5 / 3),
+    }
+    assert list(got["by_evidence_type"]) == ["chart", "figure", "table", "text"]
+    assert got["by_evidence_type"]["table"] == got["by_evidence_type"]["text"]
+    assert got["by_evidence_type"]["table"]["n"] == 1
+    assert got["by_evidence_type"]["table"]["in_document"]["page_recall@10"] == 0.5
+    assert got["undefined"]["in_document"]["box_precision@5"] == 0
+    low, high = got["interval_95"]["in_document"]["page_recall@10"]
+    assert low <= got["in_document"]["page_recall@10"] <= high
+
+
+def test_tables_hold_per_cents(evaluate: Evaluate) -> None:
+    result = evaluate("--retriever", "bm25")
+    assert result.exit_code == 0
+    cells = [line.replace("│", " ").split() for line in result.stdout.splitlines()]
+    assert "3 questions, retriever bm25" in result.stdout
+    assert ["overall", "3", "66.7", "83.3", "83.3", "83.3"] in cells
+    assert ["overall", "3", "33.3", "83.3", "83.3", "83.3"] in cells
+    assert ["table", "1", "0.0", "50.0", "50.0", "50.0"] in cells
+    assert ["overall", "3", "83.3", "83.3", "83.3", "33.3", "33.3", "33.3"] in cells
+
+
+def test_questions_on_a_document_that_was_not_read_count_as_nothing_found(
+    evaluate: Evaluate, documents: list[Document], ranker: Ranker
+) -> None:
+    documents.pop()
+    ranker.places.pop()
+    result = evaluate("--json")
+    assert result.exit_code == 1
+    got = value(result)
+    assert got["unread"] == {"b [red].pdf": "it is encrypted; give --password"}
+    assert got["failed"] == 0
+    assert got["in_document"]["page_recall@1"] == pytest.approx((1 + 0 + 0) / 3)
+    assert got["undefined"]["in_document"]["box_precision@5"] == 1
+    assert (
+        "not read: b [red].pdf: it is encrypted; give --password; nothing is found there for its 1 questions"
+        in result.stderr
+    )
+
+
+def test_a_failed_question_is_named_and_left_out(evaluate: Evaluate, ranker: Ranker) -> None:
+    ranker.fails_on = "second"
+    result = evaluate("--json")
+    assert result.exit_code == 1
+    assert value(result)["failed"] == 1
+    assert value(result)["in_document"]["page_recall@1"] == 1
+    assert "failed: a.pdf#1: RuntimeError: no answer" in result.stderr
+
+
+def test_a_finished_run_is_scored_again_without_searching(evaluate: Evaluate, ranker: Ranker, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    first = evaluate("--json", "--run", str(folder))
+    searches = ranker.searches
+    second = evaluate("--json", "--run", str(folder))
+    assert ranker.searches == searches
+    assert second.stdout == first.stdout
+    assert "6 predictions are there" in second.stderr
+    run, predictions = read_run(folder)
+    assert len(predictions) == 6
+    assert run.configuration["retriever"] == "lexical"
+
+
+def test_a_run_asks_failed_questions_again(evaluate: Evaluate, ranker: Ranker, tmp_path: Path) -> None:
+    ranker.fails_on = "second"
+    assert evaluate("--json", "--run", str(tmp_path / "run")).exit_code == 1
+    ranker.fails_on, ranker.searches = None, 0
+    result = evaluate("--json", "--run", str(tmp_path / "run"))
+    assert (result.exit_code, value(result)["failed"], ranker.searches) == (0, 0, 2)
+
+
+@pytest.mark.parametrize("change", ["retriever", "documents", "annotations"])
+def test_a_run_is_not_resumed_with_anything_changed(
+    evaluate: Evaluate, documents: list[Document], dataset: Path, tmp_path: Path, change: str
+) -> None:
+    evaluate("--run", str(tmp_path / "run"))
+    if change == "documents":
+        documents[0] = documents[0].model_copy(update={"content": "new"})
+    if change == "annotations":
+        path = dataset / "annotations.jsonl"
+        path.write_text(path.read_text().replace("first", "First"))
+    result = evaluate("--run", str(tmp_path / "run"), "--retriever", "bm25" if change == "retriever" else "lexical")
+    assert isinstance(result.exception, UsageError)
+    assert f"{change} is" in str(result.exception)
+
+
+def test_a_folder_without_annotations_is_told_before_anything_is_added(evaluate: Evaluate, dataset: Path) -> None:
+    (dataset / "annotations.jsonl").unlink()
+    result = evaluate()
+    assert isinstance(result.exception, DatasetError)
+
+
+def test_an_unknown_dataset_is_refused_with_the_names_there_are() -> None:
+    result = CliRunner().invoke(command.app, ["retrieval", "--dataset", "nothing", "--path", ".", "-c", "c"])
+    assert result.exit_code == 2
+    assert "mmdocir" in result.stderr

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection, put
+
+from quoteweave.core.records import Document
+from quoteweave.index.collection import Collection
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    folder = tmp_path / "collection"
+    with Collection.create(folder) as collection, collection.writer() as writer:
+        chart = made_quote("", page=1, layout="chart")
+        put(writer, tmp_path, "reports/harbour.pdf", [made_quote("Grain."), chart], metadata={"year": "[b]2023[/b]"})
+        put(writer, tmp_path, "[bold]x[/].md", [made_quote("Timber.")])
+        writer.fail("bad.pdf", root=tmp_path, reason="it is truncated \x1b[31m", content=None)
+    return folder
+
+
+def test_list_as_json_gives_the_documents_records(quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("list", "-c", port, "--json")
+    assert (got.code, got.err) == (0, "")
+    keys = ["id", "name", "content", "format", "parser", "pages", "quotes", "metadata", "warnings"]
+    assert [list(document) for document in got.json()] == [keys, keys]
+    assert [Document.model_validate(document).name for document in got.json()] == [
+        "[bold]x[/].md",
+        "reports/harbour.pdf",
+    ]
+    assert got.json()[1]["metadata"] == {"year": "[b]2023[/b]"}
+
+
+def test_list_shows_names_and_metadata_as_they_are(quoteweave: Quoteweave, port: Path) -> None:
+    rows = [line.split() for line in quoteweave("list", "-c", port).out.splitlines()]
+    assert ["[bold]x[/].md", "text", "1", "1"] in rows
+    assert ["reports/harbour.pdf", "text", "2", "2", "year=[b]2023[/b]"] in rows
+
+
+def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
+    before = quoteweave("status", "-c", port, "--json").json()
+    assert before == {
+        "documents": 2,
+        "pages": 3,
+        "quotes": 3,
+        "image_quotes": 1,
+        "by_layout": {"chart": 1, "paragraph": 2},
+        "indexes": [],
+        "failed": [{"name": "bad.pdf", "reason": "it is truncated \x1b[31m"}],
+    }
+    quoteweave("search", "grain", "-c", port)
+    (index,) = quoteweave("status", "-c", port, "--json").json()["indexes"]
+    assert list(index) == ["name", "fingerprint", "up_to_date"]
+    assert (index["name"], index["up_to_date"]) == ("lexical", True)
+
+
+def test_status_for_people(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    quoteweave("search", "grain", "-c", port)
+    with Collection.open(port) as collection, collection.writer() as writer:
+        put(writer, tmp_path, "new.md", [made_quote("New.")])
+    assert quoteweave("status", "-c", port).out.splitlines() == [
+        "3 documents, 4 pages, 4 quotes",
+        "  1 chart, 3 paragraph",
+        "index lexical: behind; the next search brings it up to date",
+        "not read: 'bad.pdf': it is truncated [31m",
+    ]
+
+
+def test_an_empty_collection(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    make_collection(tmp_path, {}).close()
+    assert quoteweave("status", "-c", tmp_path / "collection").out == "0 documents, 0 pages, 0 quotes\n"
+    assert quoteweave("list", "-c", tmp_path / "collection", "--json").json() == []
+
+
+def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path) -> None:
+    assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] != []
+    got = quoteweave("remove", "reports/harbour.pdf", "reports/harbour.pdf", "-c", port, "--json")
+    assert (got.code, got.json(), got.err) == (0, {"removed": ["reports/harbour.pdf"]}, "")
+    status = quoteweave("status", "-c", port, "--json").json()
+    assert (status["documents"], [index["up_to_date"] for index in status["indexes"]]) == (1, [True])
+    assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("harbour.pdf", "did you mean 'reports/harbour.pdf'?"), ("zzz", "no document is named 'zzz'")],
+)
+def test_an_unknown_name_removes_nothing_at_all(name: str, near: str, quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("remove", "[bold]x[/].md", name, "-c", port)
+    assert (got.code, got.out) == (2, "")
+    assert near in got.err
+    assert quoteweave("status", "-c", port, "--json").json()["documents"] == 2
+
+
+def test_remove_says_who_holds_the_lock(quoteweave: Quoteweave, port: Path) -> None:
+    with Collection.open(port) as collection, collection.writer():
+        got = quoteweave("remove", "[bold]x[/].md", "-c", port)
+    assert (got.code, got.out) == (1, "")
+    assert "is locked: process" in got.err
+
+
+@pytest.mark.parametrize("command", [["status"], ["list"], ["remove", "x"]])
+def test_no_collection(command: list[str], quoteweave: Quoteweave, tmp_path: Path) -> None:
+    got = quoteweave(*command, "-c", tmp_path / "none", "--json")
+    assert (got.code, got.out) == (1, "")
+    assert got.err.startswith("error: no collection is at")

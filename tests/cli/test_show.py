@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+import typer
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection
+from PIL import Image
+
+from quoteweave.core.records import Quote
+from quoteweave.index.collection import Collection
+
+
+@pytest.fixture
+def chart(sample_collection: Path) -> Quote:
+    with Collection.open(sample_collection) as collection:
+        return next(q for q in collection.document_quotes("harbour-report.pdf") if q.layout == "chart")
+
+
+def test_json_gives_the_quote_and_its_pictures(
+    quoteweave: Quoteweave, chart: Quote, sample_collection: Path, tmp_path: Path
+) -> None:
+    got = quoteweave("show", chart.id, "-c", sample_collection, "--out", tmp_path / "new" / "folder", "--json")
+    assert (got.code, got.err) == (0, "")
+    value = got.json()
+    assert list(value) == ["quote", "crop", "page"]
+    assert Quote.model_validate(value["quote"]) == chart
+    crop, page = Path(value["crop"]), Path(value["page"])
+    assert crop.parent == page.parent == tmp_path / "new" / "folder"
+    with Image.open(crop) as cut, Image.open(page) as whole:
+        assert cut.width < whole.width
+        assert cut.height < whole.height / 2
+
+
+def test_without_out_the_pictures_go_to_a_fresh_folder(
+    quoteweave: Quoteweave, chart: Quote, sample_collection: Path
+) -> None:
+    folders = [
+        Path(quoteweave("show", chart.id, "-c", sample_collection, "--json").json()["page"]).parent for _ in range(2)
+    ]
+    assert folders[0] != folders[1]
+
+
+def test_people_see_place_words_and_paths(
+    quoteweave: Quoteweave, chart: Quote, sample_collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: list[str] = []
+    monkeypatch.setattr(typer, "launch", launched.append)
+    got = quoteweave("show", chart.id, "-c", sample_collection, "--out", tmp_path, "--open")
+    assert f"harbour-report.pdf, page 3   chart  {chart.id}" in got.out
+    assert "under: 4 Vessel traffic" in got.out
+    assert "Figure 1: Vessel calls by quarter" in got.out
+    name = chart.id.replace(":", "-")
+    assert f"page: {tmp_path}/{name}-page.png" in got.out
+    assert launched == [f"{tmp_path}/{name}-page.png"]
+
+
+def test_a_document_without_pages_has_no_pictures(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"[i]notes[/i].md": [made_quote("Grain in [b]silos[/b].\x1b[2J")]}) as collection:
+        (quote,) = collection.document_quotes("[i]notes[/i].md")
+    got = quoteweave("show", quote.id, "-c", tmp_path / "collection", "--out", tmp_path / "out", "--json")
+    assert got.json() == {"quote": quote.model_dump(mode="json"), "crop": None, "page": None}
+    assert not (tmp_path / "out").exists()
+    plain = quoteweave("show", quote.id, "-c", tmp_path / "collection")
+    assert plain.out.splitlines() == [f"[i]notes[/i].md, page 1   paragraph  {quote.id}", "Grain in [b]silos[/b].[2J"]
+
+
+def test_an_unknown_quote(quoteweave: Quoteweave, sample_collection: Path) -> None:
+    got = quoteweave("show", "nothing:0:0", "-c", sample_collection, "--json")
+    assert (got.code, got.out) == (1, "")
+    assert got.err.startswith("error: no quote has the id 'nothing:0:0'")
+
+
+def test_a_place_that_cannot_be_written(
+    quoteweave: Quoteweave, chart: Quote, sample_collection: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    got = quoteweave("show", chart.id, "-c", sample_collection, "--out", tmp_path / "file", "--json")
+    assert (got.code, got.out) == (1, "")
+    assert got.err.startswith(f"error: {tmp_path}/file/")
+    assert "cannot be written" in got.err

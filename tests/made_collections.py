@@ -1,0 +1,67 @@
+"""Small collections made by hand, without any parsing, for the tests of what searches them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, ParsedDocument, Quote
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import Origin
+from quoteweave.index.writer import Writer
+
+
+def made_quote(
+    text: str,
+    *,
+    page: int = 0,
+    layout: Layout = "paragraph",
+    caption: str | None = None,
+    bbox: Box = (72, 72, 540, 90),
+    image: str | None = None,
+) -> Quote:
+    """A quote that `put` numbers; its page is labelled by its number."""
+    return Quote(
+        id="",
+        document="",
+        page=page,
+        page_label=str(page + 1),
+        bbox=bbox,
+        kind="image" if layout in IMAGE_LAYOUTS else "text",
+        layout=layout,
+        caption=caption,
+        text=text,
+        image=image,
+    )
+
+
+def put(
+    writer: Writer, folder: Path, name: str, quotes: Sequence[Quote], *, metadata: Mapping[str, str] | None = None
+) -> Document:
+    """Puts a document of these quotes, with a file of their texts in `folder`."""
+    pages = {quote.page: quote.page_label for quote in quotes}
+    parsed = ParsedDocument(
+        pages=tuple(
+            Page(number=number, label=label, width=612, height=792, text_source="text_layer")
+            for number, label in sorted(pages.items())
+        ),
+        quotes=tuple(quote.model_copy(update={"id": f"{quote.page}:{i}"}) for i, quote in enumerate(quotes)),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / hashlib.sha256(name.encode()).hexdigest()
+    path.write_text(repr([quote.words() for quote in quotes]), "utf-8")
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    origin = Origin(root=folder, content=content, parser="made/1", metadata=metadata or {})
+    return writer.put(path, name=name, format="text", origin=origin, parsed=parsed)
+
+
+def make_collection(
+    folder: Path, documents: Mapping[str, Sequence[Quote] | Sequence[str] | Sequence[Quote | str]]
+) -> Collection:
+    """A collection in `folder` of documents by name; a string stands for a paragraph on the first page."""
+    collection = Collection.create(folder / "collection")
+    with collection.writer() as writer:
+        for name, quotes in documents.items():
+            made = [made_quote(quote) if isinstance(quote, str) else quote for quote in quotes]
+            put(writer, folder / "files", name, made)
+    return collection

@@ -1,0 +1,125 @@
+"""What the tuned default finds beyond plain BM25, by small examples; no score is asserted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection
+
+from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.pages import rank_pages
+from quoteweave.retrievers.sparse import LexicalRetriever
+
+
+def search(collection: Collection, question: str, *, where: Filter | None = None) -> list[Hit]:
+    return LexicalRetriever(collection).search([Query(text=question)], 20, where=where)[0]
+
+
+def first_page(tmp_path: Path, quotes: Sequence[Quote], question: str) -> int:
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        return rank_pages(search(collection, question))[0].page
+
+
+def test_a_label_leads_to_its_page_however_it_is_written(tmp_path: Path) -> None:
+    quotes = [made_quote("", page=n, layout="table", caption=f"Table {n}: Tonnes") for n in range(1, 5)]
+    quotes += [made_quote("", page=n + 10, layout="figure", caption=f"Fig. {n}. Tonnes") for n in range(1, 5)]
+    assert first_page(tmp_path / "1", quotes, "What are the tonnes in table II?") == 2
+    assert first_page(tmp_path / "2", quotes, "What are the tonnes of Chart IV?") == 14
+
+
+def test_a_label_leads_to_a_caption_that_has_no_picture(tmp_path: Path) -> None:
+    quotes = [made_quote(f"Figure {n}: Tonnes", page=n, layout="caption") for n in range(1, 5)]
+    assert first_page(tmp_path, quotes, "tonnes of figure III") == 3
+
+
+def test_a_page_is_found_by_its_place_and_by_its_printed_label(tmp_path: Path) -> None:
+    quotes = [made_quote("Tonnes of grain.", page=n) for n in range(14)]
+    assert first_page(tmp_path / "1", quotes, "How much grain, on page 12?") == 11
+    labelled = [quote.model_copy(update={"page_label": f"A{quote.page}"}) for quote in quotes]
+    labelled[3] = labelled[3].model_copy(update={"page_label": "112"})
+    assert first_page(tmp_path / "2", labelled, "How much grain, on p. 112?") == 3
+
+
+def test_the_kind_of_picture_that_is_asked_for_decides_between_equals(tmp_path: Path) -> None:
+    def quotes(page: int, layout: str) -> list[Quote]:
+        picture = made_quote("", page=page).model_copy(update={"layout": layout, "kind": "image"})
+        return [made_quote("Grain by quarter.", page=page), picture]
+
+    everything = [*quotes(0, "page"), *quotes(1, "table"), *quotes(2, "chart")]
+    assert first_page(tmp_path / "1", everything, "What does the graph say of grain?") == 2
+    assert first_page(tmp_path / "2", everything, "What does the table say of grain?") == 1
+
+
+def test_a_picture_without_words_is_found_through_the_text_around_it(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("Timber is stored in the yard.", page=0),
+        made_quote("", page=0, layout="chart"),
+        made_quote("Vessel calls are shown below, by quarter.", page=1),
+        made_quote("", page=1, layout="chart"),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        hits = search(collection, "How many vessel calls?", where=Filter(kind="image"))
+    assert [hit.quote.page for hit in hits] == [1]
+
+
+def test_the_words_of_a_caption_bring_its_picture_before_text_that_speaks_of_other_things_too(tmp_path: Path) -> None:
+    talk = "The board met in March. Vessel calls were one of many points; the next was the budget, then the roof."
+    quotes = [
+        made_quote(talk, page=0),
+        made_quote("", page=1, layout="chart", caption="Figure 2: Vessel calls by quarter"),
+        made_quote("Nothing else.", page=1),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        best = search(collection, "vessel calls by quarter")[0].quote
+    assert (best.page, best.kind) == (1, "image")
+
+
+def test_what_ocr_read_is_found_where_there_is_no_text(tmp_path: Path) -> None:
+    read = made_quote("", layout="figure").model_copy(update={"ocr_text": "Depth of the bore hole"})
+    with make_collection(tmp_path, {"a.pdf": [read, made_quote("Grain.", page=1)]}) as collection:
+        assert search(collection, "bore hole")[0].quote.layout == "figure"
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Der Zug fährt nach Zürich.", "zurich"),
+        ("Der Zug fahrt nach Zurich.", "Zürich"),
+        ("東京都の人口は千四百万人です。", "東京の人口"),
+        ("Население города", "НАСЕЛЕНИЕ"),
+    ],
+)
+def test_other_scripts_and_accents(text: str, question: str, tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.txt": [text], "b.txt": ["Grain by ship."]}) as collection:
+        assert [hit.quote.text for hit in search(collection, question)] == [text]
+
+
+def test_a_quote_set_on_a_picture_does_not_count_twice_for_its_page(tmp_path: Path) -> None:
+    inside = made_quote("grain", page=0, bbox=(80, 80, 200, 100))
+    around = made_quote("grain", page=0, layout="figure", bbox=(72, 72, 540, 400))
+    once = made_quote("grain", page=1)
+    with make_collection(tmp_path, {"a.pdf": [inside, around, once]}) as collection:
+        pages = rank_pages(search(collection, "grain"))
+    assert pages[0].score == pytest.approx(pages[1].score)
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "page"),
+    [
+        ("At what depth did the rod meet wood?", "field-notes-scan.pdf", 0),  # a scan: only OCR has its words
+        ("When does the 10:40 from Sölmatt arrive at Grünegg?", "visitor-guide.pdf", 2),
+        ("vessel calls in each quarter, 2022 and 2023", "harbour-report.pdf", 2),
+        ("What does Figure 1 of the LagStage paper show?", "two-column-paper.pdf", 0),
+    ],
+)
+def test_the_page_that_answers_comes_first(question: str, document: str, page: int, sample_collection: Path) -> None:
+    with Collection.open(sample_collection) as collection:
+        hits = search(collection, question)
+        assert hits == search(collection, question)
+    best = rank_pages(hits)[0]
+    assert (best.document, best.page) == (document, page)
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+    assert len({hit.quote.id for hit in hits}) == len(hits) == 20
