@@ -2,19 +2,23 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import Field
 
+from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument, Record
-from quoteweave.documents import pdf, picture_files
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.html import parse_html
 from quoteweave.documents.markdown import parse_markdown
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageContent, PageReader
+from quoteweave.documents.pdf import open_pdf
 from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.picture_files import open_pictures
 from quoteweave.documents.plain_text import parse_text
 from quoteweave.documents.structure import assemble
 from quoteweave.index.images import ImageStore
@@ -22,6 +26,11 @@ from quoteweave.index.images import ImageStore
 # Changes whenever the same file would give other quotes.
 VERSION = "1"
 PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
+# A file may claim any number of pages without holding them.
+MAX_PAGES = 20_000
+MAX_WARNINGS = 20
+# What an unreadable page is said to measure, in points: US Letter.
+UNKNOWN_SIZE = (612.0, 792.0)
 
 
 class ParserSettings(Record):
@@ -38,8 +47,9 @@ class ParserSettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read, as worker processes are told of it."""
+    """A file to read, as worker processes are told of it; `name` is that of its document."""
 
+    name: str
     path: Path
     settings: ParserSettings
     images: ImageStore
@@ -58,19 +68,53 @@ class Inspection:
     pages: int
 
 
+class Pages(Protocol):
+    """An open file of pages."""
+
+    @property
+    def count(self) -> int:
+        """How many it says it has."""
+        ...
+
+    def read(self, number: int, reader: PageReader) -> PageContent:
+        """A page, read into pieces. Raises any kind of exception for a damaged one."""
+        ...
+
+    def draw(self, number: int) -> Picture:
+        """A page as people see it. Raises any kind of exception for a damaged one."""
+        ...
+
+
 def inspect(source: Source) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
     kind = sniff(source.path)
-    if kind is Format.PDF:
-        return Inspection(kind, pdf.count_pages(source.path, source.password))
-    return Inspection(kind, picture_files.count_frames(source.path) if kind in PAGED else 1)
+    if kind not in PAGED:
+        return Inspection(kind, 1)
+    with _open(source.path, kind, source.password) as pages:
+        if pages.count > MAX_PAGES:
+            raise DamagedDocument(
+                f"{source.path.name!r} says that it has {pages.count} pages; split it if it really has"
+            )
+        return Inspection(kind, pages.count)
 
 
 def read_range(source: Source, kind: Format, pages: range) -> tuple[list[PageContent], list[str]]:
-    """Some pages of a paged file, and warnings. Raises a DocumentError."""
-    if kind is Format.PDF:
-        return pdf.read_pages(source.path, source.reader(), pages, password=source.password)
-    return picture_files.read_frames(source.path, source.reader(), pages)
+    """Some pages of a paged file, and a warning for each that cannot be read; such a page is kept, empty.
+
+    Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
+    language that OCR does not know.
+    """
+    contents, warnings, reader = [], [], source.reader()
+    with _open(source.path, kind, source.password) as opened:
+        for number in pages:
+            try:
+                contents.append(opened.read(number, reader))
+            except (CollectionError, UsageError):
+                raise  # not this page's fault
+            except Exception as error:
+                warnings.append(f"page {number + 1} could not be read: {str(error) or type(error).__name__}")
+                contents.append(PageContent(number, *UNKNOWN_SIZE, None, "none", ()))
+    return contents, warnings
 
 
 def read_whole(source: Source, kind: Format) -> ParsedDocument:
@@ -82,12 +126,21 @@ def read_whole(source: Source, kind: Format) -> ParsedDocument:
     return parse_text(source.path)
 
 
-def put_together(pages: Sequence[PageContent], warnings: Sequence[str], settings: ParserSettings) -> ParsedDocument:
-    """The pages of one file, in order, as a document; says so when OCR would have found more."""
+def put_together(source: Source, pages: Sequence[PageContent], warnings: Sequence[str]) -> ParsedDocument:
+    """All pages of a file, in order, as a document; says so when OCR would have found more.
+
+    Raises DamagedDocument where no page could be read.
+    """
+    if all(page.source == "none" and not page.pieces for page in pages):
+        why = warnings[0] if warnings else "all are empty"
+        raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
+    told = list(warnings[:MAX_WARNINGS])
+    if len(warnings) > MAX_WARNINGS:
+        told.append(f"{len(warnings) - MAX_WARNINGS} more pages could not be read")
     unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
-    if unread and not settings.ocr:
-        warnings = [*warnings, f"{unread} pages have no text layer and were not read, because OCR is off"]
-    return assemble(pages, warnings)
+    if unread and not source.settings.ocr:
+        told.append(f"OCR is off, and pages without a text layer were not read: {unread}")
+    return assemble(pages, told)
 
 
 class DocumentParser:
@@ -104,16 +157,23 @@ class DocumentParser:
 
     def parse(self, path: Path, password: str | None = None) -> ParsedDocument:
         """Read one file. Raises a DocumentError that says what is wrong with it."""
-        source = Source(path, self._settings, self._images, password)
+        source = Source(path.name, path, self._settings, self._images, password)
         found = inspect(source)
         if found.format not in PAGED:
             return read_whole(source, found.format)
-        pages, warnings = read_range(source, found.format, range(found.pages))
-        return put_together(pages, warnings, self._settings)
+        return put_together(source, *read_range(source, found.format, range(found.pages)))
 
 
 def render(path: Path, kind: Format, page: int, password: str | None = None) -> Picture | None:
     """A page as people see it; None for files that have no pages of their own. Raises a DocumentError."""
-    if kind is Format.PDF:
-        return pdf.render_page(path, page, password=password)
-    return picture_files.render_frame(path, page) if kind in PAGED else None
+    if kind not in PAGED:
+        return None
+    with _open(path, kind, password) as pages:
+        try:
+            return pages.draw(page)
+        except Exception as error:
+            raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
+
+
+def _open(path: Path, kind: Format, password: str | None) -> AbstractContextManager[Pages]:
+    return open_pdf(path, password) if kind is Format.PDF else open_pictures(path)

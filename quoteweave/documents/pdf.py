@@ -1,7 +1,8 @@
-"""PDF files: opened, counted, and read page by page through pdfium. No other code opens a PDF."""
+"""PDF files: opened, counted, read and drawn page by page through pdfium. No other code opens a PDF."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,70 +11,61 @@ from quoteweave.documents.page_content import PageContent, PageReader
 from quoteweave.documents.pdf_page import Picture, draw, text_lines
 
 DPI = 144.0
-# pdfium's code for a missing or wrong password.
-_PASSWORD = 4
-# What an unreadable page is said to measure, in points: US Letter.
-_UNKNOWN_SIZE = (612.0, 792.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPages:
+    """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
+
+    document: Any  # pypdfium2.PdfDocument
+
+    @property
+    def count(self) -> int:
+        """As the file says, whether it holds them or not."""
+        return len(self.document)
+
+    def read(self, number: int, reader: PageReader) -> PageContent:
+        """The text layer and the picture of a page, read into pieces."""
+        page = self.document[number]
+        try:
+            label = self.document.get_page_label(number).strip() or None
+            return reader.read(number, draw(page, DPI), lines=text_lines(page), label=label)
+        finally:
+            page.close()
+
+    def draw(self, number: int) -> Picture:
+        """A page as it is shown."""
+        return draw(self.document[number], DPI)
 
 
 @contextmanager
-def opened(path: Path, password: str | None) -> Iterator[Any]:
-    """The pdfium document. Raises EncryptedDocument or DamagedDocument, which say what is wrong with the file."""
+def open_pdf(path: Path, password: str | None) -> Iterator[PdfPages]:
+    """Raises EncryptedDocument, and DamagedDocument where the file is no PDF, is cut short, has no pages or is gone."""
     import pypdfium2
 
+    document = pypdfium2.PdfDocument(_load(path, password))
     try:
-        document = pypdfium2.PdfDocument(path, password=password)
-    except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) == _PASSWORD:
-            wrong = "the password given is wrong" if password else "it is encrypted; give its password with --password"
-            raise EncryptedDocument(f"{path.name!r}: {wrong}") from error
-        message = f"{path.name!r} cannot be opened as a PDF ({error}); is it complete?"
-        raise DamagedDocument(message) from error
-    try:
-        yield document
+        yield PdfPages(document)
     finally:
         document.close()
 
 
-def count_pages(path: Path, password: str | None) -> int:
-    """How many pages the file has. Raises what `opened` raises, and DamagedDocument where there is none."""
-    with opened(path, password) as document:
-        pages = len(document)
-    if pages == 0:
+def _load(path: Path, password: str | None) -> Any:
+    # pypdfium2 does not tell a file without pages from one that cannot be opened, and then reports an older error.
+    import pypdfium2.raw as pdfium
+
+    loaded = pdfium.FPDF_LoadDocument(bytes(path), password.encode() if password else None)
+    if pdfium.FPDF_GetPageCount(loaded) > 0:
+        return loaded
+    if loaded:
+        pdfium.FPDF_CloseDocument(loaded)
         raise DamagedDocument(f"{path.name!r} has no pages")
-    return pages
-
-
-def read_pages(
-    path: Path, reader: PageReader, pages: range, *, password: str | None = None
-) -> tuple[list[PageContent], list[str]]:
-    """Pages of a range, and a warning for each that cannot be read; such a page is kept, empty."""
-    contents, warnings = [], []
-    with opened(path, password) as document:
-        for number in pages:
-            try:
-                contents.append(_read(document, number, reader))
-            except (RuntimeError, ValueError, OverflowError, MemoryError) as error:  # PdfiumError is a RuntimeError
-                warnings.append(f"page {number + 1} could not be read: {error}")
-                contents.append(PageContent(number, *_UNKNOWN_SIZE, None, "none", ()))
-    return contents, warnings
-
-
-def render_page(path: Path, number: int, *, dpi: float = DPI, password: str | None = None) -> Picture:
-    """One page, drawn. Raises what `opened` raises, and DamagedDocument where the page cannot be drawn."""
-    import pypdfium2
-
-    with opened(path, password) as document:
-        try:
-            return draw(document[number], dpi)
-        except (pypdfium2.PdfiumError, IndexError) as error:
-            raise DamagedDocument(f"{path.name!r}: page {number + 1} cannot be drawn ({error})") from error
-
-
-def _read(document: Any, number: int, reader: PageReader) -> PageContent:
-    page = document[number]
-    try:
-        label = document.get_page_label(number).strip() or None
-        return reader.read(number, draw(page, DPI), lines=text_lines(page), label=label)
-    finally:
-        page.close()
+    error = pdfium.FPDF_GetLastError()
+    if error == pdfium.FPDF_ERR_PASSWORD:
+        wrong = "the password given is wrong" if password else "it is encrypted; give its password with --password"
+        raise EncryptedDocument(f"{path.name!r}: {wrong}")
+    if error == pdfium.FPDF_ERR_SECURITY:
+        raise EncryptedDocument(f"{path.name!r} is encrypted in a way that is not read; save it without encryption")
+    gone = error == pdfium.FPDF_ERR_FILE
+    why = "it is gone, or may not be read" if gone else "it is damaged or incomplete"
+    raise DamagedDocument(f"{path.name!r} cannot be opened as a PDF; {why}")

@@ -1,6 +1,9 @@
-"""Picture files (PNG, JPEG, WebP, TIFF) as documents: each frame is a scanned page."""
+"""Picture files (PNG, JPEG, WebP, TIFF) as documents: a scanned page each, but for TIFF, which may hold many."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,83 +14,111 @@ from quoteweave.documents.pdf_page import Picture
 if TYPE_CHECKING:
     from PIL import Image
 
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
 # A picture that does not say its resolution is taken for a screenshot or photograph of this many pixels an inch.
 USUAL_DPI = 144.0
 # OCR reads no better, but much slower, beyond this many pixels on the longer side.
 LONGEST_SIDE = 3000
-MAX_MEGAPIXELS = 178
+# An A3 page at 600 dpi has 70; beyond this, a worker would need a gigabyte and more.
+MAX_MEGAPIXELS = 90
 MAX_FRAMES = 2000
 
 
-def count_frames(path: Path) -> int:
-    """How many pages the file makes. Raises DamagedDocument for what is no picture, or is too large to be one."""
-    with _opened(path) as image:
-        return min(getattr(image, "n_frames", 1), MAX_FRAMES)
+@dataclass(frozen=True, slots=True)
+class PictureFrames:
+    """The frames of an open picture file, as pages. Pillow raises many kinds of exceptions for damaged ones."""
+
+    image: "Image.Image"
+    name: str
+    count: int
+
+    def read(self, number: int, reader: PageReader) -> PageContent:
+        """A frame, read into pieces."""
+        return reader.read(number, self.draw(number), lines=())
+
+    def draw(self, number: int) -> Picture:
+        """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""
+        from PIL import ImageOps
+
+        self.image.seek(number)
+        _check_size(self.image, self.name)
+        image = _in_colour(ImageOps.exif_transpose(self.image))
+        shrink = min(1.0, LONGEST_SIDE / max(image.size))
+        if shrink < 1:
+            width, height = (max(1, round(side * shrink)) for side in image.size)
+            image = image.resize((width, height), reducing_gap=2.0)
+        return _picture(image, _resolution(self.image) * shrink)
 
 
-def read_frames(path: Path, reader: PageReader, pages: range) -> tuple[list[PageContent], list[str]]:
-    """Frames of a range, as pages."""
-    with _opened(path) as image:
-        contents = []
-        for number in pages:
-            image.seek(number)
-            contents.append(reader.read(number, _picture(image, path), lines=()))
-        return contents, []
-
-
-def render_frame(path: Path, number: int) -> Picture:
-    """One frame, as `read_frames` sees it."""
-    with _opened(path) as image:
-        image.seek(number)
-        return _picture(image, path)
-
-
-def _opened(path: Path) -> "Image.Image":
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(path)
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error})") from error
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise _too_large(path) from error
-    if image.width * image.height > MAX_MEGAPIXELS * 1_000_000:
-        image.close()
-        raise _too_large(path)
-    return image
-
-
-def _too_large(path: Path) -> DamagedDocument:
-    return DamagedDocument(f"{path.name!r} unpacks to more than {MAX_MEGAPIXELS} megapixels; save it smaller")
-
-
-def _picture(image: "Image.Image", path: Path) -> Picture:
-    import numpy as np
-    from PIL import ImageOps
-
-    try:
-        upright = ImageOps.exif_transpose(image) or image
-        rgb = upright.convert("RGBA") if "A" in upright.getbands() or "transparency" in upright.info else upright
-        rgb = _on_white(rgb) if rgb.mode == "RGBA" else rgb.convert("RGB")
-    except (OSError, ValueError, SyntaxError) as error:
-        raise DamagedDocument(f"{path.name!r} is a damaged picture ({error})") from error
-    dpi = _resolution(image)
-    shrink = min(1.0, LONGEST_SIDE / max(rgb.size))
-    if shrink < 1:
-        rgb = rgb.resize((max(1, round(rgb.width * shrink)), max(1, round(rgb.height * shrink))))
-    return Picture(np.array(rgb, dtype=np.uint8), dpi * shrink / 72)
-
-
-def _on_white(image: "Image.Image") -> "Image.Image":
+@contextmanager
+def open_pictures(path: Path) -> Iterator[PictureFrames]:
+    """Raises DamagedDocument for what is no picture, is too large to be unpacked, or has too many frames."""
     from PIL import Image
 
-    page = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(page, image).convert("RGB")
+    with warnings.catch_warnings():
+        # Pillow warns of odd tags, which change nothing, and of large pictures, for which we have a limit of our own.
+        warnings.simplefilter("ignore")
+        try:
+            image = Image.open(path, formats=FORMATS)
+        except Image.DecompressionBombError as error:
+            raise _too_large(path.name) from error
+        except Exception as error:  # Pillow's readers raise whatever a damaged header makes Python raise
+            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error})") from error
+        with image:
+            _check_size(image, path.name)
+            count = _count(image)
+            if count > MAX_FRAMES:
+                raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
+            yield PictureFrames(image, path.name, count)
+
+
+def _count(image: "Image.Image") -> int:
+    """Frames, `MAX_FRAMES` + 1 at most; further pictures of other formats are animation or previews."""
+    if image.format != "TIFF":
+        return 1
+    # Not `n_frames`: to go through all takes time in the square of their number, which a file can make very large.
+    for number in range(1, MAX_FRAMES + 1):
+        try:
+            image.seek(number)
+        except EOFError:
+            return number
+        except Exception:
+            return number + 1  # the last one is damaged, which is told of when it is read
+    return MAX_FRAMES + 1
+
+
+def _check_size(image: "Image.Image", name: str) -> None:
+    if image.width * image.height > MAX_MEGAPIXELS * 1_000_000:
+        raise _too_large(name)
+
+
+def _too_large(name: str) -> DamagedDocument:
+    return DamagedDocument(f"{name!r} unpacks to more than {MAX_MEGAPIXELS} megapixels; save it smaller")
+
+
+def _in_colour(image: "Image.Image") -> "Image.Image":
+    """As RGB, or as RGBA where it has an alpha channel or a transparent colour."""
+    import numpy as np
+    from PIL import Image
+
+    if image.mode == "F" or image.mode.startswith("I"):
+        # Pillow would cut off what is above 255, which makes scans with 16 bits white.
+        values = np.asarray(image, dtype=np.float32)
+        values = values - values.min()
+        image = Image.fromarray((values * (255 / max(float(values.max()), 1e-9))).astype(np.uint8))
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+
+
+def _picture(image: "Image.Image", dpi: float) -> Picture:
+    import numpy as np
+    from PIL import Image
+
+    if image.mode == "RGBA":
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    return Picture(np.array(image, dtype=np.uint8), dpi / 72)
 
 
 def _resolution(image: "Image.Image") -> float:
     """Dots an inch, as the file says where that is believable."""
-    said = image.info.get("dpi", (0, 0))[0]
-    return float(said) if 50 <= float(said) <= 1200 else USUAL_DPI
+    said = float(image.info.get("dpi", (0, 0))[0])
+    return said if 50 <= said <= 1200 else USUAL_DPI

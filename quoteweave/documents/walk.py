@@ -1,6 +1,7 @@
 """The files that a user means by a path: the file itself, or what can be read below a folder."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from quoteweave.documents.formats import ADVICE, SUPPORTED_SUFFIXES
 PASSED_OVER = frozenset(
     (".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
+# What marks a folder as a collection: it holds copies of documents, which are not the user's files.
+COLLECTION = frozenset(("collection.json", "catalog.sqlite"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,40 +24,70 @@ class Found:
     path: Path
     root: Path
     name: str
-    refused: str | None = None  # why it cannot be read, where its name says so already
+    refused: str | None = None  # why it cannot be read, where that is known already
+    is_folder: bool = False  # a folder that cannot be looked into: what lies below it is unknown
 
 
 def find_files(paths: Sequence[Path]) -> list[Found]:
-    """Files in the order of their names, each once.
+    """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
     In a folder, hidden files and what is no document are passed over in silence; documents of a format that must be
-    converted first are listed as refused. Raises UsageError for a path that does not exist.
+    converted first are listed as refused, as are folders that cannot be looked into and names that are not valid
+    Unicode. Raises UsageError for a path that does not exist or cannot be looked at.
     """
-    found: dict[Path, Found] = {}
+    found: dict[str, Found] = {}
+    folders = [path for path in paths if _is_folder(path)]
+    # A file is named from the outermost folder that was added, in whatever order they were given.
+    for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
+        # A link gives way to the file that it leads to.
+        for file in sorted(_below(folder), key=_is_link):
+            found.setdefault(os.path.realpath(file.path), file)
     for path in paths:
-        if path.is_dir():
-            listed = list(_below(path))
-        elif path.exists():
-            listed = [Found(path, path.resolve().parent, path.name)]
-        else:
-            raise UsageError(f"{path} does not exist")
-        for file in listed:
-            found.setdefault(file.path.resolve(), file)
+        if path not in folders:
+            found.setdefault(os.path.realpath(path), _found(path, path.parent.resolve(), path.name))
     return sorted(found.values(), key=lambda file: file.name)
+
+
+def _is_link(file: Found) -> bool:
+    return os.path.realpath(file.path) != str(file.root / file.name)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{path} does not exist") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def _below(folder: Path) -> Iterator[Found]:
     root = folder.resolve()
-    for parent, folders, files in os.walk(folder):
-        # A collection inside the folder holds copies of documents, which are not the user's files.
-        folders[:] = [] if "catalog.sqlite" in files else sorted(name for name in folders if not name.startswith("."))
-        if "catalog.sqlite" in files:
+    failed: list[OSError] = []
+    for parent, folders, files in os.walk(folder, onerror=failed.append):
+        if set(files) >= COLLECTION:
+            folders.clear()
             continue
-        for name in files:
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
             path = Path(parent, name)
             suffix = path.suffix.lower()
             readable = suffix in SUPPORTED_SUFFIXES or (suffix in ADVICE and suffix not in PASSED_OVER)
-            if name.startswith((".", "~$")) or not readable:
-                continue
-            refused = None if suffix in SUPPORTED_SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
-            yield Found(path, root, path.relative_to(folder).as_posix(), refused)
+            if readable and not name.startswith((".", "~$")):
+                refused = None if suffix in SUPPORTED_SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
+                yield _found(path, root, path.relative_to(folder).as_posix(), refused)
+    for error in failed:
+        path = Path(error.filename)
+        if path == folder:
+            raise UsageError(f"{folder} cannot be read ({error.strerror})")
+        name = path.relative_to(folder).as_posix()
+        yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
+
+
+def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> Found:
+    try:
+        str(root / name).encode()
+    except UnicodeEncodeError:
+        refused = "its name, or that of a folder above it, is not valid UTF-8; rename it"
+        name = name.encode("utf-8", "backslashreplace").decode()
+    return Found(path, root, name, refused, is_folder)

@@ -3,10 +3,12 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
@@ -15,7 +17,7 @@ T = TypeVar("T")
 
 
 class Workers:
-    """A pool of spawned processes that can be started again after one of them has crashed."""
+    """A pool of spawned processes, started on first use, and again after one of them has crashed."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -24,17 +26,18 @@ class Workers:
     def submit(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a process run a module-level function. The future raises BrokenProcessPool when a process crashed.
 
-        After a crash the next call starts fresh processes.
+        A crash breaks every call that has not ended; calls that are submitted afterwards get fresh processes.
         """
-        if self._pool is not None:
-            try:
-                return self._pool.submit(call, *args, **kwargs)
-            except BrokenProcessPool:
-                self._stop()
-        # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_start)
-        return self._pool.submit(call, *args, **kwargs)
+        with _starting():
+            if self._pool is not None:
+                try:
+                    return self._pool.submit(call, *args, **kwargs)
+                except BrokenProcessPool:
+                    self._stop()
+            # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_prepare)
+            return self._pool.submit(call, *args, **kwargs)
 
     def __enter__(self) -> Self:
         return self
@@ -56,14 +59,31 @@ class Workers:
             process.join()
 
 
-def _start() -> None:
-    """In a new worker: leave Ctrl-C to the parent, keep one thread a process, and end when the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    import cv2
+@contextmanager
+def _starting() -> Iterator[None]:
+    """What processes started meanwhile must not take over from this one: Ctrl-C, and its main script.
 
-    cv2.setNumThreads(1)
+    Ctrl-C goes to every process of a terminal, and is this one's to handle. A spawned process would load the script
+    that is running here once more, though what it is to do lies in this package; a script without a guard for its main
+    part would then run again in each of them.
+    """
+    main = sys.modules["__main__"].__dict__
+    hidden = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    main["__spec__"] = None
+    held = hasattr(signal, "pthread_sigmask")  # not on Windows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
+    try:
+        yield
+    finally:
+        main.update({"__spec__": None, **hidden})
+        if held:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _prepare() -> None:
+    """In a new worker: keep one thread a process in the libraries to come, and end when the parent is gone."""
+    os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:

@@ -65,5 +65,3 @@ def _origin(root: Path, source: Path, parser: str, metadata: Mapping[str, str]) 
     with source.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     return Origin(root=root.resolve(), content=content, parser=parser, metadata=metadata)
-
-

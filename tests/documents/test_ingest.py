@@ -1,0 +1,367 @@
+"""A collection kept in step with files and folders: what is read, what is left alone, what goes, and what is told."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_files import PROSE, InlineWorkers, pdf, picture, write
+
+from quoteweave.core.errors import CollectionLocked, DocumentError, StorageError, UsageError
+from quoteweave.core.records import Query
+from quoteweave.documents import ingest, parse, reading
+from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
+from quoteweave.documents.parse import ParserSettings
+from quoteweave.index.collection import Collection
+from quoteweave.index.writer import Writer
+from quoteweave.retrievers.sparse import LexicalRetriever
+
+PLAIN = ParserSettings(ocr=False)
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "Workers", InlineWorkers)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    with Collection.create(tmp_path / "c") as made:
+        yield made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "docs", {"a.txt": "Anchors.", "sub/b.txt": "Buoys.", "c.txt": "Cranes."})
+
+
+def update(collection: Collection, *paths: Path, progress: Progress | None = None, **options: Any) -> AddReport:
+    return add(collection, paths, AddOptions(**{"settings": PLAIN, **options}), progress)
+
+
+def texts(collection: Collection) -> dict[str, str]:
+    return {
+        document.name: " ".join(quote.text for quote in quotes)
+        for document, _, quotes in collection.iter_documents_quotes()
+    }
+
+
+def failures(collection: Collection) -> dict[str, str]:
+    return {failure.name: failure.reason for failure in collection.failures()}
+
+
+def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> object:
+        raise AssertionError("an unchanged file was read")
+
+    monkeypatch.setattr(reading, "inspect", refuse)
+
+
+def test_a_folder_becomes_documents_that_can_be_found(collection: Collection, folder: Path) -> None:
+    report = update(collection, folder)
+    assert report == AddReport(added=("a.txt", "c.txt", "sub/b.txt"))
+    assert texts(collection) == {"a.txt": "Anchors.", "c.txt": "Cranes.", "sub/b.txt": "Buoys."}
+    ((hit,),) = LexicalRetriever(collection).search([Query(text="Which buoys?")], 3)
+    assert hit.quote.document == "sub/b.txt"
+    assert [state.revision == collection.revision() for state in collection.indexes()] == [True]
+
+
+def test_unchanged_files_are_not_read_again(
+    collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(collection, folder)
+    before = collection.revision()
+    nothing_is_read(monkeypatch)
+    assert update(collection, folder).unchanged == ("a.txt", "c.txt", "sub/b.txt")
+    os.utime(folder / "a.txt", (0, 0))  # content counts, not times
+    assert update(collection, folder / "a.txt") == AddReport(unchanged=("a.txt",))
+    assert collection.revision() == before
+
+
+def test_new_changed_vanished_and_renamed_files_are_told_apart(collection: Collection, folder: Path) -> None:
+    update(collection, folder)
+    write(folder, {"new.txt": "Nets.", "a.txt": "Astrolabes."})
+    (folder / "c.txt").unlink()
+    (folder / "sub" / "b.txt").rename(folder / "sub" / "d.txt")
+    report = update(collection, folder)
+    assert report == AddReport(added=("new.txt", "sub/d.txt"), updated=("a.txt",), removed=("c.txt", "sub/b.txt"))
+    assert texts(collection) == {"a.txt": "Astrolabes.", "new.txt": "Nets.", "sub/d.txt": "Buoys."}
+    assert LexicalRetriever(collection).search([Query(text="anchors or cranes")], 3) == [[]]
+
+
+def test_only_folders_are_kept_in_step(collection: Collection, folder: Path) -> None:
+    update(collection, folder / "a.txt", folder / "c.txt")
+    (folder / "a.txt").unlink()
+    assert update(collection, folder / "c.txt") == AddReport(unchanged=("c.txt",))
+    assert sorted(texts(collection)) == ["a.txt", "c.txt"]
+    assert update(collection, folder) == AddReport(added=("sub/b.txt",), unchanged=("c.txt",), removed=("a.txt",))
+
+
+def test_other_folders_are_left_alone(collection: Collection, folder: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"o.txt": "Oars."})
+    update(collection, folder, other)
+    (other / "o.txt").unlink()
+    (folder / "a.txt").unlink()
+    assert update(collection, folder).removed == ("a.txt",)
+    assert sorted(texts(collection)) == ["c.txt", "o.txt", "sub/b.txt"]
+
+
+def test_other_settings_read_everything_again(collection: Collection, folder: Path) -> None:
+    update(collection, folder)
+    assert update(collection, folder, settings=ParserSettings()).updated == ("a.txt", "c.txt", "sub/b.txt")
+    assert {document.parser for document in collection.documents()} == {ParserSettings().fingerprint}
+
+
+def test_metadata_is_added_and_kept(collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    update(collection, folder, metadata={"year": "2023", "port": "Riga"})
+    write(folder, {"a.txt": "Astrolabes."})
+    update(collection, folder / "a.txt", metadata={"year": "2024"})
+    assert collection.document("a.txt").metadata == {"year": "2024", "port": "Riga"}
+    assert collection.document("c.txt").metadata == {"year": "2023", "port": "Riga"}
+    nothing_is_read(monkeypatch)
+    assert update(collection, folder, metadata={"seen": "yes"}).unchanged == ("a.txt", "c.txt", "sub/b.txt")
+    assert collection.document("c.txt").metadata == {"year": "2023", "port": "Riga", "seen": "yes"}
+
+
+def test_a_name_is_taken_while_its_first_file_is_there(collection: Collection, folder: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"a.txt": "Albatrosses."})
+    update(collection, folder)
+    for paths in ([other], [other, folder], [folder, other]):
+        (refused,) = update(collection, *paths).failed
+        assert refused.name == str(other.resolve() / "a.txt")
+        assert refused.reason.startswith(f"its name is taken by a document from {folder.resolve()}; rename one")
+        assert texts(collection)["a.txt"] == "Anchors."
+        assert failures(collection) == {refused.name: refused.reason}
+    (folder / "a.txt").unlink()
+    assert update(collection, other) == AddReport(updated=("a.txt",))
+    assert texts(collection)["a.txt"] == "Albatrosses."
+    assert failures(collection) == {}
+
+
+def test_of_two_new_files_of_one_name_the_first_is_taken(collection: Collection, folder: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"a.txt": "Albatrosses."})
+    report = update(collection, other / "a.txt", folder)
+    assert report.added == ("a.txt", "c.txt", "sub/b.txt")
+    assert [refused.name for refused in report.failed] == [str(other.resolve() / "a.txt")]
+    assert texts(collection)["a.txt"] == "Anchors."
+
+
+def test_a_failure_is_told_and_forgotten_when_the_file_is_mended_or_vanishes(
+    collection: Collection, folder: Path
+) -> None:
+    write(folder, {"mended.pdf": "<html>", "gone.pdf": "<html>", "alone.pdf": "<html>", "old.docx": "PK"})
+    report = update(collection, folder)
+    assert [refused.name for refused in report.failed] == ["alone.pdf", "gone.pdf", "mended.pdf", "old.docx"]
+    assert report.failed[2].reason == "'mended.pdf' is not .pdf: it seems to be an HTML page; check the file"
+    assert "LibreOffice" in report.failed[3].reason
+    assert report.added == ("a.txt", "c.txt", "sub/b.txt")
+    assert failures(collection) == {refused.name: refused.reason for refused in report.failed}
+    pdf(folder / "mended.pdf", [PROSE])
+    (folder / "gone.pdf").unlink()
+    (folder / "old.docx").unlink()
+    report = update(collection, folder)
+    assert report.added == ("mended.pdf",)
+    assert sorted(failures(collection)) == ["alone.pdf"]
+    (folder / "alone.pdf").unlink()
+    update(collection, folder / "a.txt")
+    assert failures(collection) == {}
+
+
+def test_an_older_version_stays_when_the_new_one_cannot_be_read(collection: Collection, folder: Path) -> None:
+    pdf(folder / "x.pdf", [PROSE])
+    update(collection, folder)
+    old, good = texts(collection)["x.pdf"], (folder / "x.pdf").read_bytes()
+    (folder / "x.pdf").write_bytes(good[:200])
+    for _ in range(2):
+        report = update(collection, folder)
+        assert [refused.name for refused in report.failed] == ["x.pdf"]
+        assert texts(collection)["x.pdf"] == old
+        assert failures(collection)["x.pdf"].endswith("damaged or incomplete")
+    (folder / "x.pdf").write_bytes(good)
+    assert update(collection, folder).unchanged == ("a.txt", "c.txt", "sub/b.txt", "x.pdf")
+    assert failures(collection) == {}
+
+
+def test_a_folder_that_cannot_be_looked_into_keeps_its_documents(
+    collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, {"subway.txt": "Trains."})
+    update(collection, folder)
+    (folder / "subway.txt").unlink()
+    scan = os.scandir
+
+    def refuse(path: Any) -> object:
+        if path == str(folder / "sub"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    report = update(collection, folder)
+    assert report.removed == ("subway.txt",)
+    assert [(refused.name, refused.reason) for refused in report.failed] == [
+        ("sub", "this folder cannot be read (Permission denied)")
+    ]
+    assert sorted(texts(collection)) == ["a.txt", "c.txt", "sub/b.txt"]
+
+
+def test_a_folder_that_holds_the_collection_itself(collection: Collection, tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "Anchors."})
+    for _ in range(2):
+        update(collection, tmp_path)
+        assert texts(collection) == {"a.txt": "Anchors."}
+    assert update(collection, collection.root) == AddReport()
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_stored(collection: Collection, folder: Path) -> None:
+    update(collection, folder / "a.txt")  # so that a copy of the old content is there already
+
+    def meddle(name: str, _: int) -> None:
+        if name == "a.txt":
+            write(folder, {"a.txt": "Arrows. "})
+
+    report = update(collection, folder, settings=ParserSettings(), progress=Progress(on_pages=meddle))
+    assert [(refused.name, refused.reason) for refused in report.failed] == [
+        ("a.txt", "'a.txt' changed while it was being read; add it again")
+    ]
+    assert report.added == ("c.txt", "sub/b.txt")
+    assert texts(collection)["a.txt"] == "Anchors."
+    assert update(collection, folder, settings=ParserSettings()).updated == ("a.txt",)
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_told(collection: Collection, folder: Path) -> None:
+    pdf(folder / "x.pdf", [PROSE])
+
+    def before_reading(_: int) -> None:
+        for name in ("a.txt", "x.pdf"):
+            (folder / name).unlink()
+
+    def after_reading(name: str, _: int) -> None:
+        (folder / name).unlink(missing_ok=True)
+
+    report = update(collection, folder, progress=Progress(on_total=before_reading, on_pages=after_reading))
+    assert {refused.name: refused.reason for refused in report.failed} == {
+        "a.txt": "'a.txt' cannot be read: No such file or directory",
+        "c.txt": "it cannot be read (No such file or directory)",
+        "sub/b.txt": "it cannot be read (No such file or directory)",
+        "x.pdf": "'x.pdf' cannot be opened as a PDF; it is gone, or may not be read",
+    }
+    assert texts(collection) == {}
+
+
+def test_progress_ends_where_it_said_it_would(collection: Collection, folder: Path) -> None:
+    pdf(folder / "long.pdf", [PROSE] * 15)
+    write(folder, {"bad.pdf": "<html>"})
+    expected: list[int] = []
+    done: list[tuple[str, int]] = []
+    indexed: list[int] = []
+    progress = Progress(
+        on_total=expected.append,
+        on_pages=lambda name, pages: done.append((name, pages)),
+        on_index=lambda: indexed.append(len(done)),
+    )
+    update(collection, folder, progress=progress)
+    assert expected == [18]
+    assert sum(pages for _, pages in done) == 18
+    assert sum(pages for name, pages in done if name == "long.pdf") == 15
+    assert indexed == [len(done)]
+
+
+def test_what_was_left_out_is_a_warning(collection: Collection, folder: Path) -> None:
+    picture(folder / "scan.png")
+    (warning,) = update(collection, folder).warnings
+    assert (warning.name, warning.reason) == (
+        "scan.png",
+        "OCR is off, and pages without a text layer were not read: 1",
+    )
+    assert collection.document("scan.png").warnings == (warning.reason,)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (DocumentError("'a.txt' is\n odd"), "'a.txt' is odd"),
+        (PermissionError(13, "Permission denied"), "it cannot be read (Permission denied)"),
+        (KeyError("x\ny"), r"reading it failed (KeyError: 'x\ny'); please report this"),
+        (MemoryError(), "reading it failed (MemoryError: ); please report this"),
+    ],
+)
+def test_whatever_reading_raises_costs_that_file_only(
+    collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+
+    def fails(call: Any) -> Any:
+        def failing(source: Any, *arguments: Any) -> Any:
+            if source.name == "a.txt":
+                raise error
+            return call(source, *arguments)
+
+        return failing
+
+    for name, call in {"inspect": parse.inspect, "read_whole": parse.read_whole}.items():
+        with monkeypatch.context() as patched:
+            patched.setattr(reading, name, fails(call))
+            report = update(collection, folder)
+        assert [(refused.name, refused.reason) for refused in report.failed] == [("a.txt", said)]
+        assert sorted(texts(collection)) == ["c.txt", "sub/b.txt"]
+
+
+def test_what_is_no_fault_of_a_file_ends_the_run_and_leaves_what_was_done(
+    collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Writer.put
+
+    def full(self: Writer, source: Path, **options: Any) -> Any:
+        if options["name"] == "c.txt":
+            raise StorageError("cannot write: the disk is full")
+        return put(self, source, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "put", full)
+        with pytest.raises(StorageError, match="the disk is full"):
+            update(collection, folder)
+    assert sorted(texts(collection)) == ["a.txt"]
+    assert failures(collection) == {}
+    assert update(collection, folder).added == ("c.txt", "sub/b.txt")
+
+
+def test_a_language_that_ocr_does_not_know_is_a_mistake(collection: Collection, folder: Path) -> None:
+    picture(folder / "scan.png")
+    with pytest.raises(UsageError, match="OCR cannot read language 'klingon'"):
+        update(collection, folder, settings=ParserSettings(ocr_language="klingon"))
+
+
+def test_images_of_a_failed_or_removed_document_do_not_stay(collection: Collection, folder: Path) -> None:
+    picture(folder / "scan.png")
+    update(collection, folder)
+    (quote,) = collection.document_quotes("scan.png")
+    image = collection.images.path(str(quote.image))
+    assert image.is_file()
+    (folder / "scan.png").unlink()
+    update(collection, folder)
+    assert not image.exists()
+
+
+def test_while_another_writes_nothing_is_added(collection: Collection, folder: Path) -> None:
+    with Collection.open(collection.root) as other, other.writer(), pytest.raises(CollectionLocked, match="process"):
+        update(collection, folder)
+    assert texts(collection) == {}
+
+
+def test_a_mistyped_path_adds_nothing(collection: Collection, folder: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere does not exist"):
+        update(collection, folder, folder / "nowhere")
+    assert texts(collection) == {}
+
+
+def test_nothing_to_add_is_no_error(collection: Collection, tmp_path: Path) -> None:
+    (tmp_path / "empty.pdf").mkdir()
+    assert update(collection, tmp_path / "empty.pdf") == AddReport()
+    assert LexicalRetriever(collection).search([Query(text="anything")], 3) == [[]]
+
+
+def test_a_text_without_words_is_a_document_that_nothing_finds(collection: Collection, tmp_path: Path) -> None:
+    write(tmp_path, {"blank.txt": " \n\n ", "signs.txt": "… — !?"})
+    update(collection, tmp_path / "blank.txt", tmp_path / "signs.txt")
+    assert len(collection.documents()) == 2
+    assert LexicalRetriever(collection).search([Query(text="signs")], 3) == [[]]

@@ -1,0 +1,134 @@
+"""PDF files: opening, counting and drawing, and what is wrong with those that cannot be."""
+
+from pathlib import Path
+
+import pytest
+from made_files import PROSE, one_page_pdf, pdf, raw_pdf
+
+from quoteweave.core.errors import DamagedDocument, DocumentError, EncryptedDocument
+from quoteweave.documents.page_content import PageContent, PageReader
+from quoteweave.documents.pdf import open_pdf
+from quoteweave.index.images import ImageStore
+
+
+def first_page(path: Path) -> PageContent:
+    with open_pdf(path, None) as pages:
+        return pages.read(0, PageReader(ImageStore(path.parent / "images"), None))
+
+
+def refusal(path: Path, password: str | None = None) -> DocumentError:
+    with pytest.raises(DocumentError) as caught, open_pdf(path, password):
+        pass
+    return caught.value
+
+
+def test_pages_are_counted_read_and_drawn(tmp_path: Path) -> None:
+    with open_pdf(pdf(tmp_path / "a.pdf", ["One", "Two", "Three. " + PROSE]), None) as pages:
+        assert pages.count == 3
+        drawn = pages.draw(2)
+        assert drawn.pixels.shape == (1584, 1224, 3)
+        content = pages.read(2, PageReader(ImageStore(tmp_path / "images"), None))
+    assert (content.number, content.width, content.height, content.source) == (2, 612, 792, "text_layer")
+    assert content.pieces[0].text.startswith("Three. The harbour was dredged")
+
+
+def test_an_encrypted_file_needs_its_password(tmp_path: Path) -> None:
+    path = pdf(tmp_path / "a.pdf", ["Secret"], password="pâss")
+    for password in (None, ""):
+        missing = refusal(path, password)
+        assert isinstance(missing, EncryptedDocument)
+        assert str(missing) == "'a.pdf': it is encrypted; give its password with --password"
+    wrong = refusal(path, "other")
+    assert isinstance(wrong, EncryptedDocument)
+    assert str(wrong) == "'a.pdf': the password given is wrong"
+    with open_pdf(path, "pâss") as pages:
+        assert pages.count == 1
+
+
+def test_a_password_does_no_harm_where_none_is_needed(tmp_path: Path) -> None:
+    with open_pdf(pdf(tmp_path / "a.pdf", ["Open"]), "secret") as pages:
+        assert pages.count == 1
+
+
+def test_a_file_without_pages_says_so(tmp_path: Path) -> None:
+    refusal(pdf(tmp_path / "other.pdf", ["Secret"], password="secret"))  # pdfium keeps the last error
+    path = raw_pdf(tmp_path / "a.pdf", ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [] /Count 0>>"])
+    assert str(refusal(path)) == "'a.pdf' has no pages"
+
+
+def test_a_file_that_is_no_pdf_or_cut_short_says_so(tmp_path: Path) -> None:
+    whole = pdf(tmp_path / "whole.pdf", [PROSE]).read_bytes()
+    for name, data in {"a.pdf": b"%PDF-1.7\nnothing", "b.pdf": whole[: len(whole) // 3]}.items():
+        (tmp_path / name).write_bytes(data)
+        said = refusal(tmp_path / name)
+        assert isinstance(said, DamagedDocument)
+        assert str(said) == f"'{name}' cannot be opened as a PDF; it is damaged or incomplete"
+    assert str(refusal(tmp_path / "c.pdf")) == "'c.pdf' cannot be opened as a PDF; it is gone, or may not be read"
+
+
+TEXT = "BT /F1 12 Tf 100 600 Td (zwei kleine woerter stehen hier) Tj ET"
+
+
+@pytest.mark.parametrize(
+    ("page", "shown", "left", "top"),
+    [
+        ("/MediaBox [0 0 612 792]", (612, 792), 100, 180),
+        ("/MediaBox [0 0 612 792] /Rotate 90", (792, 612), 597, 100),
+        ("/MediaBox [0 0 612 792] /Rotate 180", (612, 792), 340, 597),
+        ("/MediaBox [0 0 612 792] /Rotate 270", (792, 612), 180, 340),
+        ("/MediaBox [0 0 612 792] /CropBox [50 500 450 700]", (400, 200), 50, 88),
+        ("/MediaBox [-50 -50 562 742]", (612, 792), 150, 130),
+        ("/MediaBox [0 0 612 792] /CropBox [50 500 450 700] /Rotate 90", (200, 400), 97, 50),
+    ],
+)
+def test_boxes_are_those_of_the_page_as_shown(
+    tmp_path: Path, page: str, shown: tuple[int, int], left: float, top: float
+) -> None:
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", TEXT, page=page))
+    assert (round(content.width), round(content.height)) == shown
+    (piece,) = (piece for piece in content.pieces if piece.text)
+    assert piece.text == "zwei kleine woerter stehen hier"
+    assert piece.box[0] == pytest.approx(left, abs=25)
+    assert piece.box[1] == pytest.approx(top, abs=25)
+    assert piece.box[2] <= content.width
+    assert piece.box[3] <= content.height
+
+
+def test_a_page_of_200_inches_is_drawn_small(tmp_path: Path) -> None:
+    path = one_page_pdf(tmp_path / "a.pdf", TEXT, page="/MediaBox [0 0 14400 14400]")
+    with open_pdf(path, None) as pages:
+        picture = pages.draw(0)
+    assert picture.pixels.shape == (4000, 4000, 3)
+    content = first_page(path)
+    assert (content.width, content.height) == pytest.approx((14400, 14400))
+    assert [piece.text for piece in content.pieces] == ["zwei kleine woerter stehen hier"]
+
+
+def test_right_to_left_text_is_given_in_the_order_of_reading(tmp_path: Path) -> None:
+    # Drawn from the left: MEM WAW LAMED SHIN, that is, "shalom" from the right.
+    content = first_page(
+        one_page_pdf(tmp_path / "a.pdf", "BT /F1 20 Tf 100 600 Td (MFLY MFLY MFLY MFLY MFLY MFLY) Tj ET")
+    )
+    (piece,) = (piece for piece in content.pieces if piece.text)
+    assert piece.text.split() == ["".join(chr(0x5D0 + ord(c) - ord("A")) for c in "YLFM")] * 6
+
+
+def test_chinese_and_japanese_are_text(tmp_path: Path) -> None:
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    for row, (font, text) in enumerate(
+        [
+            ("STSong-Light", "港口在春天疏浚起重机移到北码头轮渡照常运行"),
+            ("HeiseiMin-W3", "港は春に浚渫されクレーンは北埠頭に移された"),
+        ]
+    ):
+        pdfmetrics.registerFont(UnicodeCIDFont(font))
+        canvas.setFont(font, 14)
+        canvas.drawString(72, 700 - 60 * row, text)
+    canvas.save()
+    said = "".join(piece.text for piece in first_page(tmp_path / "a.pdf").pieces).replace("\n", "")
+    assert "港口在春天疏浚起重机移到北码头轮渡照常运行" in said
+    assert "港は春に浚渫されクレーンは北埠頭に移された" in said
