@@ -32,7 +32,6 @@ GRID: Mapping[str, Sequence[float]] = {
     "CAPTIONS": (0.0, 0.5, 1.0),
     "BEST_QUOTE": (0.0, 0.5, 1.0),
     "REFERENCE": (0.0, 1.0, 2.0),
-    "HINT": (0.0, 0.2, 0.4),
     "FLOOR": (0.1, 0.3, 0.5, 0.7),
 }
 NAMES = tuple(GRID)

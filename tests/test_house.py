@@ -1,4 +1,4 @@
-"""The rules of the house that no other tool keeps: sizes, signatures, light imports, and where libraries may be used."""
+"""The rules of the house that no other tool keeps: sizes, signatures, light imports."""
 
 import ast
 import re

@@ -77,21 +77,13 @@ class LexicalIndex:
         """Positions of the pages that people call by that number: the printed label, and the place in the file."""
         return self._by_number.get(number, ())
 
-    def pages_with(self, layout: str) -> Sequence[int]:
-        """Positions of the pages that hold a quote of that layout type."""
-        return self._by_layout.get(layout, ())
-
     @cached_property
     def _by_label(self) -> Mapping[str, Sequence[int]]:
-        return _inverted((label, i) for i, (_, _, labels) in enumerate(self._pages) for label in labels)
+        return _inverted((label, i) for i, (_, labels) in enumerate(self._pages) for label in labels)
 
     @cached_property
     def _by_number(self) -> Mapping[str, Sequence[int]]:
-        return _inverted((name, i) for i, (names, _, _) in enumerate(self._pages) for name in names)
-
-    @cached_property
-    def _by_layout(self) -> Mapping[str, Sequence[int]]:
-        return _inverted((layout, i) for i, (_, layouts, _) in enumerate(self._pages) for layout in layouts)
+        return _inverted((name, i) for i, (names, _) in enumerate(self._pages) for name in names)
 
 
 def _array(folder: Path, name: str) -> Any:
@@ -183,7 +175,7 @@ class _Corpus:
         self.rows: list[int] = []
         self.page_of: list[int] = []
         self.is_image: list[bool] = []
-        self.pages: list[tuple[list[str], list[str], list[str]]] = []
+        self.pages: list[tuple[list[str], list[str]]] = []
 
     def add(self, rows: Sequence[int], quotes: Sequence[Quote], tokens: Sequence[Sequence[str]]) -> None:
         """Add one document's quotes, in the order of their rows."""
@@ -212,7 +204,6 @@ class _Corpus:
         self.pages.append(
             (
                 sorted({first.page_label, str(first.page + 1)}),
-                sorted({quote.layout for quote, _ in quotes}),
                 sorted({label for text in labelled for label in labels_in(text)}),
             )
         )

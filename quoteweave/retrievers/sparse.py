@@ -1,6 +1,5 @@
 """Retrievers that match words: plain BM25, and the tuned default that also reads pages, captions and references."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,22 +20,10 @@ if TYPE_CHECKING:
 # What a caption's words, and a page's best quote, count beside the page's own words.
 CAPTIONS = 0.5
 BEST_QUOTE = 0.5
-# A reference counts as much as a word that occurs once in the collection; a hint at the kind of picture a fifth of it.
+# A reference counts as much as a word that occurs once in the collection.
 REFERENCE = 1.0
-HINT = 0.2
 # The share of its page's score that a quote without any of the question's words gets.
 FLOOR = 0.5
-HINTS = (
-    (re.compile(r"\b(?:charts?|graphs?|plots?|axis|axes)\b", re.IGNORECASE), ("chart", "figure")),
-    (re.compile(r"\b(?:tables?|columns?|rows?)\b", re.IGNORECASE), ("table",)),
-    (
-        re.compile(
-            r"\b(?:figures?|photo(?:graph)?s?|pictures?|images?|maps?|diagrams?|illustrat\w+|icons?|logos?|drawings?)\b",
-            re.IGNORECASE,
-        ),
-        ("figure", "chart"),
-    ),
-)
 
 
 class Bm25Retriever:
@@ -102,9 +89,9 @@ class LexicalRetriever(Bm25Retriever):
     """The default: a page is ranked by all that is known of it, and its quotes by how well each matches.
 
     A page's score is BM25 of all its words, plus `CAPTIONS` times that of its captions, plus `BEST_QUOTE` times that of
-    its best quote, plus what the question refers to by name ("Figure 3", "page 12", "the chart"). A quote gets its
-    page's score in proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote alone cannot show
-    (a number in a chart, an icon in a manual) is found through the words around it.
+    its best quote, plus what the question refers to by name ("Figure 3", "page 12"). A quote gets its page's score in
+    proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote alone cannot show (a number in a
+    chart, an icon in a manual) is found through the words around it.
     """
 
     def _scores(self, index: LexicalIndex, question: str) -> "Scores":
@@ -113,7 +100,7 @@ class LexicalRetriever(Bm25Retriever):
         tokens = words(question)
         quotes = index.scores("quotes", tokens)
         pages = index.scores("pages", tokens) + np.float32(CAPTIONS) * index.scores("captions", tokens)
-        pages += _references(index, question, pages)
+        pages += _references(index, question)
         best = np.zeros_like(pages)
         matched = np.flatnonzero(quotes)
         np.maximum.at(best, index.page_of[matched], quotes[matched])
@@ -123,8 +110,8 @@ class LexicalRetriever(Bm25Retriever):
         return scores
 
 
-def _references(index: LexicalIndex, question: str, matched: "Scores") -> "Scores":
-    """What each page gains (m,) because the question names it, a figure on it, or the kind of picture it holds."""
+def _references(index: LexicalIndex, question: str) -> "Scores":
+    """What each page gains (m,) because the question names it, or a figure or table on it."""
     import numpy as np
 
     # bm25s's idf of a word that occurs once: Lucene's formula.
@@ -134,8 +121,4 @@ def _references(index: LexicalIndex, question: str, matched: "Scores") -> "Score
         gained[list(index.pages_labelled(label))] += REFERENCE * unit
     for number in pages_in(question):
         gained[list(index.pages_numbered(number))] += REFERENCE * unit
-    for pattern, layouts in HINTS:
-        if pattern.search(question):
-            hinted = sorted({page for layout in layouts for page in index.pages_with(layout)})
-            gained[hinted] += HINT * unit * (matched[hinted] > 0)
     return gained

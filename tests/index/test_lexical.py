@@ -203,4 +203,3 @@ def test_headers_and_footers_are_words_of_their_page_but_no_quotes(tmp_path: Pat
         assert index.page_count == 2
         assert (index.scores("pages", ["annual"]) > 0).tolist() == [True, False]
         assert index.scores("quotes", ["annual"]).tolist() == [0, 0]
-        assert list(index.pages_with("header")) == [0]

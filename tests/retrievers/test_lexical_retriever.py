@@ -41,16 +41,6 @@ def test_a_page_is_found_by_its_place_and_by_its_printed_label(tmp_path: Path) -
     assert first_page(tmp_path / "2", labelled, "How much grain, on p. 112?") == 3
 
 
-def test_the_kind_of_picture_that_is_asked_for_decides_between_equals(tmp_path: Path) -> None:
-    def quotes(page: int, layout: str) -> list[Quote]:
-        picture = made_quote("", page=page).model_copy(update={"layout": layout, "kind": "image"})
-        return [made_quote("Grain by quarter.", page=page), picture]
-
-    everything = [*quotes(0, "page"), *quotes(1, "table"), *quotes(2, "chart")]
-    assert first_page(tmp_path / "1", everything, "What does the graph say of grain?") == 2
-    assert first_page(tmp_path / "2", everything, "What does the table say of grain?") == 1
-
-
 def test_a_picture_without_words_is_found_through_the_text_around_it(tmp_path: Path) -> None:
     quotes = [
         made_quote("Timber is stored in the yard.", page=0),
