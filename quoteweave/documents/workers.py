@@ -28,16 +28,20 @@ class Workers:
 
         A crash breaks every call that has not ended; calls that are submitted afterwards get fresh processes.
         """
+        if self._pool is not None:
+            try:
+                return self._submit(self._pool, call, *args, **kwargs)
+            except BrokenProcessPool:
+                self._stop()
+        # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_prepare)
+        return self._submit(self._pool, call, *args, **kwargs)
+
+    def _submit(self, pool: ProcessPoolExecutor, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        # The executor starts its processes here, one a call, until there are as many as it may have.
         with _starting():
-            if self._pool is not None:
-                try:
-                    return self._pool.submit(call, *args, **kwargs)
-                except BrokenProcessPool:
-                    self._stop()
-            # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_prepare)
-            return self._pool.submit(call, *args, **kwargs)
+            return pool.submit(call, *args, **kwargs)
 
     def __enter__(self) -> Self:
         return self
@@ -68,14 +72,14 @@ def _starting() -> Iterator[None]:
     part would then run again in each of them.
     """
     main = sys.modules["__main__"].__dict__
-    hidden = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    hidden: dict[str, object] = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
     main["__spec__"] = None
     held = hasattr(signal, "pthread_sigmask")  # not on Windows
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
     try:
         yield
     finally:
-        main.update({"__spec__": None, **hidden})
+        main.update(hidden)
         if held:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
