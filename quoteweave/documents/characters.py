@@ -1,7 +1,6 @@
 """The characters of a page's text layer as pdfium lists them, with accents set on the letters they belong to."""
 
 import ctypes
-import math
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,16 +49,15 @@ def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characte
     """The first `count` characters; `shown` (2, 3) maps PDF user space to points from the top left."""
     import pypdfium2.raw as pdfium
 
-    # One call a character is pdfium's only way.
+    # One call a character is pdfium's only way, so this loop is a large part of the time that a page takes.
     unicode, char_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetCharBox
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    refs = [ctypes.byref(edge) for edge in (left, right, bottom, top)]
-    codes, edges = [0] * count, np.empty((count, 4), dtype=np.float64)
-    for i in range(count):
-        codes[i] = unicode(raw, i)
-        placed = char_box(raw, i, *refs)
-        edges[i] = (left.value, bottom.value, right.value, top.value) if placed else math.nan
-    corners = np.stack([edges[:, [0, 1]], edges[:, [2, 3]]])  # (2, n, 2)
+    edges = (ctypes.c_double * 4)()
+    left, right, bottom, top = (ctypes.pointer(ctypes.c_double.from_buffer(edges, 8 * i)) for i in range(4))
+    nowhere = np.full(4, np.nan).tobytes()
+    codes = [unicode(raw, i) for i in range(count)]
+    found = (bytes(edges) if char_box(raw, i, left, right, bottom, top) else nowhere for i in range(count))
+    x1, x2, y1, y2 = np.frombuffer(b"".join(found), dtype=np.float64).reshape(count, 4).T
+    corners = np.stack([np.stack([x1, y1], axis=1), np.stack([x2, y2], axis=1)])  # (2, n, 2)
     points = corners @ shown[:, :2].T + shown[:, 2]
     boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
     return _with_accents(Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count)))

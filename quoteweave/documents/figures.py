@@ -1,14 +1,14 @@
 """Figures and charts: clusters of ink, with the labels that belong to them."""
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
-from quoteweave.core.records import Layout
-from quoteweave.documents.blocks import Block, group, rows_of
-from quoteweave.documents.lines import Line
+from quoteweave.documents.blocks import Block, group, row_by_row
+from quoteweave.documents.lines import Line, letters
 from quoteweave.documents.marks import CAPTION, NUMERIC
+from quoteweave.documents.nearby import Nearby
 
 # Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
 LABEL_GAP = 11.0
@@ -17,6 +17,9 @@ PANEL_GAP = 0.1
 # A cluster that covers more of the page than this is its background, unless it holds next to no text.
 BACKGROUND = 0.85
 LEAST_AREA = 1200.0
+# On a slide, shares of its width and height within which a drawing and labels belong together; more are no slide's.
+SLIDE_REACH = (0.03, 0.05)
+MOST_LABELS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,24 @@ class Figure:
     """A figure's box in points, with the lines that are part of it."""
 
     box: Box
-    layout: Layout
+    layout: Literal["figure", "chart"]
     lines: tuple[Line, ...]
 
     @property
     def text(self) -> str:
         """The labels, row by row."""
-        return "\n".join(" ".join(line.text for line in row) for row in rows_of(self.lines))
+        return row_by_row(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text around the drawings of a page, by what it can be to them."""
+
+    lines: Nearby[Line]  # all of it
+    prose: Nearby[Block]
+    captions: Nearby[Block]
+    walls: Nearby[Line]  # prose and captions: they part drawings
+    labels: Nearby[Line]  # the rest: it may belong to drawings
 
 
 def find_figures(clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float]) -> list[Figure]:
@@ -38,37 +52,41 @@ def find_figures(clusters: Sequence[Box], lines: Sequence[Line], page: tuple[flo
 
     Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
     """
+    text = _sorted_out(lines)
+    pictures = [box for box in clusters if not _is_background(box, text, page) and not _is_prose(box, text)]
+    pictures = _merged(pictures, _overlap)
+    pictures = [_grown(box, text.labels) for box in pictures]
+    gap = PANEL_GAP * page[0]
+    pictures = _merged(pictures, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
+    if page[0] > page[1]:
+        pictures = _infographics(pictures, text, page)
+    return [_figure(box, text.lines) for box in pictures if area(box) >= LEAST_AREA]
+
+
+def _sorted_out(lines: Sequence[Line]) -> _Text:
     blocks = group(lines)
     captions = [block for block in blocks if CAPTION.match(block.text)]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
-    labels = [line for line in _lines(blocks) if line not in set(_lines(captions)) | set(_lines(prose))]
-    boxes = [box for box in clusters if _is_picture(box, prose, lines, page)]
-    walls = [*_lines(prose), *_lines(captions)]
-    boxes = _merge(boxes, walls, captions, 0.0)
-    boxes = [_grow(box, labels) for box in boxes]
-    boxes = _merge(boxes, walls, captions, PANEL_GAP * page[0])
-    if page[0] > page[1]:
-        boxes = _infographics(boxes, labels, prose, page)
-    return [_figure(box, lines) for box in boxes if area(box) >= LEAST_AREA]
+    walls = [line for block in (*prose, *captions) for line in block.lines]
+    parting = {id(line) for line in walls}
+    labels = [line for block in blocks for line in block.lines if id(line) not in parting]
+    return _Text(Nearby(lines), Nearby(prose), Nearby(captions), Nearby(walls), Nearby(labels))
 
 
-def _lines(blocks: Sequence[Block]) -> list[Line]:
-    return [line for block in blocks for line in block.lines]
+def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
+    inner = (line for line in text.lines.meeting(box) if inside(line.box, box) > 0.5)
+    return area(box) > BACKGROUND * page[0] * page[1] and letters(inner) >= 40
 
 
-def _is_picture(box: Box, prose: Sequence[Block], lines: Sequence[Line], page: tuple[float, float]) -> bool:
-    share = area(box) / (page[0] * page[1])
-    running = sum(area(intersection(block.box, box)) for block in prose)
-    letters = sum(len(line.text) for line in lines if inside(line.box, box) > 0.5)
-    if share > BACKGROUND:
-        return letters < 40
-    return running < 0.25 * area(box)
+def _is_prose(box: Box, text: _Text) -> bool:
+    """A box with a shade or a frame around running text."""
+    return sum(area(intersection(block.box, box)) for block in text.prose.meeting(box)) >= 0.25 * area(box)
 
 
-def _grow(box: Box, labels: Sequence[Line]) -> Box:
+def _grown(box: Box, labels: Nearby[Line]) -> Box:
     """Take in the labels that overlap the box or stand close to it, and those close to these, twice."""
     for _ in range(2):
-        near = [line for line in labels if _belongs(line, box)]
+        near = [line for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
         box = hull([box, *(line.box for line in near)])
     return box
 
@@ -87,65 +105,43 @@ def _belongs(line: Line, box: Box) -> bool:
     return apart < LABEL_GAP and not title and across > 0.6 * (line.box[2] - line.box[0])
 
 
-def _merge(boxes: Sequence[Box], walls: Sequence[Line], captions: Sequence[Block], gap: float) -> list[Box]:
-    """Unite boxes that overlap, and panels side by side or stacked with no text and no two captions between them."""
-    merged = list(boxes)
-    again = True
-    while again:
-        again = False
-        for a, b in itertools.combinations(merged, 2):
-            common = area(intersection(a, b))
-            if common > 0.02 * min(area(a), area(b)) or (
-                _panels(a, b, walls, gap) and not _captioned_apart(a, b, captions)
-            ):
-                merged = [box for box in merged if box not in (a, b)] + [hull([a, b])]
-                again = True
-                break
+def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[Box]:
+    """Unite boxes that belong together until no two of them do."""
+    merged: list[Box] = []
+    for box in boxes:
+        while (other := next((other for other in merged if together(other, box)), None)) is not None:
+            merged.remove(other)
+            box = hull([other, box])  # noqa: PLW2901 - it goes on growing
+        merged.append(box)
     return merged
 
 
-def _panels(a: Box, b: Box, walls: Sequence[Line], gap: float) -> bool:
+def _overlap(a: Box, b: Box) -> bool:
+    return area(intersection(a, b)) > 0.02 * min(area(a), area(b))
+
+
+def _panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
+    """Side by side or stacked, alike in size, with no text and no two captions between them."""
     for along, across in ((0, 1), (1, 0)):
         level = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
-        sides = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
+        shorter, longer = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
         apart = max(a[along], b[along]) - min(a[along + 2], b[along + 2])
-        if level > 0.6 * sides[0] and sides[0] > 0.6 * sides[1] and apart < gap:
-            return not _parted(a, b, walls, along)
+        if level > 0.6 * shorter and shorter > 0.6 * longer and apart < gap:
+            return not _parted(a, b, text.walls, along) and not _captioned_apart(a, b, text.captions)
     return False
 
 
-def _parted(a: Box, b: Box, walls: Sequence[Line], along: int) -> bool:
+def _parted(a: Box, b: Box, walls: Nearby[Line], along: int) -> bool:
     if along == 0:
         between = (min(a[2], b[2]), max(a[1], b[1]), max(a[0], b[0]), min(a[3], b[3]))
     else:
         between = (max(a[0], b[0]), min(a[3], b[3]), min(a[2], b[2]), max(a[1], b[1]))
-    return any(area(intersection(line.box, between)) > 0.2 * area(line.box) for line in walls)
+    return any(inside(line.box, between) > 0.2 for line in walls.meeting(between))
 
 
-def _infographics(
-    boxes: Sequence[Box], labels: Sequence[Line], prose: Sequence[Block], page: tuple[float, float]
-) -> list[Box]:
-    """On a slide, drawings and the scattered labels around them are one picture."""
-    loose = [line for line in labels if len(line.words) <= 6 and not any(inside(line.box, box) > 0.5 for box in boxes)]
-    reach = (0.015 * page[0], 0.025 * page[1])
-    groups: list[list[Box]] = []
-    for box in [*boxes, *(line.box for line in loose)]:
-        near = [group for group in groups if any(_close(box, other, reach) for other in group)]
-        groups = [group for group in groups if group not in near] + [[box, *(b for group in near for b in group)]]
-    drawn = set(boxes)
-    united = [hull(group) for group in groups if len(group) > 5 and drawn & set(group)]
-    united = [box for box in united if _is_picture(box, prose, [], page)]
-    apart = [box for box in boxes if not any(inside(box, whole) > 0.9 for whole in united)]
-    return _merge([*united, *apart], [], [], 0.0)
-
-
-def _close(a: Box, b: Box, reach: tuple[float, float]) -> bool:
-    return all(max(a[i], b[i]) - min(a[i + 2], b[i + 2]) < 2 * reach[i] for i in (0, 1))
-
-
-def _captioned_apart(a: Box, b: Box, captions: Sequence[Block]) -> bool:
+def _captioned_apart(a: Box, b: Box, captions: Nearby[Block]) -> bool:
     """Each has a caption of its own right above or below it."""
-    own = [{id(block) for block in captions if _captions(block.box, box)} for box in (a, b)]
+    own = [{id(block) for block in captions.meeting(box, 40) if _captions(block.box, box)} for box in (a, b)]
     return bool(own[0] - own[1]) and bool(own[1] - own[0])
 
 
@@ -155,8 +151,45 @@ def _captions(caption: Box, box: Box) -> bool:
     return across > 0.5 * (caption[2] - caption[0]) and -5 < apart < 40
 
 
-def _figure(box: Box, lines: Sequence[Line]) -> Figure:
-    own = tuple(line for line in lines if inside(line.box, box) > 0.6)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A drawing or a label on a slide."""
+
+    box: Box
+    drawn: bool
+
+
+def _infographics(pictures: Sequence[Box], text: _Text, page: tuple[float, float]) -> list[Box]:
+    """On a slide, drawings and the scattered labels around them are one picture."""
+    short = [line for line in text.labels.items if len(line.words) <= 6]
+    loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
+    if len(loose) > MOST_LABELS:
+        return list(pictures)
+    parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
+    groups = _close_together(parts, (SLIDE_REACH[0] * page[0], SLIDE_REACH[1] * page[1]))
+    united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
+    united = [box for box in united if not _is_prose(box, text)]
+    apart = [box for box in pictures if not any(inside(box, whole) > 0.9 for whole in united)]
+    return _merged([*united, *apart], _overlap)
+
+
+def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
+    """Groups in which each part stands within `reach` points along x and y of another."""
+    near = Nearby(parts)
+    waiting = {id(part): part for part in parts}
+    groups: list[list[_Part]] = []
+    while waiting:
+        members = [waiting.popitem()[1]]
+        for part in members:  # which grows on the way
+            x1, y1, x2, y2 = part.box
+            close = near.meeting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
+            members += [found for other in close if (found := waiting.pop(id(other), None))]
+        groups.append(members)
+    return groups
+
+
+def _figure(box: Box, lines: Nearby[Line]) -> Figure:
+    own = tuple(line for line in lines.meeting(box) if inside(line.box, box) > 0.6)
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in own for word in line.words)
     # Axes and bars carry numbers; a photograph or a diagram has few.
     chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in own)

@@ -1,56 +1,67 @@
 """One page, analysed: tables, figures and blocks of text in reading order. Geometry over lines and drawn pixels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.documents.blocks import Block, group
-from quoteweave.documents.drawing import Drawing, find_drawing
+from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.figures import Figure, find_figures
 from quoteweave.documents.lines import Line
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.reading_order import in_reading_order
-from quoteweave.documents.tables import Table, aligned_tables, grid_tables, ruled_tables
+from quoteweave.documents.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 
 Element = Block | Figure | Table
 
 
-@dataclass(frozen=True, slots=True)
-class PageLayout:
-    """The elements of one page in reading order. Every line of the page is in at least one of them."""
+def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) -> list[Element]:
+    """The elements of a page of the given width and height in points, in reading order.
 
-    elements: tuple[Element, ...]
-
-
-def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) -> PageLayout:
-    """Find the elements of a page of the given width and height in points."""
+    Every line is in at least one of them; a paragraph on a picture is in the picture and in a block of its own.
+    """
     drawing = find_drawing(picture, lines)
-    tables = _apart([*grid_tables(drawing, lines), *ruled_tables(drawing, lines, page[0])])
+    tables = _apart(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
+    tables = _whole(tables, drawing.clusters, lines)
     left = _without(lines, tables)
     clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
     figures = find_figures(clusters, left, page)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
     left = _without(left, [*tables, *figures])
-    running = {line for block in group(left) if block.prose and len(block.lines) > 2 for line in block.lines}
-    tables += aligned_tables([line for line in left if line not in running and line.upright])
+    running = [block for block in group(left) if block.prose and len(block.lines) > 2]
+    tables += aligned_tables([line for line in _without(left, running) if line.upright])
     blocks = group(_without(left, tables))
-    # Paragraphs set on a picture stay part of it, and can be cited by themselves as well.
     blocks += [block for figure in figures for block in group(figure.lines) if block.prose and len(block.lines) > 1]
-    elements: list[Element] = [*tables, *figures, *blocks]
-    return PageLayout(tuple(in_reading_order(elements)))
+    return in_reading_order([*tables, *figures, *blocks])
 
 
-def _apart(tables: Sequence[Table]) -> list[Table]:
-    """Of tables that overlap, the larger."""
+def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
+    """Of tables that overlap, the larger; of two that are much the same, the grid, whose cells are known better."""
+    rank = [(1.2 * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
     kept: list[Table] = []
-    for table in sorted(tables, key=lambda table: -area(table.box)):
+    for _, table in sorted(rank, key=lambda ranked: -ranked[0]):
         if not any(inside(table.box, other.box) > 0.2 for other in kept):
             kept.append(table)
     return kept
 
 
-def _without(lines: Sequence[Line], elements: Sequence[Table | Figure]) -> list[Line]:
+def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
+    """What is drawn in one piece is one table: rows and columns without rules of their own belong to it."""
+    whole: list[Table] = []
+    left = list(tables)
+    for cluster in clusters:
+        own = sorted((table for table in left if inside(table.box, cluster) > 0.9), key=lambda table: table.box[1])
+        if union_area([table.box for table in own]) > 0.5 * area(cluster):
+            box = hull([cluster, *(table.box for table in own)])
+            taken = {id(line) for table in own for line in table.lines}
+            more = [line for line in lines if id(line) not in taken and inside(line.box, box) > 0.5]
+            rows = [*cells_of(more), *(row for table in own for row in table.rows)]
+            whole.append(Table(box, tuple(rows), (*more, *(line for table in own for line in table.lines))))
+            left = [table for table in left if table not in own]
+    return [*whole, *left]
+
+
+def _without(lines: Sequence[Line], elements: Sequence[Element]) -> list[Line]:
     taken = {id(line) for element in elements for line in element.lines}
     return [line for line in lines if id(line) not in taken]
 
@@ -63,11 +74,3 @@ def _table_inside(figure: Figure) -> Table | None:
     if not found or rows < 0.7 * len(figure.lines) or spread < 0.5 * area(figure.box):
         return None
     return Table(figure.box, tuple(row for table in found for row in table.rows), figure.lines)
-
-
-def boxes_of(layout: PageLayout) -> list[Box]:
-    """The elements' boxes, in reading order."""
-    return [element.box for element in layout.elements]
-
-
-__all__ = ["Drawing", "Element", "PageLayout", "analyse"]

@@ -5,72 +5,71 @@ bands that share a vertical gutter is read column by column, so that a gap that 
 not interleave them.
 """
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.nearby import Boxed
 
 # Points of white that part two columns, and how deep boxes may overlap and still count as apart.
 GUTTER = 6.0
 TOLERANCE = 2.0
-
-
-class Boxed(Protocol):
-    """Anything that has a box."""
-
-    @property
-    def box(self) -> Box:
-        """Points from the top left."""
-        ...
-
+# Columns within bands within columns; no page that people read goes so deep.
+DEEPEST = 40
 
 T = TypeVar("T", bound=Boxed)
+Span = tuple[float, float]
 
 
 def in_reading_order(items: Sequence[T]) -> list[T]:
     """The same items, ordered. Boxes that cannot be parted go from top to bottom, then left to right."""
-    if len(items) < 2:
-        return list(items)
-    bands = _split(items, axis=1, gap=-TOLERANCE)
-    if len(bands) == 1:
-        columns = _split(items, axis=0, gap=GUTTER)
-        if len(columns) == 1:
-            return sorted(items, key=lambda item: (item.box[1], item.box[0]))
-        return [item for column in columns for item in in_reading_order(column)]
-    return [item for run in _runs(bands) for item in _read_run(run)]
+    return _ordered(items, DEEPEST)
 
 
-def _read_run(run: list[T]) -> list[T]:
-    columns = _split(run, axis=0, gap=GUTTER)
-    if len(columns) > 1:
-        return [item for column in columns for item in in_reading_order(column)]
-    bands = _split(run, axis=1, gap=-TOLERANCE)
-    if len(bands) > 1:
-        return [item for band in bands for item in in_reading_order(band)]
-    return in_reading_order(run)
+def _ordered(items: Sequence[T], cuts: int) -> list[T]:
+    bands = split(items, axis=1, gap=-TOLERANCE)
+    return [item for run in _runs(bands) for item in _by_columns(run, cuts)]
 
 
-def _runs(bands: Sequence[list[T]]) -> list[list[T]]:
+def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
+    columns = split(run, axis=0, gap=GUTTER)
+    if len(columns) < 2 or cuts == 0:
+        return sorted(run, key=lambda item: (item.box[1], item.box[0]))
+    return [item for column in columns for item in _ordered(column, cuts - 1)]
+
+
+def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
     """Unite successive bands while one gutter runs through all of them."""
     runs: list[list[T]] = []
+    columns: list[Span] = []  # of the last run
     for band in bands:
-        united = [*runs[-1], *band] if runs else band
-        if runs and _columns_worth_it(united, runs[-1], band):
-            runs[-1] = united
+        own = _columns(_span(item) for item in band)
+        united = _columns([*columns, *own])
+        # At least one of the two must show the gutter by itself; a title over a paragraph has none.
+        if runs and len(united) > 1 and max(len(columns), len(own)) > 1:
+            runs[-1].extend(band)
+            columns = united
         else:
             runs.append(list(band))
+            columns = own
     return runs
 
 
-def _columns_worth_it(united: Sequence[T], before: Sequence[T], band: Sequence[T]) -> bool:
-    columns = _split(united, axis=0, gap=GUTTER)
-    if len(columns) < 2:
-        return False
-    # At least one of the two must show the gutter by itself; a title over a paragraph has none.
-    return len(_split(before, axis=0, gap=GUTTER)) > 1 or len(_split(band, axis=0, gap=GUTTER)) > 1
+def _span(item: Boxed) -> Span:
+    return (item.box[0], item.box[2])
 
 
-def _split(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
+def _columns(spans: Iterable[Span]) -> list[Span]:
+    """The spans along x, united where no gutter parts them."""
+    columns: list[Span] = []
+    for start, end in sorted(spans):
+        if columns and start - columns[-1][1] <= GUTTER:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], end))
+        else:
+            columns.append((start, end))
+    return columns
+
+
+def split(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
     """Cut where no box lies: along y for axis 1, along x for axis 0. Parts come top to bottom, or left to right."""
     parts: list[list[T]] = []
     end = float("-inf")
@@ -81,8 +80,3 @@ def _split(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
             parts[-1].append(item)
         end = max(end, item.box[axis + 2])
     return parts
-
-
-def frame(items: Sequence[T]) -> Box:
-    """The box around all items. Raises ValueError when there is none."""
-    return hull(item.box for item in items)

@@ -9,15 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quoteweave.core.boxes import Box, hull
+from quoteweave.core.boxes import hull
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.marks import BULLET, CAPTION, PAGE_NUMBER, SECTION_NUMBER
+from quoteweave.documents.captions import find_captions
+from quoteweave.documents.furniture import find_furniture, page_labels
+from quoteweave.documents.marks import BULLET, CAPTION, SECTION_NUMBER
 from quoteweave.documents.page_content import PageContent, Piece
 
-# Shares of the page's height in which headers and footers stand.
-MARGIN = 0.09
-# Points between a picture and its caption.
-CAPTION_REACH = 60.0
 # Characters in one list quote.
 LONGEST_LIST = 1000
 EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
@@ -26,11 +24,11 @@ EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
     """Name every piece, label every page, and give each quote its caption and section."""
     pages, layouts = _with_whole_lists(pages, _layouts(pages))
-    labels = _labels(pages, layouts)
+    labels = page_labels(pages, layouts)
     quotes: list[Quote] = []
     section: str | None = None
     for page, names, label in zip(pages, layouts, labels, strict=True):
-        captions = _captions(page.pieces, names)
+        captions = find_captions(page.pieces, names)
         for ordinal, (piece, layout) in enumerate(zip(page.pieces, names, strict=True)):
             if layout == "title":
                 section = piece.text[:200]
@@ -61,7 +59,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
 
 
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
-    furniture = _furniture(pages)
+    furniture = find_furniture(pages)
     body = _body(pages)
     return [
         [
@@ -136,7 +134,7 @@ def _text_layout(piece: Piece, body: float) -> Layout:
         return "list"
     if _is_title(piece, body):
         return "title"
-    if not piece.prose and words <= 40 and EQUATION.search(text) and _is_formula(text):
+    if words <= 40 and EQUATION.search(text) and _is_formula(text):
         return "equation"
     return "paragraph"
 
@@ -154,99 +152,5 @@ def _is_title(piece: Piece, body: float) -> bool:
 
 
 def _is_formula(text: str) -> bool:
-    letters = [word for word in re.findall(r"[A-Za-z]+", text) if len(word) > 3]
-    return len(letters) <= 0.35 * len(text.split())
-
-
-def _furniture(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
-    """Pieces in the margins that repeat from page to page, digits aside, and page numbers that stand alone there."""
-    margins: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
-    found: dict[tuple[int, int], Layout] = {}
-    for page in pages:
-        for i, piece in enumerate(page.pieces):
-            zone = _zone(piece, page)
-            if zone is None or len(piece.text) > 200:
-                continue
-            if piece.kind == "text" and PAGE_NUMBER.fullmatch(piece.text.strip()):
-                found[page.number, i] = zone
-            pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(piece.text.lower().split()))
-            margins.setdefault((zone, pattern, round(piece.box[1] / 12)), []).append((page.number, i))
-    for (zone, _, _), places in margins.items():
-        if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
-            found.update(dict.fromkeys(places, "header" if zone == "header" else "footer"))
-    return found
-
-
-def _zone(piece: Piece, page: PageContent) -> Layout | None:
-    if piece.box[3] < MARGIN * page.height:
-        return "header"
-    if piece.box[1] > (1 - MARGIN) * page.height:
-        return "footer"
-    return None
-
-
-def _labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
-    """What the file says; else the numbers printed in the margins where they count up steadily; else page + 1."""
-    printed: dict[int, int] = {}
-    for page, names in zip(pages, layouts, strict=True):
-        for piece, layout in zip(page.pieces, names, strict=True):
-            match = PAGE_NUMBER.fullmatch(piece.text.strip()) if layout in ("header", "footer") else None
-            if match and match.group(1).isdigit():
-                printed[page.number] = int(match.group(1))
-    steps = Counter(label - number for number, label in printed.items())
-    step, count = steps.most_common(1)[0] if steps else (1, 0)
-    steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
-    return [page.label or str(page.number + (step if steady and page.number + step > 0 else 1)) for page in pages]
-
-
-def _captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int, str]:
-    """For images by ordinal: the numbered caption nearest to each, else the short title right above it."""
-    images = [i for i, piece in enumerate(pieces) if piece.kind in ("figure", "chart", "table") and not piece.part]
-    texts = [i for i, name in enumerate(names) if name == "caption"]
-    pairs = sorted((_distance(pieces[i], pieces[t], _prefers_above(pieces[t])), i, t) for i in images for t in texts)
-    found: dict[int, str] = {}
-    used: set[int] = set()
-    for distance, i, t in pairs:
-        if distance < CAPTION_REACH and i not in found and t not in used:
-            found[i] = pieces[t].text
-            used.add(t)
-    for i in images:
-        title = _title_above(pieces, names, i)
-        if i not in found and title:
-            found[i] = title
-    whole: int | None = None
-    for i, piece in enumerate(pieces):
-        whole = whole if piece.part else i
-        if piece.part and whole is not None:
-            found[i] = f"{found[whole]} ({piece.part})" if whole in found else piece.part.capitalize()
-    return found
-
-
-def _prefers_above(caption: Piece) -> bool:
-    return caption.text[:3].lower() in ("tab", "alg", "box")
-
-
-def _distance(image: Piece, caption: Piece, above: bool) -> float:
-    """Points between them, with a handicap for the unusual side; infinite when one is not over the other."""
-    a, b = image.box, caption.box
-    across = min(a[2], b[2]) - max(a[0], b[0])
-    if across < 0.4 * min(a[2] - a[0], b[2] - b[0]):
-        return float("inf")
-    over, under = a[1] - b[3], b[1] - a[3]
-    gap = max(over, under, 0.0)
-    return gap if (over > under) == above else gap + 0.4 * CAPTION_REACH
-
-
-def _title_above(pieces: Sequence[Piece], names: Sequence[Layout], image: int) -> str | None:
-    box = pieces[image].box
-    near = [
-        piece
-        for piece, name in zip(pieces, names, strict=True)
-        if name in ("title", "paragraph") and not (piece.prose and piece.lines > 2) and _just_above(piece.box, box)
-    ]
-    return " ".join(piece.text for piece in sorted(near, key=lambda piece: piece.box[1]))[:300] or None
-
-
-def _just_above(upper: Box, lower: Box) -> bool:
-    across = min(upper[2], lower[2]) - max(upper[0], lower[0])
-    return across > 0.5 * (upper[2] - upper[0]) and -4 < lower[1] - upper[3] < 0.7 * CAPTION_REACH
+    words = [word for word in re.findall(r"[A-Za-z]+", text) if len(word) > 1]
+    return len(words) <= 0.45 * len(text.split())

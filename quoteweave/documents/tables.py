@@ -7,17 +7,27 @@ found like a digital one, and no page is parsed a second time.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.boxes import Box, area, hull
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.documents.blocks import group, rows_of
 from quoteweave.documents.drawing import Drawing
-from quoteweave.documents.lines import Line
+from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.marks import NUMERIC
+from quoteweave.documents.nearby import Nearby
+from quoteweave.documents.reading_order import TOLERANCE, split
 
 # Points by which rules may miss each other, and column edges may differ from row to row.
 SNAP = 4.0
 ALIGNED = 6.0
 # Share of the space between two rules that icons may take; more is a chart between rules.
 MOST_DRAWN = 0.15
+# More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
+MOST_RULES = 1000
+MOST_CROSSINGS = 2500
+# More cells than this in a row are no table's.
+MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +46,21 @@ class Table:
 
 def grid_tables(drawing: Drawing, lines: Sequence[Line]) -> list[Table]:
     """Tables whose cells are ruled on all sides."""
-    if len(drawing.horizontal) < 2 or len(drawing.vertical) < 2:
+    rules = len(drawing.horizontal) + len(drawing.vertical)
+    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MOST_RULES:
         return []
     from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
     edges = [_edge(box, "h") for box in drawing.horizontal] + [_edge(box, "v") for box in drawing.vertical]
-    # Hundreds of rules are a drawing or a map; assembling cells from them takes time that grows with their square.
-    if len(edges) > 600:
-        return []
     merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
-    cells = intersections_to_cells(edges_to_intersections(merged, SNAP, SNAP))
-    found = [_from_cells(table, lines) for table in cells_to_tables(cells)]
+    across = sum(edge["orientation"] == "h" for edge in merged)
+    if across * (len(merged) - across) > 40 * MOST_CROSSINGS:
+        return []
+    crossings = edges_to_intersections(merged, SNAP, SNAP)
+    if len(crossings) > MOST_CROSSINGS:
+        return []
+    near = Nearby(lines)
+    found = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
     return [table for table in found if table is not None]
 
 
@@ -58,25 +72,34 @@ def _edge(box: Box, orientation: str) -> dict[str, object]:
     return {**size, "orientation": orientation, "object_type": "line", "page_number": 1}
 
 
-def _from_cells(cells: Sequence[Box], lines: Sequence[Line]) -> Table | None:
+def _from_cells(cells: Sequence[Box], lines: Nearby[Line]) -> Table | None:
     tops = sorted({cell[1] for cell in cells})
     lefts = sorted({cell[0] for cell in cells})
     if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
         return None
+    words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
+    rows = [[" ".join(word.text for word in words.get((top, left), ())) for left in lefts] for top in tops]
+    # The labels of a chart lie across its grid.
+    settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
     box = hull(cells)
-    inside = [line for line in lines if _holds(box, line.box)]
-    at = {(cell[1], cell[0]): cell for cell in cells}
-    rows = tuple(
-        tuple(_cell_text(at[top, left], inside) if (top, left) in at else "" for left in lefts) for top in tops
-    )
+    if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
+        return None
+    return Table(box, tuple(tuple(row) for row in rows), _held(box, lines))
+
+
+def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
+    """A grid without words is a chart's; with words in few cells, or in half of its rows or columns, it is no table."""
     filled = sum(bool(cell) for row in rows for cell in row)
-    # A grid without words is a chart's; one with words in few of its cells is a form's frame or a chart's.
-    return Table(box, rows, tuple(inside)) if filled >= 3 and filled >= 0.3 * len(cells) else None
+    lines = (sum(any(line) for line in part) > 0.5 * len(part) for part in (rows, list(zip(*rows, strict=True))))
+    return filled >= 3 and filled >= 0.3 * cells and all(lines)
 
 
-def _cell_text(cell: Box, lines: Sequence[Line]) -> str:
-    words = [word.text for line in lines for word in line.words if _holds(cell, word.box)]
-    return " ".join(words)
+def _words(box: Box, lines: Nearby[Line]) -> list[Word]:
+    return [word for line in lines.meeting(box) for word in line.words if _holds(box, word.box)]
+
+
+def _held(box: Box, lines: Nearby[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines.meeting(box, 1) if _holds(box, line.box))
 
 
 def _holds(outer: Box, inner: Box) -> bool:
@@ -87,48 +110,77 @@ def _holds(outer: Box, inner: Box) -> bool:
 def ruled_tables(drawing: Drawing, lines: Sequence[Line], width: float) -> list[Table]:
     """Tables between horizontal rules of one width, as typeset in papers and reports."""
     found: list[Table] = []
-    used: set[Box] = set()
+    near = Nearby(lines)
     rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
-    for i, top in enumerate(rules):
-        if top in used:
-            continue
-        stack = [top]
-        for rule in rules[i + 1 :]:
-            same = abs(rule[0] - top[0]) < SNAP * 2 and abs(rule[2] - top[2]) < SNAP * 2
-            listing = len(stack) == 2 and _is_listing(stack[0], stack[1], lines)
-            if not same:
-                continue
-            if not listing and not _tabular_between(stack[-1], rule, lines, drawing):
-                break
-            stack.append(rule)
-        if len(stack) > 1:
-            used.update(stack)
-            box = hull(stack)
-            inside = [line for line in lines if _holds(box, line.box)]
-            found.append(Table(box, cells_of(inside), tuple(inside)))
-    return found
+    waiting = dict.fromkeys(rules[:MOST_RULES])
+    while waiting:
+        first = next(iter(waiting))
+        alike = [rule for rule in waiting if _same_width(first, rule)]
+        stack = _stack(alike, drawing, near)
+        for rule in stack:
+            del waiting[rule]
+        box = hull(stack)
+        if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
+            own = _held(box, near)
+            found.append(Table(box, cells_of(own), own))
+    return [table for table in found if len(table.rows) > 1]
 
 
-def _tabular_between(upper: Box, lower: Box, lines: Sequence[Line], drawing: Drawing) -> bool:
-    box = (upper[0], upper[3], upper[2], lower[1])
-    inside = [line for line in lines if _holds(box, line.box)]
-    drawn = sum(area(cluster) for cluster in drawing.clusters if _holds(box, cluster))
-    if not inside or drawn > MOST_DRAWN * area(box):
+def _stack(rules: Sequence[Box], drawing: Drawing, lines: Nearby[Line]) -> list[Box]:
+    """The first rule, and those that follow it with a table between them."""
+    verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
+    stack = [rules[0]]
+    for rule in rules[1:]:
+        # The steps of an algorithm follow its head down to a third rule.
+        steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
+        between = _between(stack[-1], rule)
+        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, drawing, lines):
+            break
+        stack.append(rule)
+    return stack
+
+
+def _cuts_through(box: Box, cluster: Box) -> bool:
+    """Whether a drawing lies half in the box: then the rules around it are bars of a chart, or part its groups."""
+    return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
+
+
+def _same_width(a: Box, b: Box) -> bool:
+    return abs(a[0] - b[0]) < SNAP * 2 and abs(a[2] - b[2]) < SNAP * 2
+
+
+def _between(upper: Box, lower: Box) -> Box:
+    return (upper[0], upper[3], upper[2], lower[1])
+
+
+def _tabular(box: Box, drawing: Drawing, lines: Nearby[Line]) -> bool:
+    """Whether what stands between two rules is rows of cells, or the head of an algorithm."""
+    own = _held(box, lines)
+    drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
+    if not own or drawn > MOST_DRAWN * area(box):
         return False
-    rows = rows_of(inside)
-    if _is_listing(upper, lower, lines):
+    if _is_listing(box, lines):
         return True
-    several = sum(len(row) > 1 for row in rows)
-    running = sum(len(block.lines) for block in group(inside) if block.prose and len(block.lines) > 2)
-    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in inside)
-    return several >= 0.5 * len(rows) and (not wide or several > 1) and running < 0.5 * len(inside)
+    # Bands, not rows: a cell of two lines has its neighbour's one line beside both.
+    bands = split(own, axis=1, gap=-TOLERANCE)
+    several = sum(len(split(band, axis=0, gap=0)) > 1 for band in bands)
+    running = sum(len(block.lines) for block in group(own) if block.prose and len(block.lines) > 2)
+    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in own)
+    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(own)
 
 
-def _is_listing(upper: Box, lower: Box, lines: Sequence[Line]) -> bool:
-    """Between these rules stands the head of an algorithm; its steps follow down to a third rule."""
-    box = (upper[0], upper[3], upper[2], lower[1])
-    inside = [line for line in lines if _holds(box, line.box)]
-    return 0 < len(inside) <= 3 and inside[0].text.lower().startswith("algorithm")
+def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float64]) -> bool:
+    """Whether a vertical rule (n, 4) that starts and ends at these rules runs through the box."""
+    x1, y1, x2, y2 = verticals.T
+    within = (x1 > box[0] + SNAP) & (x2 < box[2] - SNAP) & (y1 < box[1] + SNAP) & (y2 > box[3] - SNAP)
+    ends = verticals[within][:, 1::2, None]
+    return bool((np.abs(ends - np.array([rule[1] for rule in rules])) < SNAP).any(axis=2).all(axis=1).any())
+
+
+def _is_listing(box: Box, lines: Nearby[Line]) -> bool:
+    """Whether the head of an algorithm stands here."""
+    own = _held(box, lines)
+    return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")
 
 
 def aligned_tables(lines: Sequence[Line]) -> list[Table]:
@@ -136,33 +188,22 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
     found: list[Table] = []
     run: list[list[Line]] = []
     for row in [*rows_of(lines), []]:
-        if row and _tabular(row) and (not run or _follows(run[-1], row)):
+        if _is_row(row) and (not run or _follows(run[-1], row)):
             run.append(row)
             continue
         if len(run) >= 3:
-            inside = _with_stragglers([line for part in run for line in part], lines)
-            found.append(Table(hull(line.box for line in inside), cells_of(inside), tuple(inside)))
-        run = [row] if row and _tabular(row) else []
+            own = [line for part in run for line in part]
+            found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
+        run = [row] if _is_row(row) else []
     return found
 
 
-def _with_stragglers(inside: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """Also the short lines beside the rows: a first column whose cells stand between the others' baselines."""
-    box = hull(line.box for line in inside)
-    taken = {id(line) for line in inside}
-    near = [
-        line
-        for line in lines
-        if id(line) not in taken
-        and len(line.words) <= 6
-        and box[1] <= (line.box[1] + line.box[3]) / 2 <= box[3]
-        and max(line.box[0] - box[2], box[0] - line.box[2]) < 4 * line.size
-    ]
-    return [*inside, *near]
-
-
-def _tabular(row: Sequence[Line]) -> bool:
-    if len(row) < 2 or any(len(line.words) > 9 for line in row) or any(" . . " in line.text for line in row):
+def _is_row(row: Sequence[Line]) -> bool:
+    if (
+        not 2 <= len(row) <= MOST_COLUMNS
+        or any(len(line.words) > 9 for line in row)
+        or any(" . . " in line.text for line in row)
+    ):
         return False
     numbers = sum(bool(NUMERIC.fullmatch(line.words[0].text)) for line in row[1:])
     return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)

@@ -28,6 +28,8 @@ BOLD = re.compile(r"bold|black|heavy|demi|medi", re.IGNORECASE)
 SEMIBOLD = 600
 # In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
 TWICE = 0.5
+# It is looked for among this many of its last places.
+MOST_REPEATS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,13 @@ def read_runs(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page:
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
     """
     styles = _Styles(raw, shown)
-    placed = _once(_words(characters, page))
+    placed = _once(_placed_words(characters, page))
     for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
         words = list(group)
         yield _run(words, style, styles.baseline(words[0].number))
 
 
-def _words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
+def _placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
     codes, boxes = characters.codes, characters.boxes
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
@@ -98,13 +100,13 @@ def _clean(text: str) -> str:
 
 
 def _once(words: Iterator[_Placed]) -> Iterator[_Placed]:
-    seen: set[tuple[str, float, int, int]] = set()
+    places: dict[str, list[Box]] = {}
     for placed in words:
-        text, box = placed.word.text, placed.word.box
-        cell = max(1.0, round(TWICE * (box[3] - box[1])))
-        column, row = round(box[0] / cell), round(box[1] / cell)
-        if (text, cell, column, row) not in seen:
-            seen.update((text, cell, column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1))
+        x1, y1, _, y2 = placed.word.box
+        reach = max(1.0, TWICE * (y2 - y1))
+        same = places.setdefault(placed.word.text, [])
+        if not any(abs(x1 - box[0]) < reach and abs(y1 - box[1]) < reach for box in same[-MOST_REPEATS:]):
+            same.append(placed.word.box)
             yield placed
 
 
@@ -157,9 +159,7 @@ def _run(placed: list[_Placed], style: _Style, baseline: float) -> Run:
     words = tuple(word.word for word in placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
-    # Some fonts are drawn at another size than they say.
-    plausible = 0.25 * style.size <= tallest <= 1.8 * style.size or (tallest < style.size and not _has_letters(words))
-    size = style.size if plausible else tallest / 0.72
+    size = _size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))
     bottom = max(word.box[3] for word in words)
     # A baseline far from the ink says nothing, and one above upside-down letters is not what lines stand on.
     if not style.head_up or not abs(baseline - bottom) <= 2 * size:
@@ -176,8 +176,13 @@ def _runs_down(placed: list[_Placed]) -> bool:
     return y2 - y1 > 1.5 * max(longest.letter) and y2 - y1 > 1.5 * (x2 - x1)
 
 
-def _has_letters(words: tuple[Word, ...]) -> bool:
-    return any(c.isalnum() for word in words for c in word.text)
+def _size(stated: float, tallest: float, *, letters: bool) -> float:
+    """What the font says, unless the ink says otherwise: some fonts are drawn at another size than they state."""
+    least = 0.25 * stated if letters else 0.0
+    # Fonts that are not embedded may have no ink that pdfium knows of.
+    if stated > 0 and (tallest < 0.02 * stated or least <= tallest <= 1.8 * stated):
+        return stated
+    return max(tallest / 0.72, 1.0)
 
 
 def _full_height(word: Word, baseline: float, size: float) -> Word:

@@ -1,5 +1,3 @@
-# ruff: noqa: RUF001 - the marks that end a Chinese sentence are meant as they are
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -71,7 +71,7 @@ ICE = (
     "The day on which river ice breaks up decides when ferries stop. LagStage forecasts it seven days ahead with a "
     "mean absolute error of 2.1 days [3], against 3.9 days for degree-day sums [1, 2]."
 )
-BASE = "The base temperature is fixed at –0.4 °C for all reaches. Below it the readings say little about melting."  # noqa: RUF001
+BASE = "The base temperature is fixed at –0.4 °C for all reaches. Below it the readings say little about melting."
 
 TEXTS = {
     "storm": quote(STORM, section="Statement of the Chair"),

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - dashes and wide punctuation are meant as they are
 """Which quotes the extractive generator cites, how its answers read, and when it abstains."""
 
 import asyncio

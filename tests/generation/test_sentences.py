@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - text in other scripts
 """Sentences are cut where a reader would cut them, and nothing is lost."""
 
 import pytest

@@ -1,7 +1,6 @@
 """The small guide to a mountain railway: page labels, numbered steps, timetables, a map with lettering."""
 
 # The documents are set as print is, with dashes that ruff takes for slips of the keyboard.
-# ruff: noqa: RUF001
 
 from __future__ import annotations
 

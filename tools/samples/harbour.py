@@ -1,7 +1,6 @@
 """The annual report of a harbour authority: a ruled table, a bar chart, a photograph, lists, running heads."""
 
 # The documents are set as print is, with dashes that ruff takes for slips of the keyboard.
-# ruff: noqa: RUF001
 
 from __future__ import annotations
 

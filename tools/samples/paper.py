@@ -1,7 +1,6 @@
 """A paper in two columns: an equation, a line chart, a table with few rules, a diagram across the page."""
 
 # The documents are set as print is, with dashes and Greek letters that ruff takes for slips of the keyboard.
-# ruff: noqa: RUF001
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What the paper on river ice says."""
 
 # The documents are set as print is, with dashes and Greek letters that ruff takes for slips of the keyboard.
-# ruff: noqa: RUF001
 
 TITLE = "Forecasting River-Ice Break-up with Sparse Thermistor Strings and a Lagged Stage Index"
 AUTHORS = "Ilse Varga-Holm, Tomas Brekkan and Ruth Adeyemi-Lind"

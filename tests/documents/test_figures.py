@@ -1,0 +1,93 @@
+"""Clusters of ink become figures."""
+
+from made_pages import A4, line, paragraph, prose
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.figures import Figure, find_figures
+from quoteweave.documents.lines import Line
+
+SLIDE = (960.0, 540.0)
+
+
+def figures(clusters: list[Box], lines: list[Line], page: tuple[float, float] = A4) -> list[Figure]:
+    return sorted(find_figures(clusters, lines, page), key=lambda figure: figure.box)
+
+
+def test_labels_close_to_a_drawing_are_part_of_it() -> None:
+    labels = [line("Tonnes", 100, 88), line("2019", 110, 305), line("2020", 200, 305), line("North", 62, 200)]
+    (figure,) = figures([(100, 100, 300, 300)], [*labels, *prose(100, 400)])
+    assert figure.box == (62, 88, 300, 315)
+    assert figure.text == "Tonnes\nNorth\n2019 2020"
+    assert set(figure.lines) == set(labels)
+
+
+def test_captions_titles_and_paragraphs_are_left_out() -> None:
+    around = [
+        line("Figure 1: Tonnes of cargo", 100, 305),
+        line("Cargo through the northern quay", 100, 86, bold=True),
+        *prose(310, 100, rows=15),
+    ]
+    (figure,) = figures([(100, 100, 300, 300)], around)
+    assert figure.box == (100, 100, 300, 300)
+    assert figure.lines == ()
+
+
+def test_a_shaded_paragraph_is_no_figure() -> None:
+    assert figures([(40, 90, 250, 165)], prose(50, 100)) == []
+
+
+def test_a_page_background_is_no_figure_but_a_full_page_picture_is() -> None:
+    page: Box = (0, 0, 600, 800)
+    assert (
+        figures([page], paragraph(["a title that says something here", "and another such"] * 2, 50, 100, pitch=60))
+        == []
+    )
+    assert [figure.box for figure in figures([page], [line("Spring", 50, 100)])] == [page]
+
+
+def test_small_drawings_are_no_figures() -> None:
+    assert figures([(100, 100, 130, 130)], []) == []
+
+
+def test_panels_side_by_side_and_stacked_are_one_figure() -> None:
+    side_by_side: list[Box] = [(50, 100, 200, 250), (240, 100, 390, 250)]
+    assert [figure.box for figure in figures(side_by_side, [])] == [(50, 100, 390, 250)]
+    stacked: list[Box] = [(50, 100, 200, 200), (50, 240, 200, 340)]
+    assert [figure.box for figure in figures(stacked, [])] == [(50, 100, 200, 340)]
+
+
+def test_text_between_panels_keeps_them_apart() -> None:
+    stacked: list[Box] = [(50, 100, 240, 200), (50, 250, 240, 350)]
+    between = paragraph(["the harbour was dredged again in early spring"] * 2, 50, 212)
+    assert len(figures(stacked, between)) == 2
+
+
+def test_two_captions_keep_panels_apart_and_one_does_not() -> None:
+    panels: list[Box] = [(50, 100, 200, 250), (240, 100, 390, 250)]
+    two = [line("Figure 1: The quay", 60, 262), line("Figure 2: The mole", 250, 262)]
+    assert [figure.box for figure in figures(panels, two)] == panels
+    assert len(figures(panels, [line("Figure 1: The quay and the mole, seen from the sea", 90, 262)])) == 1
+
+
+def test_panels_of_unlike_size_or_far_apart_stay_apart() -> None:
+    assert len(figures([(50, 100, 200, 250), (240, 100, 390, 150)], [])) == 2
+    assert len(figures([(50, 100, 200, 250), (300, 100, 450, 250)], [])) == 2
+
+
+def test_numbers_make_a_chart() -> None:
+    ticks = [line(number, 104, y) for number, y in (("0", 280), ("50", 230), ("100", 180), ("150%", 130))]
+    assert figures([(100, 100, 300, 300)], ticks)[0].layout == "chart"
+    assert figures([(100, 100, 300, 300)], [*ticks[:3], line("Quay", 200, 200)])[0].layout == "figure"
+
+
+def test_on_a_slide_scattered_labels_and_drawings_are_one_picture() -> None:
+    icons: list[Box] = [(100, 200, 150, 250), (100, 380, 150, 430)]
+    labels = [line(text, 102, 268 + 28 * i) for i, text in enumerate(("70,000", "visits", "425", "sailed"))]
+    assert [figure.box for figure in figures(icons, labels, SLIDE)] == [(100, 200, 150, 430)]
+    assert [figure.box for figure in figures(icons, labels, (540.0, 960.0))] == icons
+
+
+def test_hundreds_of_pieces_and_thousands_of_labels_are_read() -> None:
+    pieces: list[Box] = [(x, y, x + 23, y + 23) for x in range(0, 580, 34) for y in range(0, 580, 34)]
+    labels = [line("a", 7 * (i % 80), 8 * (i // 80), size=4) for i in range(6000)]
+    assert len(figures(pieces, labels)) == 1

@@ -1,0 +1,53 @@
+"""Words and runs become lines."""
+
+from quoteweave.documents.lines import Run, Word, letters, lines_of
+
+
+def run(*words: tuple[str, float, float], y: float = 100, size: float = 10, bold: bool = False) -> Run:
+    placed = tuple(Word(text, (left, y, right, y + size)) for text, left, right in words)
+    return Run(placed, size, y + 0.8 * size, "Serif", bold, True)
+
+
+def texts(*runs: Run) -> list[str]:
+    return [line.text for line in lines_of(runs)]
+
+
+def test_runs_on_one_baseline_join_and_a_columns_gap_parts_them() -> None:
+    assert texts(run(("The", 0, 15)), run(("tide", 18, 35))) == ["The tide"]
+    assert texts(run(("Left", 0, 20), ("right", 60, 80))) == ["Left", "right"]
+    # 1.6 font sizes part columns: here 16 points.
+    assert texts(run(("a", 0, 5)), run(("b", 20.9, 26))) == ["a b"]
+    assert texts(run(("a", 0, 5)), run(("b", 21.1, 26))) == ["a", "b"]
+
+
+def test_runs_on_different_baselines_stay_apart() -> None:
+    assert texts(run(("one", 0, 15)), run(("two", 0, 15), y=112)) == ["one", "two"]
+
+
+def test_right_to_left_text_goes_on_to_the_left_in_the_order_it_is_read() -> None:
+    assert texts(run(("שלום", 60, 85)), run(("עולם", 30, 57))) == ["שלום עולם"]
+
+
+def test_a_line_is_bold_and_as_large_as_most_of_its_letters() -> None:
+    small_note = run(("1", 40, 43), size=6, y=98)
+    (line,) = lines_of([run(("Introduction", 0, 38), bold=True), small_note])
+    assert (line.bold, line.size, line.font) == (True, 10, "Serif")
+    assert line.box == (0, 98, 43, 110)
+    (line,) = lines_of([run(("a", 0, 5), bold=True), run(("longer", 8, 38))])
+    assert not line.bold
+
+
+def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
+    up = [
+        Run((Word(text, (50, top, 60, top + 30)),), 10, 200, "", False, False)
+        for text, top in (("Axis", 160), ("label", 120))
+    ]
+    beside = Run((Word("other", (90, 120, 100, 150)),), 10, 200, "", False, False)
+    lines = lines_of([*up, beside])
+    assert [line.text for line in lines] == ["Axis label", "other"]
+    assert not lines[0].upright
+
+
+def test_letters_are_counted_without_spaces() -> None:
+    assert letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
+    assert letters([]) == 0

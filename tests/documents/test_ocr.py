@@ -1,0 +1,53 @@
+"""Text read off pictures, with the models that come with RapidOCR."""
+
+import numpy as np
+import pytest
+from made_pages import canvas
+from PIL import Image, ImageDraw
+
+from quoteweave.core.boxes import inside
+from quoteweave.core.errors import UsageError
+from quoteweave.documents import ocr as module
+from quoteweave.documents.lines import Word
+from quoteweave.documents.ocr import RapidOcr
+from quoteweave.documents.pdf_page import Picture
+
+
+def written(*texts: tuple[str, float, float]) -> Picture:
+    """Text of 14 points on a small page at 144 dpi, each by its top left in points."""
+    image = Image.fromarray(canvas((300, 100)))
+    draw = ImageDraw.Draw(image)
+    for text, x, y in texts:
+        draw.text((2 * x, 2 * y), text, fill="black", font_size=28)
+    return Picture(np.asarray(image), 2.0)
+
+
+def test_lines_come_with_words_boxes_in_points_and_a_size() -> None:
+    first, second = RapidOcr().read(written(("Depth 290 cm", 20, 15), ("Station D", 20, 60)))
+    assert (first.text, second.text) == ("Depth 290 cm", "Station D")
+    assert [word.text for word in first.words] == ["Depth", "290", "cm"]
+    assert inside((22, 20, 100, 26), first.box) == 1
+    assert first.box[3] < second.box[1]
+    assert first.size == pytest.approx(14, rel=0.35)
+    assert first.upright
+
+
+def test_a_columns_gap_parts_lines() -> None:
+    assert [line.text for line in RapidOcr().read(written(("left", 10, 40), ("right", 220, 40)))] == ["left", "right"]
+
+
+def test_nothing_is_read_where_nothing_is_written() -> None:
+    assert RapidOcr().read(Picture(canvas((50, 50)), 2.0)) == []
+    assert RapidOcr().read(Picture(np.zeros((3, 200, 3), dtype=np.uint8), 2.0)) == []
+
+
+def test_an_unknown_language_is_refused_with_a_way_out() -> None:
+    with pytest.raises(UsageError, match=r"'klingon'.*--ocr-language ch"):
+        RapidOcr("klingon").read(written(("Depth", 20, 20)))
+
+
+def test_characters_of_unspaced_scripts_are_put_together_as_the_text_has_them() -> None:
+    characters = [Word(c, (10.0 * i, 0, 10.0 * i + 9, 10)) for i, c in enumerate("港口水深ab")]
+    joined = module._join_unspaced("港口 水深ab", characters)
+    assert [word.text for word in joined] == ["港口", "水深ab"]
+    assert joined[1].box == (20, 0, 59, 10)

@@ -1,0 +1,182 @@
+"""A page's lines and picture become pieces, with crops stored and OCR done."""
+
+import io
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_pages import A4, canvas, fill, grid, ink_words, line, paragraph, picture, prose, scatter
+from PIL import Image
+
+from quoteweave.core.boxes import area, iou
+from quoteweave.documents.blocks import block_of
+from quoteweave.documents.lines import Line
+from quoteweave.documents.page_content import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
+from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.index.images import ImageStore
+
+ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
+
+
+@dataclass
+class ScriptedOcr:
+    """Reads these lines on a picture of the whole page, and one word on every crop."""
+
+    lines: list[Line] = field(default_factory=list)
+    whole: tuple[int, ...] = (1600, 1200, 3)
+    crops: int = 0
+
+    def read(self, picture: Picture) -> list[Line]:
+        if picture.pixels.shape == self.whole:
+            return self.lines
+        self.crops += 1
+        return [line("crop", 0, 0)]
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+def with_chart(lines: list[Line]) -> Pixels:
+    pixels = canvas()
+    scatter(pixels, (50, 300, 250, 400))
+    ink_words(pixels, lines)
+    return pixels
+
+
+def test_a_digital_page_gives_text_and_crops(images: ImageStore) -> None:
+    lines = prose(50, 100)
+    page = PageReader(images, None).read(3, picture(with_chart(lines)), lines=lines, label="iv")
+    assert (page.number, page.label, page.width, page.height, page.source) == (3, "iv", 600, 800, "text_layer")
+    text, figure = page.pieces
+    assert (text.kind, text.lines, text.prose, text.size, text.image) == ("text", 5, True, 10, None)
+    assert figure.kind == "figure"
+    assert figure.box == pytest.approx((47, 297, 253, 403), abs=2)
+    assert figure.ocr_text is None
+    crop = Image.open(images.path(figure.image or ""))
+    assert crop.format == "PNG"
+    assert crop.width == pytest.approx((figure.box[2] - figure.box[0] + 4) * 2, abs=2)
+
+
+def test_ocr_reads_the_crops_of_a_digital_page_but_not_its_text(images: ImageStore) -> None:
+    lines = prose(50, 100)
+    ocr = ScriptedOcr()
+    page = PageReader(images, ocr).read(0, picture(with_chart(lines)), lines=lines)
+    assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
+    assert ocr.crops == 1
+
+
+def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -> None:
+    lines = [*prose(50, 100), line("50", 60, 350)]
+    page = PageReader(images, ScriptedOcr(lines)).read(0, picture(with_chart(lines)), lines=[])
+    text, figure, whole = page.pieces
+    assert page.source == "ocr"
+    assert text.text.startswith("the harbour was dredged")
+    assert (figure.text, figure.ocr_text) == ("", "50")
+    assert (whole.kind, whole.box) == ("page", (0, 0, 600, 800))
+    assert whole.ocr_text is not None
+    assert "the harbour was dredged again in early spring\n" in whole.ocr_text
+    assert Image.open(images.path(whole.image or "")).format == "JPEG"
+
+
+def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
+    lines = prose(50, 100)
+    broken = paragraph(["\ufffd\ufffd\ufffd \ue000\ue001\ue002\ue003"] * 8, 50, 100)
+    page = PageReader(images, ScriptedOcr(lines)).read(0, picture(canvas()), lines=broken)
+    assert page.source == "ocr"
+    assert page.pieces[0].text.startswith("the harbour")
+
+
+def test_an_empty_page_without_ocr_is_still_there_as_a_whole(images: ImageStore) -> None:
+    page = PageReader(images, None).read(0, picture(canvas()), lines=[])
+    assert page.source == "none"
+    assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("page", None)]
+    read = PageReader(images, ScriptedOcr()).read(0, picture(canvas()), lines=[])
+    assert (read.source, read.pieces[0].ocr_text) == ("none", "")
+
+
+def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (1600, 1200, 3)).astype(np.uint8)
+    page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(0, Picture(noise, 2.0), lines=[])
+    assert [piece.kind for piece in page.pieces] == ["text", "page"]
+
+
+def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore) -> None:
+    pixels = canvas()
+    ys = [20 + 20 * i for i in range(39)]
+    grid(pixels, [20, 300, 580], ys)
+    rows = [line(f"row {i:02d}", 30, y + 5) for i, y in enumerate(ys[:-1])] + [
+        line(str(i), 310, y + 5) for i, y in enumerate(ys[:-1])
+    ]
+    page = PageReader(images, None).read(0, picture(pixels), lines=rows)
+    whole, *parts = page.pieces
+    assert [piece.part for piece in page.pieces] == ["", "part 1 of 2", "part 2 of 2"]
+    assert {piece.kind for piece in page.pieces} == {"table"}
+    assert whole.text == "\n".join(part.text for part in parts)
+    assert parts[0].text.splitlines()[0] == "row 00 | 0"
+    assert all(area(part.box) <= LARGEST * 1.1 * A4[0] * A4[1] for part in parts)
+    assert parts[0].box[3] == parts[1].box[1]
+
+
+def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (1400, 800, 3)).astype(np.uint8)
+    pixels = canvas()
+    pixels[100:1500, 200:1000] = noise
+    page = PageReader(images, None).read(0, picture(pixels), lines=[])
+    whole, upper, lower, _ = page.pieces
+    assert iou(whole.box, (100, 50, 500, 750)) > 0.95
+    assert upper.box[3] == lower.box[1] == pytest.approx(400, abs=2)
+    assert upper.image != lower.image
+
+
+def test_long_text_is_cut_between_lines_into_even_parts() -> None:
+    block = block_of(paragraph([ENGLISH] * 40, 50, 50))
+    parts = at_a_glance(block)
+    assert [line for part in parts for line in part.lines] == list(block.lines)
+    assert max(len(part.text) for part in parts) <= LONGEST_TEXT + len(ENGLISH)
+    assert max(len(part.lines) for part in parts) - min(len(part.lines) for part in parts) <= 1
+    assert at_a_glance(block_of(prose(0, 0))) == [block_of(prose(0, 0))]
+
+
+def glyph_numbers(text: str) -> str:
+    """What a text layer says where a font's glyph numbers are taken for characters: "the" becomes "WKH"."""
+    return "".join(chr(ord(c) - 29) if c > " " else c for c in text)
+
+
+def test_shuffled_letters_private_characters_and_replacements_are_garbled() -> None:
+    texts = [
+        "Straße nach Grünegg, links " * 10,
+        "Привет мир " * 20,
+        "港口的水深是九米 " * 20,
+        "12.5 13.1 88 " * 30,
+        "HTTP " * 9,
+    ]
+    for text in (ENGLISH * 2, *texts):
+        assert not garbled([line(text, 0, 0)]), text
+    for text in (glyph_numbers(ENGLISH * 3), "\ufffd" * 5 + "abc", "\uf0b7\uf0b8\uf0b9 ok"):
+        assert garbled([line(text, 0, 0)]), text
+    assert not garbled([])
+    assert not garbled([line("\uf0b7 Text of a list with one odd bullet", 0, 0)])
+
+
+@given(st.lists(st.sampled_from(ENGLISH.split()), min_size=50, max_size=80), st.randoms())
+def test_english_is_never_garbled_however_its_words_come(words: list[str], seed: random.Random) -> None:
+    seed.shuffle(words)
+    assert not garbled([line(" ".join([*words, *ENGLISH.split()]), 0, 0)])
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_judged(text: str) -> None:
+    assert garbled([line(f"a {text}", 0, 0)]) in (True, False)
+
+
+def test_pictures_are_encoded_as_they_are_or_as_jpeg() -> None:
+    pixels = canvas((20, 10))
+    fill(pixels, (2, 2, 8, 8), (200, 30, 40))
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(encode(pixels)))), pixels)
+    assert Image.open(io.BytesIO(encode(pixels, lossy=True))).format == "JPEG"

@@ -1,0 +1,137 @@
+"""What the whole document tells: layouts, sections, lists, ids."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_pieces import SENTENCE, body, image, page, text
+
+from quoteweave.core.records import Layout, Quote
+from quoteweave.documents.page_content import Piece
+from quoteweave.documents.structure import LONGEST_LIST, assemble
+
+
+def layout(piece: Piece) -> Layout:
+    """Of a piece on a page of running text."""
+    return assemble([page(0, piece, body(300), body(400))]).quotes[0].layout
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        (text("Dredging", size=14), "title"),
+        (text("Dredging", bold=True), "title"),
+        (text("2.1 Dredging the channel"), "title"),
+        (text("DREDGING THE CHANNEL"), "title"),
+        (text("Dredging the channel."), "paragraph"),
+        (text("14.2", size=30), "paragraph"),
+        (text(SENTENCE, bold=True, lines=2), "paragraph"),
+        (text("Figure 3: The quay"), "caption"),
+        (text("TABLE IV. Tonnes by month", bold=True), "caption"),
+        (text("Fig. 2a. The mole"), "caption"),
+        (text("Figures 3 and 4 show the quay"), "paragraph"),
+        (text("• the ferry leaves"), "list"),
+        (text("(b) the ferry leaves"), "list"),
+        (text("1. Dredging", bold=True), "title"),
+        (text("E = mc² + p / 2"), "equation"),
+        (text("the sum a = b + c is given for each month of the year"), "paragraph"),
+        (body(), "paragraph"),
+        (image("chart", (50, 100, 250, 200)), "chart"),
+        (image("page", (0, 0, 600, 800)), "page"),
+    ],
+    ids=lambda value: value.text[:24] if isinstance(value, Piece) else value,
+)
+def test_pieces_are_called_what_they_are(piece: Piece, expected: Layout) -> None:
+    assert layout(piece) == expected
+
+
+def test_titles_are_told_from_the_text_size_of_their_page() -> None:
+    """A slide's text is larger than a report's; only what is larger than that is a title."""
+    big = text(SENTENCE * 3, 300, size=20, lines=5)
+    document = assemble([page(0, text("Dredging", size=14), body(300)), page(1, text("more of it", size=20), big)])
+    assert [quote.layout for quote in document.quotes] == ["title", "paragraph", "paragraph", "paragraph"]
+
+
+def test_every_quote_stands_under_the_title_above_it_also_on_the_next_page() -> None:
+    document = assemble(
+        [
+            page(0, body(50), text("Dredging", size=14), body(200)),
+            page(1, body(), text("Ferries", 300, size=14), body(400)),
+        ]
+    )
+    assert [quote.section for quote in document.quotes] == [
+        None,
+        "Dredging",
+        "Dredging",
+        "Dredging",
+        "Ferries",
+        "Ferries",
+    ]
+
+
+def test_quotes_carry_what_their_pieces_know() -> None:
+    chart = image("chart", (50.123, 100, 250, 200), "May 1,204")
+    document = assemble([page(0, text("Figure 1: Tonnes", 205), chart, body(300), label="iv")], ["one warning"])
+    assert document.quotes[1] == Quote(
+        id="0:1",
+        document="",
+        page=0,
+        page_label="iv",
+        bbox=(50.12, 100, 250, 200),
+        kind="image",
+        layout="chart",
+        caption="Figure 1: Tonnes",
+        text="May 1,204",
+        image="ab/ab.png",
+    )
+    assert (document.pages[0].label, document.pages[0].text_source) == ("iv", "text_layer")
+    assert document.warnings == ("one warning",)
+
+
+def test_items_that_follow_each_other_become_one_list() -> None:
+    items = [text("• the ferry leaves", 100), text("• the crane stays", 113), text("• the mole ends", 126)]
+    first, second, _ = assemble([page(0, *items, text("• far below", 200), body(300))]).quotes
+    assert first.text == "• the ferry leaves\n• the crane stays\n• the mole ends"
+    assert first.bbox == (50, 100, 250, 138)
+    assert second.text == "• far below"
+
+
+def test_a_long_list_is_several_quotes() -> None:
+    items = [text(f"• item {i} " + "word " * 40, 100 + 12 * i) for i in range(20)]
+    quotes = assemble([page(0, *items)]).quotes
+    assert len(quotes) > 1
+    assert all(len(quote.text) <= LONGEST_LIST + 1 for quote in quotes)
+    assert "\n".join(quote.text for quote in quotes) == "\n".join(item.text for item in items)
+
+
+def test_lists_in_two_columns_stay_apart() -> None:
+    items = [text("• the ferry leaves", 100), text("• the crane stays", 113, x=320)]
+    assert len(assemble([page(0, *items)]).quotes) == 2
+
+
+def test_a_document_without_pages_or_pieces_is_empty() -> None:
+    assert assemble([]).quotes == ()
+    assert len(assemble([page(0)]).pages) == 1
+
+
+pieces = st.one_of(
+    st.builds(
+        text,
+        st.sampled_from(["Dredging", "• an item", "Figure 1: The quay", "7", SENTENCE * 2, "a = b"]),
+        st.floats(0, 790),
+        size=st.sampled_from([8.0, 10.0, 16.0]),
+        bold=st.booleans(),
+        lines=st.integers(1, 6),
+    ),
+    st.builds(image, st.sampled_from(["figure", "chart", "table", "page"]), st.just((50.0, 300.0, 250.0, 400.0))),
+)
+
+
+@given(st.lists(st.lists(pieces, max_size=12), max_size=6))
+def test_ids_are_unique_pages_complete_and_no_words_lost(made: list[list[Piece]]) -> None:
+    document = assemble([page(i, *found) for i, found in enumerate(made)])
+    ids = [quote.id for quote in document.quotes]
+    assert len(set(ids)) == len(ids)
+    assert [each.number for each in document.pages] == list(range(len(made)))
+    words = [word for found in made for piece in found for word in piece.text.split()]
+    assert [word for quote in document.quotes for word in quote.text.split()] == words
+    assert all(quote.id.startswith(f"{quote.page}:") for quote in document.quotes)

@@ -1,0 +1,170 @@
+"""Tables: grids, stacks of rules, and aligned rows."""
+
+from collections.abc import Sequence
+
+import pytest
+from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, scatter
+
+from quoteweave.core.boxes import Box, iou
+from quoteweave.documents.drawing import Drawing, find_drawing
+from quoteweave.documents.lines import Line
+from quoteweave.documents.pdf_page import Pixels
+from quoteweave.documents.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+
+XS, YS = [50, 150, 250], [100, 120, 140, 160]
+CELLS = [["Month", "Tonnes"], ["May", "1,204"], ["June", "988"]]
+
+
+def cell_lines(cells: Sequence[Sequence[str]], xs: Sequence[float], ys: Sequence[float]) -> list[Line]:
+    return [
+        line(text, x + 5, y + 5)
+        for y, row in zip(ys, cells, strict=False)
+        for x, text in zip(xs, row, strict=False)
+        if text
+    ]
+
+
+def grids(pixels: Pixels, lines: list[Line]) -> list[Table]:
+    return grid_tables(find_drawing(picture(pixels), lines), lines)
+
+
+def ruled(pixels: Pixels, lines: list[Line]) -> list[Table]:
+    return ruled_tables(find_drawing(picture(pixels), lines), lines, A4[0])
+
+
+def test_a_grid_has_the_cells_that_its_rules_close() -> None:
+    pixels = canvas()
+    grid(pixels, XS, YS)
+    lines = cell_lines(CELLS, XS, YS)
+    (table,) = grids(pixels, [*lines, *prose(50, 200)])
+    assert table.rows == (("Month", "Tonnes"), ("May", "1,204"), ("June", "988"))
+    assert iou(table.box, (50, 100, 251, 161)) > 0.97
+    assert table.lines == tuple(lines)
+    assert table.text == "Month | Tonnes\nMay | 1,204\nJune | 988"
+
+
+def test_words_of_one_line_go_to_the_cells_they_stand_in() -> None:
+    lines = [line("ab cd", 60, y + 5) for y in YS[:3]]
+    # "ab" ends at 70 and "cd" starts at 72.5: between them stands a rule.
+    pixels = canvas()
+    grid(pixels, [50, 71, 110], YS)
+    (table,) = grids(pixels, lines)
+    assert table.rows == (("ab", "cd"),) * 3
+
+
+def test_a_grid_without_words_or_with_labels_across_it_is_a_charts() -> None:
+    pixels = canvas()
+    grid(pixels, XS, YS)
+    assert grids(pixels, []) == []
+    assert grids(pixels, cell_lines([["", ""], ["", ""], ["988", ""]], XS, YS)) == []
+    across = [line("1,204", 138, y - 5) for y in YS]
+    assert grids(pixels, across) == []
+
+
+def test_a_frame_is_no_table() -> None:
+    pixels = canvas()
+    grid(pixels, [50, 250], [100, 200])
+    assert grids(pixels, prose(55, 110)) == []
+
+
+def test_a_grid_of_thousands_of_crossings_is_left_alone() -> None:
+    pixels = canvas()
+    grid(pixels, list(range(10, 590, 7)), list(range(10, 790, 7)))
+    assert grids(pixels, prose(50, 100)) == []
+
+
+def booktabs(pixels: Pixels, ys: list[float]) -> None:
+    for y in ys:
+        fill(pixels, (50, y, 350, y + 0.5))
+
+
+def test_rows_between_rules_of_one_width_are_a_table() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 120, 160])
+    lines = cell_lines(CELLS, [50, 250], [103, 122, 140])
+    (table,) = ruled(pixels, [line("Table 1: Cargo by month", 50, 80), *lines, *prose(50, 200)])
+    assert table.rows == (("Month", "Tonnes"), ("May", "1,204"), ("June", "988"))
+    assert iou(table.box, (50, 100, 350, 160)) > 0.97
+
+
+def test_a_cell_of_two_lines_does_not_end_the_table() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 120, 150, 170])
+    lines = cell_lines([["Sign", "Meaning"]], [50, 250], [100])
+    lines += [line("Wi-Fi", 55, 130), *paragraph(["Network is faulty and", "cannot be reached"], 255, 124)]
+    lines += cell_lines([["Bell", "Alarm set"]], [50, 250], [150])
+    (table,) = ruled(pixels, lines)
+    assert iou(table.box, (50, 100, 350, 170)) > 0.97
+
+
+def test_a_column_rule_makes_a_table_of_long_cells() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 150, 200])
+    fill(pixels, (120, 100, 120.5, 200.5))
+    lines = [line("Take a screenshot", 130, 105, bold=True), *prose(130, 118, rows=2)]
+    lines += [line("Scroll", 130, 155, bold=True), *prose(130, 168, rows=2)]
+    assert [iou(table.box, (50, 100, 350, 200)) > 0.97 for table in ruled(pixels, lines)] == [True]
+
+
+def test_paragraphs_between_rules_are_no_table() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 200])
+    wide = paragraph(["the harbour was dredged again in early spring, and so was the approach"] * 6, 55, 110)
+    assert ruled(pixels, wide) == []
+
+
+def test_one_row_between_two_rules_is_no_table() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 120])
+    assert ruled(pixels, cell_lines([["53", "37", "10"]], [50, 150, 250], [100])) == []
+
+
+def test_bars_of_a_chart_are_no_rules_of_a_table() -> None:
+    """A drawing that lies half between the rules: they part the groups of a chart."""
+    pixels = canvas()
+    booktabs(pixels, [200, 240, 280])
+    scatter(pixels, (150, 100, 300, 270))
+    lines = cell_lines([["Male", "40"], ["Female", "41"]], [50, 310], [210, 250])
+    assert ruled(pixels, lines) == []
+
+
+def test_an_algorithm_goes_down_to_its_last_rule() -> None:
+    pixels = canvas()
+    booktabs(pixels, [100, 118, 200])
+    steps = paragraph(["function dredge(channel)", "for each metre do", "dig", "end for", "return"], 60, 124)
+    (listing,) = ruled(pixels, [line("Algorithm 1 Dredging", 55, 104), *steps])
+    assert iou(listing.box, (50, 100, 350, 200)) > 0.97
+    assert listing.rows[0] == ("Algorithm 1 Dredging",)
+
+
+def test_rows_whose_cells_stand_under_each_other_are_a_table_without_rules() -> None:
+    rows = [["Space commerce", "109"], ["Reliability", "111"], ["Human resources", "115"], ["Cooperation", "118"]]
+    lines = cell_lines(rows, [50, 300], [100, 115, 130, 145])
+    (table,) = aligned_tables([*prose(50, 20, rows=3), *lines, *prose(50, 300, rows=3)])
+    assert table.rows == tuple(map(tuple, rows))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["May", "1,204"], ["June", "988"]],
+        [["the quay was moved", "and so was the mole"]] * 4,
+        [["Introduction . . . . . . . . 4", "9"]] * 4,
+    ],
+    ids=["two rows", "two columns of text", "a table of contents with leaders"],
+)
+def test_what_is_not_tabular_is_no_aligned_table(rows: list[list[str]]) -> None:
+    assert aligned_tables(cell_lines(rows, [50, 300], [100 + 15 * i for i in range(len(rows))])) == []
+
+
+def test_cells_come_from_where_the_lines_stand() -> None:
+    assert cells_of(cell_lines(CELLS, [50, 250], [100, 120, 140])) == tuple(map(tuple, CELLS))
+
+
+def test_thousands_of_cells_and_rules_are_read() -> None:
+    lines = [line("7", 5.8 * (i % 100), 8 * (i // 100), size=3) for i in range(8000)]
+    aligned_tables(lines)
+    box: list[Box] = [(10, y / 2, 500 + y % 90, y / 2 + 0.5) for y in range(1500)]
+    drawing = Drawing(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
+    assert grid_tables(drawing, lines) == []
+    assert isinstance(ruled_tables(drawing, lines, 600), list)

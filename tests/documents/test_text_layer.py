@@ -1,0 +1,48 @@
+"""Characters become words: what pdfium may answer, and no PDF can be made to say."""
+
+import numpy as np
+import pytest
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.characters import Characters
+from quoteweave.documents.text_layer import _placed_words
+
+PAGE = (600.0, 800.0)
+
+
+def words(text: str, *, boxes: dict[int, Box] | None = None) -> list[tuple[str, Box]]:
+    """Letters 5 points wide from (50, 100), with other boxes by their place."""
+    edges = np.array([(50 + 5 * i, 100, 55 + 5 * i, 110) for i in range(len(text))], dtype=np.float64).reshape(-1, 4)
+    for i, box in (boxes or {}).items():
+        edges[i] = box
+    codes = np.array([ord(c) for c in text], dtype=np.int64)
+    found = _placed_words(Characters(codes, edges, np.arange(len(text))), PAGE)
+    return [(placed.word.text, placed.word.box) for placed in found]
+
+
+def test_words_are_parted_by_spaces_of_any_kind_and_by_line_ends() -> None:
+    assert [text for text, _ in words("a bc\u00a0d\u2003e\u3000f\r\ng")] == ["a", "bc", "d", "e", "f", "g"]
+    assert words("ab c") == [("ab", (50, 100, 60, 110)), ("c", (65, 100, 70, 110))]
+    assert words("") == words("  \n") == []
+
+
+def test_a_hyphen_at_a_lines_end_ends_its_word() -> None:
+    assert [text for text, _ in words("har\x02bour co\u00adop")] == ["har-", "bour", "co-op"]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf")])
+def test_a_letter_without_a_place_takes_no_part_in_its_words_box(odd: float) -> None:
+    assert words("abc d", boxes={1: (odd, odd, odd, odd)})[0] == ("abc", (50, 100, 65, 110))
+    assert words("abc d", boxes={4: (70, odd, 75, odd)}) == [("abc", (50, 100, 65, 110))]
+
+
+def test_words_outside_the_page_are_dropped_and_boxes_cut_at_its_edge() -> None:
+    boxes: dict[int, Box] = {0: (-1e9, -5, 1e9, 5), 2: (700, 100, 705, 110), 4: (-20, 100, -5, 110)}
+    assert words("a b c d", boxes=boxes) == [("a", (0, 0, 600, 5)), ("d", (80, 100, 85, 110))]
+
+
+def test_codes_beyond_unicode_are_replaced() -> None:
+    codes = np.array([65, 0x110000, 2**31 - 1], dtype=np.int64)
+    edges = np.tile([50.0, 100, 55, 110], (3, 1))
+    (placed,) = _placed_words(Characters(codes, edges, np.arange(3)), PAGE)
+    assert placed.word.text == "A\ufffd\ufffd"
