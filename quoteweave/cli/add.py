@@ -28,9 +28,7 @@ def add(
     ocr_language: Annotated[
         str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
     ] = "ch",
-    processes: Annotated[
-        int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")
-    ] = 0,
+    processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
     wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.characters import Characters, Floats
+from quoteweave.documents.characters import Characters, Floats, Ints
 from quoteweave.documents.lines import Run, Word
 
 if TYPE_CHECKING:
@@ -64,32 +65,42 @@ def read_runs(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page:
 
 
 def _placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
-    codes, boxes = characters.codes, characters.boxes
+    codes = characters.codes
+    starts, ends, rows = _spans(codes)
+    if not len(starts):
+        return
+    hulls, letters = _hulls(characters.boxes, starts, ends)
+    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
+    visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
+    hulls = np.clip(hulls, 0, [*page, *page])
+    text = "".join(map(chr, np.where(codes > sys.maxunicode, 0xFFFD, codes)))
+    for i in np.flatnonzero(visible):
+        x1, y1, x2, y2 = hulls[i].tolist()
+        width, height = letters[i].tolist()
+        word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
+        yield _Placed(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+
+
+def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Where words start and end, and the row of the text layer that each stands in."""
     hyphens = codes == LINE_END_HYPHEN
     inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
     first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
     first[:1] = inked[:1]
     last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
     last[-1:] = inked[-1:]
-    starts, ends = np.flatnonzero(first), np.flatnonzero(last) + 1
-    if not len(starts):
-        return
+    starts = np.flatnonzero(first)
     breaks = hyphens | (codes == 10) | (codes == 13)
-    rows = (np.cumsum(breaks) - breaks)[starts]
-    spans = np.stack([starts, ends], axis=1).ravel()
+    return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
+
+
+def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
+    """Of each word its box (n, 4), and its widest and tallest letter (n, 2); letters without a place take no part."""
+    boxes = np.where(np.isfinite(boxes), boxes, np.nan)
     sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
-    sides = np.concatenate([np.where(np.isfinite(sides), sides, np.nan), np.full((1, 6), np.nan)])
-    most = np.fmax.reduceat(sides, spans)[::2]
-    hulls = np.concatenate([-most[:, :2], most[:, 2:4]], axis=1)
-    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
-    visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
-    hulls = np.clip(hulls, 0, [*page, *page])
-    text = "".join(map(chr, np.where(codes > 0x10FFFF, 0xFFFD, codes)))
-    for i in np.flatnonzero(visible):
-        x1, y1, x2, y2 = hulls[i].tolist()
-        word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
-        width, height = most[i, 4:].tolist()
-        yield _Placed(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+    sides = np.concatenate([sides, np.full((1, 6), np.nan)])
+    most = np.fmax.reduceat(sides, np.stack([starts, ends], axis=1).ravel())[::2]
+    return np.concatenate([-most[:, :2], most[:, 2:4]], axis=1), most[:, 4:]
 
 
 def _clean(text: str) -> str:
