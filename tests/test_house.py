@@ -104,3 +104,8 @@ def test_the_changelog_has_an_entry_for_this_version() -> None:
 
 def _python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_constraints_pin_exact_versions_and_nothing_else() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9_.-]+==[^\s;]+", line)] == []

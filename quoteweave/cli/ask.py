@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox), unresolved, model, usage, seconds, warnings; and context:
+page from 0, page_label, bbox), unresolved, raw, model, usage, seconds, warnings; and context:
 texts and images, the hits that marks refer to."""
 
 

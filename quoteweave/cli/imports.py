@@ -34,7 +34,7 @@ def import_parsed(
     be shown. The layout parquet needs the extra 'parquet'.
     """
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
     from quoteweave.core.errors import UsageError
     from quoteweave.documents.importers.store import import_file
@@ -43,10 +43,16 @@ def import_parsed(
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     stderr = Console(stderr=True)
-    with Collection.create(collection) as opened:
-        steps = import_file(opened, path, format.value, metadata=pairs(meta))
-        shown = track(steps, "importing", console=stderr, transient=True, disable=as_json or not stderr.is_terminal)
-        documents = list(shown)
+    bar = Progress(console=stderr, transient=True, disable=as_json or not stderr.is_terminal)
+    with Collection.create(collection) as opened, bar:
+        task = bar.add_task("importing documents", total=None)
+        documents = import_file(
+            opened,
+            path,
+            format.value,
+            metadata=pairs(meta),
+            on_document=lambda _: bar.advance(task),
+        )
     if as_json:
         print_json({"imported": [document.model_dump(mode="json") for document in documents]})
         return

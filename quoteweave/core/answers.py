@@ -80,7 +80,8 @@ class Answer(Record):
     text: str
     blocks: tuple[Block, ...]
     citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")
-    unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote")
+    unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote; spans index raw")
+    raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
     model: str = Field(description="'extractive', or the model's name")
     usage: Usage = Usage()
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")

@@ -11,7 +11,6 @@
     │   ├── CollectionNotFound nothing there, or not a collection
     │   ├── CollectionLocked   another process is writing; the message names it
     │   ├── FormatMismatch     written by another format version; the message names the way out
-    │   ├── FingerprintMismatch an index was made with other settings than the ones searched with
     │   ├── QuoteNotFound      no quote of that id
     │   └── StorageError       the disk is full or refuses; what was there before is intact
     ├── EndpointError          a model's HTTP endpoint failed
@@ -38,6 +37,11 @@ class MissingExtra(UsageError):
 
     def __init__(self, library: str, extra: str) -> None:
         super().__init__(f"{library} is not installed; install it with: pip install 'quoteweave[{extra}]'")
+        self._said = (library, extra)
+
+    def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
+        # Exceptions are pickled by their message alone, and worker processes send theirs back pickled.
+        return type(self), self._said
 
 
 class DocumentError(QuoteweaveError):
@@ -70,10 +74,6 @@ class CollectionLocked(CollectionError):
 
 class FormatMismatch(CollectionError):
     """The collection was written by another format version."""
-
-
-class FingerprintMismatch(CollectionError):
-    """An index was made with other settings than the ones searched with."""
 
 
 class QuoteNotFound(CollectionError):

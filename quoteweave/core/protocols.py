@@ -29,7 +29,7 @@ class Describer(Protocol):
         """Changes whenever the same picture would be described in other words; part of the parser's fingerprint."""
         ...
 
-    def describe(self, image: bytes, caption: str | None) -> str:
+    async def describe(self, image: bytes, caption: str | None) -> str:
         """`image` is the crop as an image file; the words become the quote's `vlm_text`."""
         ...
 

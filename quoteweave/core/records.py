@@ -6,7 +6,7 @@ The answer's records are in `core.answers`.
 """
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -89,6 +89,15 @@ class Document(Record):
     warnings: tuple[str, ...] = ()
 
 
+T = TypeVar("T")
+
+
+def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return tuple(item for item in a if item in b)
+
+
 class Filter(Record):
     """Narrows a search. Fields left out do not narrow; those given must all hold."""
 
@@ -104,6 +113,27 @@ class Filter(Record):
         if self.first_page is not None and self.last_page is not None and self.first_page > self.last_page:
             raise ValueError(f"first_page {self.first_page} lies after last_page {self.last_page}")
         return self
+
+    def and_also(self, other: Self | None) -> Self:
+        """The filter that passes what both pass; `documents` is empty where nothing can."""
+        if other is None:
+            return self
+        first = max((page for page in (self.first_page, other.first_page) if page is not None), default=None)
+        last = min((page for page in (self.last_page, other.last_page) if page is not None), default=None)
+        metadata = {**self.metadata, **other.metadata}
+        nothing = type(self)(documents=())
+        if first is not None and last is not None and first > last:
+            return nothing
+        if {**metadata, **self.metadata} != metadata or (self.kind and other.kind and self.kind != other.kind):
+            return nothing
+        return type(self)(
+            documents=_both(self.documents, other.documents),
+            first_page=first,
+            last_page=last,
+            kind=self.kind or other.kind,
+            layouts=_both(self.layouts, other.layouts),
+            metadata=metadata,
+        )
 
 
 class Query(Record):

@@ -12,7 +12,9 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
+from quoteweave.core.protocols import Describer
 from quoteweave.core.records import Record
+from quoteweave.documents.describe import described
 from quoteweave.documents.parse import ParserSettings, Source
 from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
 from quoteweave.documents.walk import Found, find_files
@@ -45,6 +47,13 @@ class AddOptions:
     password: str | None = None
     processes: int = 0  # 0: one a core, four at most
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
+    describer: Describer | None = None  # says what image quotes show
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the same file would give other quotes."""
+        parser = self.settings.fingerprint
+        return parser if self.describer is None else f"{parser}+{self.describer.name}"
 
 
 def add(
@@ -90,7 +99,7 @@ class _Run:
         unknown = [(file.root, f"{file.name}/") for file in files if file.is_folder]
         for name, origin in self._known.items():
             kept = any(root == origin.root and name.startswith(folder) for root, folder in unknown)
-            if origin.root in roots and name not in names and not kept:
+            if origin.root in roots and name not in names and not kept and not origin.imported:
                 self._writer.remove(name)
                 self._outcome["removed"].append(name)
         looked = {file.root / file.name for file in files}
@@ -132,6 +141,8 @@ class _Run:
         if file.refused is not None:
             return None
         before = self._known.get(file.name)
+        if before is not None and before.imported:
+            return None
         root = self._roots.get(file.name, before.root if before else file.root)
         if root != file.root and os.path.lexists(root / file.name):
             return root
@@ -143,19 +154,31 @@ class _Run:
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
         before = self._known.get(file.name)
+        content = _hash(file.path)
+        if before is not None and before.imported and before.content != content:
+            raise DocumentError(
+                f"{file.name!r} was imported, and has changed since; import it again, or remove it first"
+            )
         return Origin(
             root=file.root,
-            content=_hash(file.path),
-            parser=self._options.settings.fingerprint,
+            content=content,
+            parser=self._options.fingerprint,
             metadata={**(before.metadata if before else {}), **self._options.metadata},
         )
 
     def _is_stored(self, name: str, origin: Origin) -> bool:
         """Whether the document is up to date; its metadata then is, too."""
         before = self._known.get(name)
-        if before is None or before.model_copy(update={"metadata": origin.metadata}) != origin:
+        if before is None or before.content != origin.content:
             return False
-        if before != origin:
+        if before.imported:  # what another tool made of this very file is not to be parsed over
+            self._outcome["unchanged"].append(name)
+            return True
+        if before.parser != origin.parser:
+            return False
+        if before.root != origin.root:  # its folder was moved
+            self._writer.move(name, origin.root)
+        if before.metadata != origin.metadata:
             self._writer.set_metadata(name, origin.metadata)
         self._outcome["unchanged"].append(name)
         return True
@@ -166,7 +189,10 @@ class _Run:
             if _hash(file.path) != origin.content:
                 raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
             format = read.format.value
-            self._writer.put(file.path, name=file.name, format=format, origin=origin, parsed=read.parsed)
+            parsed, describer = read.parsed, self._options.describer
+            if describer is not None:
+                parsed = described(parsed, self._collection.images, describer)
+            self._writer.put(file.path, name=file.name, format=format, origin=origin, parsed=parsed)
         except Exception as error:
             self._fail(file, origin.content, reason(error))
         else:

@@ -9,6 +9,7 @@ from typing import Literal
 from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
+from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.figures import Figure
 from quoteweave.documents.layout import Element, analyse
 from quoteweave.documents.lines import Line, letters
@@ -19,6 +20,8 @@ from quoteweave.index.images import ImageStore
 
 # A page with fewer characters than this in its text layer is read by OCR.
 LEAST_LETTERS = 20
+# One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
+STAMP_LETTERS = 200
 # Pieces larger than this share of the page are given in parts as well: what is cited can be checked at a glance.
 LARGEST = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
@@ -62,18 +65,29 @@ class PageReader:
     ocr: Ocr | None
 
     def read(self, number: int, picture: Picture, *, lines: Sequence[Line], label: str | None = None) -> PageContent:
-        """`lines` are the text layer's; a page that has none, or a garbled one, is read by OCR."""
+        """`lines` are the text layer's; a page that has none, a garbled one or a mere stamp is read by OCR."""
         height, width = (side / picture.scale for side in picture.pixels.shape[:2])
-        scanned = letters(lines) < LEAST_LETTERS or garbled(lines)
-        source: TextSource = "text_layer"
-        if scanned and self.ocr is not None:
-            lines, source = self.ocr.read(picture), "ocr"
-        source = source if lines else "none"
+        lines, source, scanned = self._lines(picture, lines, (width, height))
         elements = analyse(lines, picture, (width, height))
         pieces = [piece for element in elements for piece in self._pieces(element, picture, source, (width, height))]
         if scanned:
             pieces.append(self._whole_page(picture, lines, (width, height)))
         return PageContent(number, width, height, label, source, tuple(pieces))
+
+    def _lines(
+        self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]
+    ) -> tuple[Sequence[Line], TextSource, bool]:
+        """The lines to go by, where they are from, and whether the page is shown as a picture too."""
+        count = letters(lines)
+        stamped = LEAST_LETTERS <= count < STAMP_LETTERS and _mostly_picture(picture, lines, page)
+        scanned = count < LEAST_LETTERS or stamped or garbled(lines)
+        if scanned and self.ocr is not None:
+            read = self.ocr.read(picture)
+            # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
+            better = not garbled(read) and letters(read) > (2 * count if stamped else 0.5 * count)
+            if better or count < LEAST_LETTERS:
+                return read, "ocr" if read else "none", True
+        return lines, "text_layer" if lines else "none", scanned
 
     def _pieces(
         self, element: Element, picture: Picture, source: TextSource, page: tuple[float, float]
@@ -95,7 +109,7 @@ class PageReader:
         key = self.images.put(encode(pixels), suffix=".png")
         if source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
-        if self.ocr is None or piece.part:
+        if self.ocr is None:
             return replace(piece, image=key)
         read = self.ocr.read(Picture(pixels, picture.scale))
         return replace(piece, image=key, ocr_text=row_by_row(read))
@@ -104,6 +118,11 @@ class PageReader:
         text = row_by_row(lines)
         key = self.images.put(encode(picture.pixels, lossy=True), suffix=".jpg")
         return Piece("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+
+
+def _mostly_picture(picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> bool:
+    clusters = find_drawing(picture, lines).clusters
+    return any(area(box) > 0.6 * page[0] * page[1] for box in clusters)
 
 
 def _text_piece(block: Block) -> Piece:

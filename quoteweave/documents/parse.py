@@ -10,7 +10,8 @@ from typing import Protocol
 from pydantic import Field
 
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
-from quoteweave.core.records import ParsedDocument, Record
+from quoteweave.core.records import ParsedDocument, Quote, Record
+from quoteweave.documents.blocks import row_by_row
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.html import parse_html
 from quoteweave.documents.markdown import parse_markdown
@@ -119,11 +120,21 @@ def read_range(source: Source, kind: Format, pages: range) -> tuple[list[PageCon
 
 def read_whole(source: Source, kind: Format) -> ParsedDocument:
     """A file without pages of its own. Raises a DocumentError."""
-    if kind is Format.MARKDOWN:
-        return parse_markdown(source.path, source.images)
-    if kind is Format.HTML:
-        return parse_html(source.path, source.images)
-    return parse_text(source.path)
+    if kind is Format.TEXT:
+        return parse_text(source.path)
+    parsed = (parse_markdown if kind is Format.MARKDOWN else parse_html)(source.path, source.images)
+    reader = source.reader()
+    quotes = tuple(_with_ocr_text(quote, source.images, reader) for quote in parsed.quotes)
+    return parsed.model_copy(update={"quotes": quotes})
+
+
+def _with_ocr_text(quote: Quote, images: ImageStore, reader: PageReader) -> Quote:
+    """What OCR reads on a picture that a file refers to."""
+    if reader.ocr is None or quote.image is None or quote.ocr_text is not None:
+        return quote
+    with open_pictures(images.path(quote.image)) as opened:
+        lines = reader.ocr.read(opened.draw(0))
+    return quote.model_copy(update={"ocr_text": row_by_row(lines)})
 
 
 def put_together(source: Source, pages: Sequence[PageContent], warnings: Sequence[str]) -> ParsedDocument:

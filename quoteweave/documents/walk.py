@@ -9,9 +9,9 @@ from pathlib import Path
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.formats import ADVICE, SUPPORTED_SUFFIXES
 
-# Pictures and archives that lie beside documents are no documents that a user would miss.
+# Pictures, data and archives that lie beside documents are no documents that a user would miss.
 PASSED_OVER = frozenset(
-    (".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
+    (".json", ".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION = frozenset(("collection.json", "catalog.sqlite"))

@@ -121,9 +121,10 @@ def weave(
     """The answer that `text` gives to `question`: its citations, and its text cut where images stand.
 
     Numbers that name no quote of the context are taken out of the shown text, with a warning: `[1, 99]` becomes `[1]`,
-    `[99]` goes and leaves no double space. `Answer.unresolved` keeps them, with spans that index `text` as given; the
-    spans of `Answer.citations` index `Answer.text`. Where taking them out would turn what stands around them into
-    another mark (`[[99]1]`), the text stays as it is. Weaving an answer's own text changes nothing.
+    `[99]` goes and leaves no double space. `Answer.unresolved` keeps them, with spans that index `text` as given,
+    which is `Answer.raw` then; the spans of `Answer.citations` index `Answer.text`. Where taking them out would turn
+    what stands around them into another mark (`[[99]1]`), the text stays as it is. Weaving an answer's own text
+    changes nothing.
 
     Blocks: a TextBlock holds the exact slice of `Answer.text` between two image marks (or the text's ends); a slice of
     whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0.
@@ -132,10 +133,7 @@ def weave(
     citations, unresolved = resolve(text, context)
     shown = _without_unresolved(text, context) if unresolved else text
     if unresolved:
-        count = len({mark.start for mark in unresolved})
-        named = "1 mark names" if count == 1 else f"{count} marks name"
-        done = "taken out of the answer" if shown != text else "left where it stood"
-        warnings = (*warnings, f"{named} a quote that was not given, and was {done}.")
+        warnings = (*warnings, _warning(len({mark.start for mark in unresolved}), taken_out=shown != text))
         citations, _ = resolve(shown, context)
     return Answer(
         question=question,
@@ -144,10 +142,17 @@ def weave(
         blocks=_blocks(shown, context, citations),
         citations=citations,
         unresolved=unresolved,
+        raw=text if shown != text else None,
         model=model,
         seconds=0.0,
         warnings=warnings,
     )
+
+
+def _warning(marks: int, *, taken_out: bool) -> str:
+    named, were, stood = ("1 mark names", "was", "it") if marks == 1 else (f"{marks} marks name", "were", "they")
+    done = "taken out of the answer" if taken_out else f"left where {stood} stood"
+    return f"{named} a quote that was not given, and {were} {done}."
 
 
 def _without_unresolved(text: str, context: Context) -> str:

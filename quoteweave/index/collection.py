@@ -77,7 +77,7 @@ class Collection:
 
     @property
     def shards(self) -> ShardStore:
-        """Embedding shards; those that `Writer.keep_shard` has not tied to a document go when a writer ends."""
+        """Embedding shards; those that `Writer.keep_shards` has not tied to a document go when a writer ends."""
         return self._folder.shards
 
     @contextmanager

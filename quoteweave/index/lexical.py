@@ -110,8 +110,11 @@ def refresh(collection: Collection, writer: Writer) -> None:
     state, revision = collection.index_state(FINGERPRINT), collection.revision()
     if state is None or state.revision != revision:
         corpus = _Corpus()
+        shards: dict[str, str] = {}
         for document, rows, quotes in collection.iter_documents_quotes():
-            corpus.add(rows, quotes, _tokens(collection, writer, document.name, quotes))
+            shards[document.name], tokens = _tokens(collection, quotes)
+            corpus.add(rows, quotes, tokens)
+        writer.keep_shards(FINGERPRINT, shards)
         writer.publish(NAME, FINGERPRINT, build=corpus.write, revision=revision)
 
 
@@ -149,20 +152,28 @@ def current(collection: Collection, opened: LexicalIndex | None = None) -> Lexic
     return None
 
 
-def _tokens(collection: Collection, writer: Writer, name: str, quotes: Sequence[Quote]) -> list[list[str]]:
-    """Words of each quote, read from the document's shard where there is one."""
+def _tokens(collection: Collection, quotes: Sequence[Quote]) -> tuple[str, list[list[str]]]:
+    """Words of each quote, read from the document's shard where there is one; with the key of that shard."""
     import numpy as np
 
-    views = [quote.words() for quote in quotes]
-    key = shard_key(views)
+    key = shard_key([part or "" for q in quotes for part in (q.kind, q.words(), q.section, q.ocr_text)])
     stored = collection.shards.get(FINGERPRINT, key)
     if stored is None:
-        found = [words(view) for view in views]
+        found = [_words(quote) for quote in quotes]
         text = "\n".join(" ".join(tokens) for tokens in found)
         collection.shards.put(FINGERPRINT, key, {"words": np.frombuffer(text.encode(), dtype=np.uint8)})
     else:
-        found = [line.split() for line in stored["words"].tobytes().decode().split("\n")] if views else []
-    writer.keep_shard(name, FINGERPRINT, key)
+        found = [line.split() for line in stored["words"].tobytes().decode().split("\n")] if quotes else []
+    return key, found
+
+
+def _words(quote: Quote) -> list[str]:
+    """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads on it."""
+    found = words(quote.words())
+    if quote.kind == "image":
+        found += words(quote.section or "")
+        known = set(found)
+        found += [word for word in words(quote.ocr_text or "") if word not in known]
     return found
 
 

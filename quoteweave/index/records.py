@@ -7,6 +7,9 @@ from pydantic import Field
 
 from quoteweave.core.records import Kind, Layout, Record
 
+# How the fingerprints of importers begin.
+IMPORTED = "imported-"
+
 
 class Origin(Record):
     """Where a document comes from. A document is up to date when its origin is still the same."""
@@ -15,6 +18,11 @@ class Origin(Record):
     content: str = Field(description="SHA-256 of the file, in hexadecimal")
     parser: str = Field(description="fingerprint of the parser and its settings")
     metadata: Mapping[str, str] = Field(default_factory=dict)
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool parsed it: a folder's files then say nothing of it."""
+        return self.parser.startswith(IMPORTED)
 
 
 class Failure(Record):

@@ -53,12 +53,11 @@ def select_rows(
 
 def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     """Raises UsageError, with names that are near, if one of `names` is no document."""
-    wanted = set(names)
-    if not wanted:
-        return
-    known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-    missing = sorted(wanted.difference(known))
+    wanted = sorted(set(names))
+    query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
+    missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
     if missing:
+        known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
         raise UsageError("; ".join(_unknown(name, known) for name in missing) + ". The collection lists its documents")
 
 

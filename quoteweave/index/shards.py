@@ -30,7 +30,7 @@ def shard_key(views: Sequence[str | bytes]) -> str:
 class ShardStore:
     """Named arrays under `root/<fingerprint>/<key>.npz`, uncompressed.
 
-    Shards that no document refers to are removed when a writer ends; see `Writer.keep_shard`.
+    Shards that no document refers to are removed when a writer ends; see `Writer.keep_shards`.
     """
 
     def __init__(self, root: Path) -> None:

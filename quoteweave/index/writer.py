@@ -68,6 +68,12 @@ class Writer:
                 _count_revision(db)
         return new
 
+    def move(self, name: str, root: Path) -> None:
+        """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
+        with self._folder.catalog.write() as db:
+            require_documents(db, [name])
+            db.execute("UPDATE documents SET root = ? WHERE name = ?", (_text(str(root), name), name))
+
     def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
@@ -86,14 +92,14 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM failures WHERE name = ?", (_printable(name),))
 
-    def keep_shard(self, name: str, fingerprint: str, key: str) -> None:
+    def keep_shards(self, fingerprint: str, keys: Mapping[str, str]) -> None:
         """Says that a document's vectors of an encoder are that shard, so that it stays as long as the document.
 
         Raises UsageError for an unknown name.
         """
         with self._folder.catalog.write() as db:
-            require_documents(db, [name])
-            db.execute(_SHARD, (fingerprint, key, name))
+            require_documents(db, keys)
+            db.executemany(_SHARD, ((fingerprint, key, name) for name, key in keys.items()))
 
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
         """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.

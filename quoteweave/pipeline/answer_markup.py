@@ -52,7 +52,9 @@ class _Text:
             (block.citation.start, block.citation.end): block for block in answer.blocks if block.type == "image"
         }
         self.marks: defaultdict[Span, list[Citation | UnresolvedMark]] = defaultdict(list)
-        named: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *answer.unresolved)
+        # Marks that were taken out have spans in what the model wrote, not in what is shown.
+        standing = [mark for mark in answer.unresolved if answer.text[mark.start : mark.end] == mark.mark]
+        named: tuple[Citation | UnresolvedMark, ...] = (*answer.citations, *standing)
         for mark in named:
             self.marks[mark.start, mark.end].append(mark)
         self.masked = self.text

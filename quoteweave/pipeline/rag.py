@@ -20,21 +20,21 @@ class Answered(Record):
 class Rag:
     """Answers questions over a collection.
 
-    `where` narrows every question; a question may narrow further with its own filter, which then takes its place.
+    `where` holds for every question; a question may narrow further with a filter of its own.
     """
 
     def __init__(
         self, retriever: Retriever, generator: Generator, *, split: Split = C15, where: Filter | None = None
     ) -> None:
         self._retriever, self._generator = retriever, generator
-        self._split, self._where = split, where
+        self._split, self._where = split, where or Filter()
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
         """Raises what the retriever raises, and an EndpointError where a model fails."""
         started = time.perf_counter()
         query = Query(text=question)
         context = await asyncio.to_thread(
-            retrieve_context, query, self._retriever, self._split, where=where or self._where
+            retrieve_context, query, self._retriever, self._split, where=self._where.and_also(where)
         )
         answer = await self._generator.answer(query, context)
         return Answered(answer=answer.model_copy(update={"seconds": time.perf_counter() - started}), context=context)

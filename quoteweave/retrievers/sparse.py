@@ -37,7 +37,7 @@ class Bm25Retriever:
         self._opened: LexicalIndex | None = None
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query, best first; only quotes that share a word or a reference with it.
+        """At most `k` hits a query, best first; nothing where no word and no reference of it is found.
 
         Brings the index up to date first when it is not and nobody else is writing. Raises UsageError for a filter
         that names an unknown document, CollectionError when the collection cannot be read.

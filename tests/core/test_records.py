@@ -57,3 +57,24 @@ def test_a_filter_of_pages_in_the_wrong_order_is_refused() -> None:
 def test_a_quote_survives_json() -> None:
     quote = a_quote(caption="Ω “quoted”\n", image="ab/cd.png")
     assert Quote.model_validate_json(quote.model_dump_json()) == quote
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "both"),
+    [
+        (Filter(kind="text"), None, Filter(kind="text")),
+        (Filter(documents=("a", "b")), Filter(documents=("b", "c")), Filter(documents=("b",))),
+        (Filter(first_page=2), Filter(last_page=5, kind="image"), Filter(first_page=2, last_page=5, kind="image")),
+        (Filter(first_page=2), Filter(last_page=1), Filter(documents=())),
+        (Filter(kind="text"), Filter(kind="image"), Filter(documents=())),
+        (
+            Filter(metadata={"tenant": "a"}),
+            Filter(metadata={"year": "1"}),
+            Filter(metadata={"tenant": "a", "year": "1"}),
+        ),
+        (Filter(metadata={"tenant": "a"}), Filter(metadata={"tenant": "b"}), Filter(documents=())),
+        (Filter(metadata={"tenant": "a"}), Filter(), Filter(metadata={"tenant": "a"})),
+    ],
+)
+def test_two_filters_pass_what_both_pass(a: Filter, b: Filter | None, both: Filter) -> None:
+    assert a.and_also(b) == both

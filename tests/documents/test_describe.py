@@ -12,7 +12,7 @@ class Parrot:
 
     name = "parrot-1"
 
-    def describe(self, image: bytes, caption: str | None) -> str:
+    async def describe(self, image: bytes, caption: str | None) -> str:
         return f"{caption}: {len(image)} bytes" if caption else ""
 
 

@@ -8,6 +8,7 @@ import pytest
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Query
 from quoteweave.documents.importers.store import import_file
+from quoteweave.documents.ingest import add
 from quoteweave.index.collection import Collection
 from quoteweave.pipeline.views import page_picture
 from quoteweave.retrievers.sparse import LexicalRetriever
@@ -69,6 +70,30 @@ def test_layouts_of_many_documents_come_from_one_parquet(tmp_path: Path) -> None
         assert documents[0].metadata == {"domain": "Report"}
         # Gold is matched by layout id, so it must survive in the quote's id.
         assert collection.document_quotes("one.pdf")[0].id.endswith(":0:7")
+
+
+def test_adding_the_folder_leaves_what_was_imported_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("Tides are high on Monday.")
+    with Collection.create(tmp_path / "collection") as collection:
+        import_file(collection, content_list(folder), "mineru")
+        report = add(collection, [folder])
+        assert (report.added, report.removed, report.failed) == (("notes.txt",), (), ())
+        assert [document.name for document in collection.documents()] == ["notes.txt", "report_content_list.json"]
+
+
+def test_a_file_that_was_imported_is_not_parsed_over(tmp_path: Path, samples: Path) -> None:
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes((samples / "pdf" / "two-column-paper.pdf").read_bytes())
+    with Collection.create(tmp_path / "collection") as collection:
+        import_file(collection, content_list(tmp_path), "mineru")
+        imported = collection.document_quotes("report.pdf")
+        assert add(collection, [pdf]).unchanged == ("report.pdf",)
+        pdf.write_bytes((samples / "pdf" / "harbour-report.pdf").read_bytes())
+        (refused,) = add(collection, [pdf]).failed
+        assert "was imported, and has changed since" in refused.reason
+        assert collection.document_quotes("report.pdf") == imported
 
 
 def test_an_unknown_importer_is_named_with_those_there_are(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_changing_what_is_not_there_is_refused(collection: Collection) -> None:
         with pytest.raises(UsageError, match=r"'a\.txt'"):
             writer.set_metadata("a.txt", {})
         with pytest.raises(UsageError, match=r"'a\.txt'"):
-            writer.keep_shard("a.txt", "f1", "ab")
+            writer.keep_shards("f1", {"a.txt": "ab"})
 
 
 def test_shards_live_as_long_as_a_document_refers_to_them(tmp_path: Path, collection: Collection) -> None:
@@ -165,7 +165,7 @@ def test_shards_live_as_long_as_a_document_refers_to_them(tmp_path: Path, collec
             put(writer, tmp_path, name, made([name]))
             for fingerprint in ("f1", "f2"):
                 collection.shards.put(fingerprint, f"key-{name[0]}", {})
-                writer.keep_shard(name, fingerprint, f"key-{name[0]}")
+                writer.keep_shards(fingerprint, {name: f"key-{name[0]}"})
         collection.shards.put("f1", "orphan", {})
     assert sorted(path.name for path in stored_files(collection.shards.root / "f1")) == ["key-a.npz", "key-b.npz"]
     with collection.writer() as writer:

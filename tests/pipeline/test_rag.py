@@ -81,14 +81,17 @@ def test_errors_of_the_retriever_come_through_as_they_are() -> None:
         asyncio.run(inside())
 
 
-def test_a_question_s_own_filter_takes_the_place_of_the_standing_one() -> None:
+def test_a_question_s_own_filter_narrows_the_standing_one_further() -> None:
     retriever = FakeRetriever(QUOTES)
     standing = Rag(
         retriever, CitedGenerator(FakeChat(["a", "b"])), split=Split(texts=1, images=0), where=Filter(documents=("a",))
     )
     standing.answer("q")
     standing.answer("q", where=Filter(first_page=2))
-    assert retriever.filters == [Filter(documents=("a",), kind="text"), Filter(first_page=2, kind="text")]
+    assert retriever.filters == [
+        Filter(documents=("a",), kind="text"),
+        Filter(documents=("a",), first_page=2, kind="text"),
+    ]
 
 
 def test_the_split_is_what_is_asked_for() -> None:

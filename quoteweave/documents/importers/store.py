@@ -2,7 +2,7 @@
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from quoteweave.core.errors import UsageError
@@ -11,7 +11,7 @@ from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
 from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
-from quoteweave.index.records import Origin
+from quoteweave.index.records import IMPORTED, Origin
 from quoteweave.index.writer import Writer
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
@@ -20,34 +20,42 @@ FORMATS = ("mineru", "mmdocir-layout")
 
 
 def import_file(
-    collection: Collection, path: Path, format: str, *, metadata: Mapping[str, str] | None = None
-) -> Iterator[Document]:
+    collection: Collection,
+    path: Path,
+    format: str,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    on_document: Callable[[Document], None] = lambda _: None,
+) -> list[Document]:
     """Import MinerU's `content_list.json`, or MMDocIR's layout parquet, which holds many documents.
 
-    Gives each document as it is stored, then brings the indexes up to date. A document of the same name is replaced.
+    Tells `on_document` of each as it is stored, then brings the indexes up to date. A document of the same name is
+    replaced; adding the file's folder later leaves what was imported alone.
     Raises UsageError for another format, DocumentError or DatasetError for a file that is not what it should be.
     """
     if format not in FORMATS:
         raise UsageError(f"there is no importer {format!r}; choose one of: {', '.join(FORMATS)}")
     if not path.is_file():
         raise UsageError(f"{path} is no file")
+    documents: list[Document] = []
+    read = _mineru if format == "mineru" else _layouts
     with collection.writer() as writer:
-        if format == "mineru":
-            yield _mineru(collection, writer, path, metadata or {})
-        else:
-            yield from _layouts(collection, writer, path, metadata or {})
+        for document in read(collection, writer, path, metadata or {}):
+            documents.append(document)
+            on_document(document)
         lexical.refresh(collection, writer)
+    return documents
 
 
-def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Document:
+def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
     """Stored with its PDF where that lies beside it, so that its pages can be shown."""
     parsed = parse_content_list(path, collection.images)
     stem = path.name.removesuffix(".json").removesuffix("_content_list")
     beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
     pdf = next((file for file in beside if file.is_file()), None)
     source, name, kind = (pdf, f"{stem}.pdf", "pdf") if pdf else (path, path.name, "mineru")
-    origin = _origin(path.parent, source, f"mineru-{VERSION}", metadata)
-    return writer.put(source, name=name, format=kind, origin=origin, parsed=parsed)
+    origin = _origin(path.parent, source, f"{IMPORTED}mineru-{VERSION}", metadata)
+    yield writer.put(source, name=name, format=kind, origin=origin, parsed=parsed)
 
 
 def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
@@ -57,7 +65,7 @@ def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mappi
             source = Path(folder, "layout.json")
             source.write_text(parsed.model_dump_json(), "utf-8")
             said = {**({"domain": domain} if domain else {}), **metadata}
-            origin = _origin(path.parent, source, f"mmdocir-layout-{VERSION}", said)
+            origin = _origin(path.parent, source, f"{IMPORTED}mmdocir-layout-{VERSION}", said)
             yield writer.put(source, name=name, format="mmdocir-layout", origin=origin, parsed=parsed)
 
 
