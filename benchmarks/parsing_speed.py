@@ -5,6 +5,7 @@ digital         MMDocIR's PDFs whose pages all have a text layer, into a fresh c
 ocr             pages of those that are scanned throughout, with OCR; beside rapidocr alone on the same pages, drawn
 memory          `quoteweave add` of a long made PDF, with text, a table and a chart on each page, without OCR
 memory-scanned  the same, each page a picture, without OCR
+memory-ocr      the same as memory, with OCR of every table and chart, on as many pages as `ocr`
 """
 
 import statistics
@@ -67,13 +68,13 @@ def ocr(pages: int, _long: int, _repeats: int) -> Figures:
     }
 
 
-def memory(_pages: int, long: int, _repeats: int, *, scanned: bool = False) -> Figures:
-    """Peak memory of `quoteweave add` of a long PDF."""
+def memory(_pages: int, long: int, _repeats: int, *, scanned: bool = False, ocr: bool = False) -> Figures:
+    """Peak memory of `quoteweave add` of a long PDF, in two processes."""
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         path = Path(folder) / "long.pdf"
         make_long_pdf(path, long, scanned=scanned)
-        command = [sys.executable, "-m", "quoteweave", "add", str(path), "-c", f"{folder}/collection", "--no-ocr"]
-        peak = run_and_watch(command)
+        command = [sys.executable, "-m", "quoteweave", "add", str(path), "-c", f"{folder}/collection"]
+        peak = run_and_watch([*command, "--processes", "2", "--ocr" if ocr else "--no-ocr"])
     return {"pages": long, "peak, GB": peak.bytes / 1e9, "pages a second": long / peak.seconds}
 
 
@@ -82,11 +83,17 @@ def memory_scanned(pages: int, long: int, repeats: int) -> Figures:
     return memory(pages, long, repeats, scanned=True)
 
 
+def memory_ocr(pages: int, _long: int, repeats: int) -> Figures:
+    """As `memory`, with OCR, on fewer pages: it takes a second a page, and its memory does not grow with them."""
+    return memory(pages, pages, repeats, ocr=True)
+
+
 PARTS: Mapping[str, Callable[[int, int, int], Figures]] = {
     "digital": digital,
     "ocr": ocr,
     "memory": memory,
     "memory-scanned": memory_scanned,
+    "memory-ocr": memory_ocr,
 }
 
 

@@ -36,7 +36,7 @@ GRID: Mapping[str, Sequence[float]] = {
 }
 NAMES = tuple(GRID)
 # With FLOOR at 1 all quotes of a page score alike, so that pages come in the order of their own words.
-PAGES_ALONE: Setting = (0.0, 0.0, 0.0, 0.0, 1.0)
+PAGES_ALONE: Setting = (0.0, 0.0, 0.0, 1.0)
 CUTOFFS = (1, 3, 5)
 
 
