@@ -1,5 +1,7 @@
 """Many files, read by worker processes: each in ranges of pages, some files at a time, given back as they are done."""
 
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -15,6 +17,8 @@ from quoteweave.documents.workers import Workers
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 RANGE = 6
+# A page, or a file that is read whole, that takes longer will never end: the slowest known take a tenth of it.
+MOST_SECONDS = 600.0
 # What a task gives: a file that is read whole, or pages of one with warnings.
 Part = ParsedDocument | tuple[list[PageContent], list[str]]
 
@@ -95,7 +99,7 @@ def reason(error: Exception) -> str:
     if isinstance(error, DocumentError):
         said = str(error)
     elif isinstance(error, BrokenProcessPool):
-        said = "reading it crashed; it is damaged or hostile"
+        said = "reading it crashed, or did not end; it is damaged or hostile"
     elif isinstance(error, OSError):
         said = f"it cannot be read ({error.strerror or error})"
     else:
@@ -158,7 +162,14 @@ class _Reading:
 
 
 def _read(source: Source, kind: Format, pages: range) -> Part:
-    return read_range(source, kind, pages) if kind in PAGED else read_whole(source, kind)
+    """In a worker. A file that makes a library loop ends the process, and is then refused like one that crashes it."""
+    watchdog = threading.Timer(MOST_SECONDS * len(pages), os._exit, (1,))
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        return read_range(source, kind, pages) if kind in PAGED else read_whole(source, kind)
+    finally:
+        watchdog.cancel()
 
 
 def _joined(source: Source, parts: Sequence[Part]) -> ParsedDocument:
