@@ -63,10 +63,10 @@ def add_paths(
 ) -> "AddReport":
     """Add to the collection at that path, made if there is none, with a progress bar. Raises a QuoteweaveError."""
     from quoteweave.documents.ingest import add as add_files
-    from quoteweave.documents.walk import find_files
+    from quoteweave.documents.walk import folders_among
     from quoteweave.index.collection import Collection
 
-    find_files(paths)  # so that a mistyped path leaves no empty collection behind
+    folders_among(paths)  # so that a mistyped path leaves no empty collection behind
     with Collection.create(collection) as opened, adding_progress(quiet=quiet) as progress:
         return add_files(opened, paths, options, progress)
 

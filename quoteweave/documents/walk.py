@@ -36,7 +36,7 @@ def find_files(paths: Sequence[Path]) -> list[Found]:
     Unicode. Raises UsageError for a path that does not exist or cannot be looked at.
     """
     found: dict[str, Found] = {}
-    folders = [path for path in paths if _is_folder(path)]
+    folders = folders_among(paths)
     # A file is named from the outermost folder that was added, in whatever order they were given.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # A link gives way to the file that it leads to.
@@ -46,6 +46,11 @@ def find_files(paths: Sequence[Path]) -> list[Found]:
         if path not in folders:
             found.setdefault(os.path.realpath(path), _found(path, path.parent.resolve(), path.name))
     return sorted(found.values(), key=lambda file: file.name)
+
+
+def folders_among(paths: Sequence[Path]) -> list[Path]:
+    """Those that are folders. Raises UsageError for a path that does not exist or cannot be looked at."""
+    return [path for path in paths if _is_folder(path)]
 
 
 def _is_link(file: Found) -> bool:

@@ -17,6 +17,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
 from quoteweave.index.collection import Collection
+from quoteweave.index.records import IndexState
 from quoteweave.index.shards import shard_key
 from quoteweave.index.writer import Writer
 
@@ -107,8 +108,8 @@ def _inverted(pairs: Iterator[tuple[str, int]]) -> Mapping[str, Sequence[int]]:
 
 def refresh(collection: Collection, writer: Writer) -> None:
     """Bring the index up to date with the documents, unless it is. Raises StorageError when the disk refuses."""
-    state, revision = collection.index_state(FINGERPRINT), collection.revision()
-    if state is None or state.revision != revision:
+    revision = collection.revision()
+    if not _is_at(revision, collection.index_state(FINGERPRINT)):
         corpus = _Corpus()
         shards: dict[str, str] = {}
         for document, rows, quotes in collection.iter_documents_quotes():
@@ -124,7 +125,7 @@ def refresh_if_free(collection: Collection) -> None:
     Raises CollectionLocked or StorageError only when there is no index at all.
     """
     state = collection.index_state(FINGERPRINT)
-    if state is not None and state.revision == collection.revision():
+    if _is_at(collection.revision(), state):
         return
     try:
         with collection.writer() as writer:
@@ -132,6 +133,10 @@ def refresh_if_free(collection: Collection) -> None:
     except (CollectionLocked, StorageError):
         if state is None:
             raise
+
+
+def _is_at(revision: int, state: IndexState | None) -> bool:
+    return state is not None and state.revision == revision
 
 
 def current(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex | None:

@@ -1,12 +1,11 @@
 """Pictures for people: pages as they are shown, crops of quotes, and pages with a quote's box drawn."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DocumentError
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import encode
 from quoteweave.documents.parse import render
@@ -32,10 +31,9 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
     """A quote cut out of its page, as an image file's bytes; None where its document has no pictures of pages."""
-    if quote.image is not None:
-        path = collection.images.path(quote.image)
-        if path.is_file():
-            return path.read_bytes()
+    stored = _stored_crop(collection, quote)
+    if stored is not None:
+        return stored
     picture = page_picture(collection, quote.document, quote.page, password=password)
     return None if picture is None else encode(picture.cut(quote.bbox, margin=2.0))
 
@@ -70,15 +68,17 @@ def _page_view(collection: Collection, document: str, page: int) -> PageView:
         picture = None
     image = None if picture is None else encode(picture.pixels, lossy=True)
     record = next(found for found in collection.pages(document) if found.number == page)
-    quotes = tuple(quote for quote in collection.document_quotes(document) if quote.page == page)
-    return PageView(document=document, page=record, image=image, quotes=quotes)
+    here = Filter(documents=(document,), first_page=page, last_page=page)
+    quotes = collection.quotes_at(collection.select(here, retrievable_only=False).tolist())
+    return PageView(document=document, page=record, image=image, quotes=tuple(q for q in quotes if q is not None))
 
 
 def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> dict[str, bytes]:
     """Bytes of the quotes' stored crops by key; a crop that is gone is left out."""
-    found: dict[str, bytes] = {}
-    for quote in quotes:
-        path: Path | None = collection.images.path(quote.image) if quote.image else None
-        if quote.image and path is not None and path.is_file():
-            found[quote.image] = path.read_bytes()
-    return found
+    crops = ((quote.image, _stored_crop(collection, quote)) for quote in quotes)
+    return {key: crop for key, crop in crops if key is not None and crop is not None}
+
+
+def _stored_crop(collection: Collection, quote: Quote) -> bytes | None:
+    path = collection.images.path(quote.image) if quote.image is not None else None
+    return path.read_bytes() if path is not None and path.is_file() else None
