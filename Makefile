@@ -37,6 +37,9 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable .
 	touch $@
 
+# colpali-engine wants torchvision, whose wheel is made for the CUDA build of torch: beside a CPU build it breaks every
+# import of transformers. So both lie in a folder of their own, which tests/conftest.py makes usable.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[dev]'
+	$(PIP) torch --editable '.[dev]'
+	$(PIP) --target $(VENV)/visual --upgrade --no-deps torchvision colpali-engine
 	touch $@ $(VENV)/.base

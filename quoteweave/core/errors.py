@@ -12,7 +12,12 @@
     │   ├── CollectionLocked   another process is writing; the message names it
     │   ├── FormatMismatch     written by another format version; the message names the way out
     │   ├── QuoteNotFound      no quote of that id
+    │   ├── IndexMissing       the retriever's index has not been built; the message says how
+    │   ├── FingerprintMismatch the index was built with other settings than it is searched with
     │   └── StorageError       the disk is full or refuses; what was there before is intact
+    ├── ModelError             a model on this machine cannot be used
+    │   ├── ModelNotFound      its weights are neither there nor to be had; the message says how to pass a local path
+    │   └── ModelFailed        it does not fit into memory, or gives something that is no vector or score
     ├── EndpointError          a model's HTTP endpoint failed
     │   ├── EndpointUnreachable no answer at that address
     │   ├── EndpointRefused    it answered with an error that a retry will not mend
@@ -80,8 +85,28 @@ class QuoteNotFound(CollectionError):
     """The collection holds no quote of that id."""
 
 
+class IndexMissing(CollectionError):
+    """The retriever's index has not been built."""
+
+
+class FingerprintMismatch(CollectionError):
+    """The index was built with other settings than it is searched with."""
+
+
 class StorageError(CollectionError):
     """The disk is full or refuses to be written; what was stored before is intact."""
+
+
+class ModelError(QuoteweaveError):
+    """A model on this machine cannot be used."""
+
+
+class ModelNotFound(ModelError):
+    """The model's weights are neither on this machine nor to be had."""
+
+
+class ModelFailed(ModelError):
+    """The model does not fit into memory, or gives something that is no vector or score."""
 
 
 class EndpointError(QuoteweaveError):

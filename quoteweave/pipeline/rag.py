@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.pipeline.context import C15, Split, retrieve_context
@@ -41,14 +41,7 @@ class Rag:
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
         """As `answer`, with the quotes that were put before the generator."""
-        # The one crossing from sync to async: in this thread, where Ctrl-C reaches it, unless an event loop runs here.
-        asked = self.answer_async(question, where=where)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(asked)
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, asked).result()
+        return wait_for(self.answer_async(question, where=where))
 
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
         """A cited answer to the question, or an abstention in plain words; raises as `answer_async`."""

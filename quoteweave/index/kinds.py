@@ -1,0 +1,42 @@
+"""The kinds of vector index, by name: for items of one vector, and for items of many."""
+
+from pathlib import Path
+
+from quoteweave.core.errors import UsageError
+from quoteweave.index.vectors import VectorIndex
+
+FAISS = ("flat", "fp16", "hnsw", "ivfpq")
+OF_ONE = (*FAISS, "milvus")
+OF_MANY = ("exact", "two-stage", "pool2", "pool3", "binary")
+
+
+def default_kind(*, many: bool) -> str:
+    """The kind that is always right: exact search."""
+    return OF_MANY[0] if many else OF_ONE[0]
+
+
+def check_kind(kind: str, *, many: bool) -> None:
+    """Raises UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
+    kinds = OF_MANY if many else OF_ONE
+    if kind not in kinds:
+        items = "many vectors" if many else "one vector"
+        raise UsageError(f"there is no index {kind!r} for items of {items}; choose one of: {', '.join(kinds)}")
+
+
+def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> VectorIndex:
+    """An index of that kind: as it was saved in `folder`, or empty.
+
+    `place` is where an embedded database keeps its own files, beside the generations. Raises CollectionError for files
+    that are damaged, MissingExtra where the library is not installed, EndpointUnreachable for a server that is away.
+    """
+    if kind in FAISS:
+        from quoteweave.index.faiss import FaissIndex
+
+        return FaissIndex(kind, dimension, folder)
+    if kind == "milvus":
+        from quoteweave.index.milvus import MilvusIndex
+
+        return MilvusIndex(dimension, folder, place=place)
+    from quoteweave.index.multivector import MultiVectorIndex
+
+    return MultiVectorIndex(kind, dimension, folder)
