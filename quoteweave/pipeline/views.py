@@ -1,6 +1,7 @@
 """Pictures for people: pages as they are shown, crops of quotes, and pages with a quote's box drawn."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
@@ -9,13 +10,15 @@ from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import encode
 from quoteweave.documents.parse import render
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.index.collection import Collection
 from quoteweave.pipeline.answer_sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.
 MARK = (217, 72, 15)
 LINE = 3
+# What is shown around a quote that is cut out of its page, in points.
+MARGIN = 2.0
 
 
 def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Picture | None:
@@ -35,7 +38,12 @@ def crop(collection: Collection, quote: Quote, *, password: str | None = None) -
     if stored is not None:
         return stored
     picture = page_picture(collection, quote.document, quote.page, password=password)
-    return None if picture is None else encode(picture.cut(quote.bbox, margin=2.0))
+    return None if picture is None else encode(cut_out(picture, quote))
+
+
+def cut_out(picture: Picture, quote: Quote) -> Pixels:
+    """The pixels of a quote, from the picture of its page."""
+    return picture.cut(quote.bbox, margin=MARGIN)
 
 
 def marked_page(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
@@ -80,5 +88,11 @@ def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> dict[str, b
 
 
 def _stored_crop(collection: Collection, quote: Quote) -> bytes | None:
+    path = stored_crop(collection, quote)
+    return None if path is None else path.read_bytes()
+
+
+def stored_crop(collection: Collection, quote: Quote) -> Path | None:
+    """The file of a quote's stored crop; None where it has none, or where that is gone."""
     path = collection.images.path(quote.image) if quote.image is not None else None
-    return path.read_bytes() if path is not None and path.is_file() else None
+    return path if path is not None and path.is_file() else None

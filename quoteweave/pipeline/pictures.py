@@ -1,0 +1,136 @@
+"""What visual models look at: quotes cut out of their pages, and whole pages, as `views` draws them for people."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from quoteweave.core.errors import CollectionError, DocumentError, EncryptedDocument
+from quoteweave.core.records import Document, Quote
+from quoteweave.documents.formats import Format
+from quoteweave.documents.parse import PAGED
+from quoteweave.documents.pdf import DPI, open_pdf
+from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.picture_files import open_pictures
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.views import MARGIN, cut_out, page_picture, stored_crop
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# Part of every key: changes when the same page would be drawn, or the same quote cut, in another way.
+DRAWING = f"1, {DPI:g} dpi, margin {MARGIN:g}"
+
+
+class CollectionPictures:
+    """The pictures of one collection: meets `core.protocols.Pictures`. For one thread.
+
+    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept.
+    """
+
+    def __init__(self, collection: Collection, *, password: str | None = None) -> None:
+        self._collection = collection
+        self._password = password
+        self._revision = -1
+        self._keys: dict[str, str | None] = {}  # by document
+        self._drawn: tuple[str, Picture] | None = None
+
+    def crop_key(self, quote: Quote) -> str | None:
+        """Changes whenever the crop does: the stored crop's key, or a hash of the page's key and the quote's box.
+
+        None where there is neither: a Markdown file's text, or a document that was imported without its file. Raises
+        UsageError for a document that is not in the collection.
+        """
+        if quote.image is not None:
+            return quote.image
+        page = self.page_key(quote.document, quote.page)
+        return None if page is None else _hash(page, *map(repr, quote.bbox))
+
+    def crop(self, quote: Quote) -> "Image":
+        """The quote's stored crop, or else the quote cut out of its page, in RGB.
+
+        Raises DocumentError, which names the quote and the file, for a crop that is damaged or cannot be had.
+        """
+        from PIL import Image
+
+        path = stored_crop(self._collection, quote)
+        if path is None:
+            with _told_of(f"quote {quote.id} of {quote.document!r}"):
+                return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
+        try:
+            with open_pictures(path) as opened:
+                return Image.fromarray(opened.draw(0).pixels)
+        except Exception as error:  # Pillow's readers raise whatever a damaged file makes Python raise
+            raise DocumentError(
+                f"the crop of quote {quote.id} of {quote.document!r} cannot be read ({error}); the file is {path}; "
+                "remove that document, then add it again"
+            ) from error
+
+    def page_key(self, document: str, page: int) -> str | None:
+        """Changes whenever the page's picture does; None where the document has no pages of its own.
+
+        Raises UsageError for a document that is not in the collection.
+        """
+        key = self._document_key(document)
+        return None if key is None else _hash(key, str(page))
+
+    def page(self, document: str, page: int) -> "Image":
+        """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
+        from PIL import Image
+
+        with _told_of(f"page {page + 1} of {document!r}"):
+            return Image.fromarray(self._page(document, page).pixels)
+
+    def _page(self, document: str, page: int) -> Picture:
+        key = self.page_key(document, page)
+        if key is not None and self._drawn is not None and self._drawn[0] == key:
+            return self._drawn[1]
+        self._drawn = None  # two pages would take twice the memory
+        picture = page_picture(self._collection, document, page, password=self._password) if key else None
+        if key is None or picture is None:
+            raise DocumentError("there is no picture of it, because the collection holds no pages of that document")
+        self._drawn = (key, picture)
+        return picture
+
+    def _document_key(self, name: str) -> str | None:
+        """Looked up once, until the collection changes."""
+        revision = self._collection.revision()
+        if revision != self._revision:
+            self._keys, self._revision = {}, revision
+        if name not in self._keys:
+            self._keys[name] = self._content_key(self._collection.document(name))
+        return self._keys[name]
+
+    def _content_key(self, document: Document) -> str | None:
+        if document.format not in PAGED:
+            return None
+        # Without its password an encrypted file has pages that cannot be drawn, and with it other ones.
+        unlocked = "unlocked" if self._unlocks(document) else ""
+        return _hash(DRAWING, document.format, document.content, unlocked)
+
+    def _unlocks(self, document: Document) -> bool:
+        if self._password is None or document.format != Format.PDF:
+            return False
+        return not self._opens(document.name, None) and self._opens(document.name, self._password)
+
+    def _opens(self, name: str, password: str | None) -> bool:
+        try:
+            with open_pdf(self._collection.source(name), password):
+                return True
+        except EncryptedDocument:
+            return False
+        except (CollectionError, DocumentError):
+            return True  # gone or damaged, which drawing it will tell
+
+
+@contextmanager
+def _told_of(what: str) -> Iterator[None]:
+    """Says of what a picture cannot be had. A collection's file that is gone concerns one document, too."""
+    try:
+        yield
+    except (CollectionError, DocumentError) as error:
+        raise DocumentError(f"{what} cannot be shown: {error}") from error
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,106 @@
+"""Items through a model in batches: of like length, smaller when memory runs out, and never a vector that is none."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from quoteweave.core.errors import ModelFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from quoteweave.core.protocols import Matrix
+
+    Matrices = Sequence[np.ndarray[Any, Any]]
+
+T = TypeVar("T")
+
+# What torch says on CUDA, MPS and the CPU. Only CUDA has a class of error for it, and that is a RuntimeError too.
+NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "ALLOC_FAILED")
+
+
+def in_batches(
+    items: Sequence[T],
+    encode: "Callable[[list[T]], Matrices]",
+    *,
+    size_of: Callable[[T], int],
+    batch_size: int,
+    name: str,
+    budget: int | None = None,
+) -> "list[Matrix]":
+    """A float32 matrix (vectors, dimension) for each item, in the order of `items`.
+
+    `encode` gets at most `batch_size` items at once, the longest by `size_of` first, so that items of like length stand
+    together and memory runs out at once or never. When it does, batches are half as large from there on, down to one.
+    Where a `budget` is given, no batch of several is larger than that when all its items are as long as its longest.
+    Raises ModelFailed, which names the model, when a single item does not fit, when `encode` does not give one matrix
+    an item, and when a matrix holds a number that is not finite.
+    """
+    sizes = [size_of(item) for item in items]
+    order = sorted(range(len(items)), key=lambda i: -sizes[i])
+    done: dict[int, Matrix] = {}
+    while len(done) < len(order):
+        start = len(done)
+        longest = max(1, sizes[order[start]])
+        room = batch_size if budget is None else min(batch_size, max(1, budget // longest))
+        batch = order[start : start + room]
+        matrices = _attempt(encode, [items[i] for i in batch], name)
+        if matrices is None:
+            batch_size = (len(batch) + 1) // 2
+            continue
+        if len(matrices) != len(batch):
+            raise ModelFailed(f"{name} gave {len(matrices)} results for {len(batch)} items")
+        done.update((i, _checked(matrix, i, items, name)) for i, matrix in zip(batch, matrices, strict=True))
+    return [done[i] for i in range(len(items))]
+
+
+@contextmanager
+def fitting(name: str) -> Iterator[None]:
+    """Raises ModelFailed, with advice, where what is done within runs out of memory."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not _out_of_memory(error):
+            raise
+        raise ModelFailed(
+            f"{name} does not fit into memory: {str(error).splitlines()[0] if str(error) else 'no memory left'}; "
+            "try a smaller --batch-size, --dtype bfloat16 (half the memory), another --device, or a smaller model"
+        ) from error
+
+
+def _attempt(encode: "Callable[[list[T]], Matrices]", batch: list[T], name: str) -> "Matrices | None":
+    """What `encode` makes of the batch; None where memory ran out and a smaller batch is left to try."""
+    try:
+        with fitting(name):
+            return encode(batch)
+    except ModelFailed:
+        if len(batch) == 1:
+            raise
+    # Not in the handler: there, the error's traceback still holds on to the tensors of the failed batch.
+    _release()
+    return None
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)
+
+
+def _release() -> None:
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _checked(matrix: "np.ndarray[Any, Any]", number: int, items: Sequence[Any], name: str) -> "Matrix":
+    import numpy as np
+
+    found = np.ascontiguousarray(matrix, dtype=np.float32)
+    if found.ndim == 2 and np.isfinite(found).all():
+        return found
+    item = items[number]
+    what = f"item {number}" + (f" ({item[:60]!r})" if isinstance(item, str) else "")
+    if found.ndim != 2:
+        raise ModelFailed(f"{name} gave an array of shape {found.shape} for {what}, not rows of vectors")
+    advice = "the weights are damaged, or --dtype is too narrow for them (float32 and bfloat16 are safest)"
+    raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}")

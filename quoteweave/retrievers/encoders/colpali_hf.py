@@ -1,0 +1,97 @@
+"""ColPali and ColQwen2 in transformers' own format (`-hf`), through transformers alone."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.encoders.vision_language import (
+    as_question,
+    attended,
+    check_whole,
+    fitting_torchvision,
+    qwen_tokens,
+)
+from quoteweave.retrievers.weights import described, loading, required
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from PIL.Image import Image
+
+# transformers' model and processor for each type of configuration.
+CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "colpali": ("ColPaliForRetrieval", "ColPaliProcessor"),
+        "colqwen2": ("ColQwen2ForRetrieval", "ColQwen2Processor"),
+    }
+)
+
+
+def is_hf(folder: Path) -> bool:
+    """Whether the checkpoint is in transformers' own format."""
+    return described(folder).get("model_type") in CLASSES
+
+
+class HfModel:
+    """A model and its processor as transformers makes them, with the checkpoint's prompts.
+
+    The question's prefix is the row's where it has one. Pictures are scaled by Pillow, so that a torchvision that
+    is installed for something else changes no vector.
+    """
+
+    def __init__(self, row: ModelRow, folder: Path, *, dtype: "torch.dtype", device: str) -> None:
+        self._row = row
+        with fitting_torchvision(), loading(row.name, folder):
+            transformers = required("transformers")
+            model, processor = (getattr(transformers, name) for name in CLASSES[described(folder)["model_type"]])
+            loaded, found = model.from_pretrained(folder, dtype=dtype, output_loading_info=True)
+            check_whole(found["missing_keys"], folder, model.__name__)
+            self._model = loaded.to(device).eval()
+            self._processor = processor.from_pretrained(folder, backend="pil")
+        self._prefix = row.query_prefix or self._processor.query_prefix
+        self._processor.query_prefix = ""
+
+    def questions(self, texts: Sequence[str]) -> "Sequence[np.ndarray[Any, Any]]":
+        """A matrix (vectors, dimension) for each question, without vectors of padding."""
+        tokenizer, length = self._processor.tokenizer, self._row.query_length
+        asked = [as_question(text, tokenizer, prefix=self._prefix, length=length) for text in texts]
+        return self._vectors(self._processor.process_queries(text=asked))
+
+    def pictures(self, pictures: "Sequence[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+        """A matrix (vectors, dimension) for each picture, without vectors of padding."""
+        inputs = self._processor.process_images(images=list(pictures))
+        inputs.pop("labels", None)
+        if "image_grid_thw" in inputs:
+            inputs["position_ids"] = self._positions(inputs)
+        return self._vectors(inputs)
+
+    def tokens(self, picture: "Image") -> int:
+        """How many image tokens a picture becomes, more or less."""
+        if hasattr(self._processor, "image_seq_length"):
+            return int(self._processor.image_seq_length)
+        return qwen_tokens(picture, self._processor.image_processor)
+
+    def _positions(self, inputs: Any) -> "torch.Tensor":
+        """Where each patch stands on its picture, in rows and columns (M-RoPE, arXiv 2409.12191, section 2.1).
+
+        transformers 5 leaves this out of ColQwen2, which was trained with it, and would count patches like words.
+        """
+        vlm = self._model.vlm
+        is_image = (inputs["input_ids"] == vlm.config.image_token_id).int()
+        positions, _ = vlm.get_rope_index(
+            inputs["input_ids"],
+            mm_token_type_ids=is_image,
+            image_grid_thw=inputs["image_grid_thw"],
+            attention_mask=inputs["attention_mask"],
+        )
+        found: torch.Tensor = positions
+        return found
+
+    def _vectors(self, inputs: Any) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        with torch.inference_mode():
+            vectors = self._model(**inputs.to(self._model.device)).embeddings
+        return attended(vectors, inputs["attention_mask"])

@@ -1,0 +1,75 @@
+"""DPR: one encoder of questions and one of passages."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.retrievers.encoders.text import TextEncoder
+from quoteweave.retrievers.weights import identity, is_local, loading, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+
+QUESTION, PASSAGE = "question_encoder", "ctx_encoder"
+
+
+class DprEncoder(TextEncoder):
+    """Dense passage retrieval (arXiv 2004.04906): the last layer's vector at [CLS], not normalised, by inner product.
+
+    DPR was trained on passages as pairs of title and text; views are given as text alone. Each side is loaded when it
+    is first needed. Another checkpoint is a folder that holds two, `question_encoder` and `ctx_encoder`.
+    """
+
+    def _identities(self) -> Mapping[str, str]:
+        sides = {"checkpoint": PASSAGE, "query_checkpoint": QUESTION}
+        return {name: identity(*self._checkpoint(side)) for name, side in sides.items()}
+
+    def _checkpoint(self, side: str) -> tuple[str, str]:
+        row = self.row
+        if is_local(row.checkpoint):
+            return str(Path(row.checkpoint).expanduser().absolute() / side), row.revision
+        if row.query_checkpoint is None:
+            raise UsageError(f"{row.name} has two encoders: name a folder that holds {QUESTION} and {PASSAGE}")
+        return (row.query_checkpoint, row.query_revision) if side == QUESTION else (row.checkpoint, row.revision)
+
+    @cached_property
+    def _questions(self) -> tuple[Any, Any]:
+        return self._load(QUESTION)
+
+    @cached_property
+    def _passages(self) -> tuple[Any, Any]:
+        return self._load(PASSAGE)
+
+    def _load(self, side: str) -> tuple[Any, Any]:
+        """The tokenizer and the model of a side."""
+        transformers = required("transformers")
+        name = "DPRQuestionEncoder" if side == QUESTION else "DPRContextEncoder"
+        folder = locate(*self._checkpoint(side), download_gb=self.row.download_gb / 2)
+        with loading(self.name, folder):
+            tokenizer = getattr(transformers, f"{name}Tokenizer").from_pretrained(folder)
+            model, found = getattr(transformers, name).from_pretrained(
+                folder, dtype=self._dtype, output_loading_info=True
+            )
+            # Weights that are not there are made up at random, with no more than a line in the log.
+            if found["missing_keys"]:
+                raise ModelFailed(f"{folder} holds no {name}: it has no {min(found['missing_keys'])}")
+            return tokenizer, model.to(self.hardware.chosen_device()).eval()
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        row = self.row
+        tokenizer, model = self._questions if query else self._passages
+        length = (row.query_length if query else row.passage_length) or tokenizer.model_max_length
+        inputs = tokenizer(
+            [(row.query_prefix if query else row.passage_prefix) + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=min(length, model.config.max_position_embeddings),
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            vectors = model(**inputs).pooler_output
+        return [vector[None, :] for vector in vectors.float().cpu().numpy()]

@@ -1,0 +1,158 @@
+"""Document screenshot embedding (DSE, arXiv 2406.11251): one vector a picture, on Qwen2-VL and on Phi-3-Vision."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Setting
+from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.encoders.vision_language import as_question, check_whole, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.encoders.visual import VisualEncoder
+from quoteweave.retrievers.weights import Hardware, loading, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+
+# Pixels of a picture once scaled: 4 to 2,560 image tokens.
+LEAST_PIXELS, MOST_PIXELS = 56 * 56, 2560 * 28 * 28
+# Qwen2-VL's chat form, with what the model was trained to end on: its vector there is the embedding.
+PICTURE = "<|image_pad|>"
+BEFORE = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
+BETWEEN = "<|vision_end|>"
+AFTER = "<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
+
+# Phi-3-Vision looks at every picture as a square of 4 × 4 crops of 336 pixels, and at a small one of the whole.
+PHI3_SIDE = 1344
+PHI3_TOKENS = 17 * 144
+PHI3_PICTURE = "<|image_1|>\n"
+PHI3_END = "</s>"
+
+
+class DseQwen2Encoder(VisualEncoder):
+    """DSE on Qwen2-VL: the last token's hidden state, its first `dimension` numbers (arXiv 2205.13147), normalised.
+
+    The words with a picture are the row's `passage_prefix`. A question comes with the smallest black picture, as on the
+    model's card. transformers is enough for it; pictures are scaled by Pillow, whether torchvision is there or not.
+    """
+
+    @cached_property
+    def settings(self) -> Mapping[str, Setting]:
+        """All that changes a vector."""
+        prompt = BEFORE + PICTURE + BETWEEN + AFTER
+        return {**super().settings, "min_pixels": LEAST_PIXELS, "max_pixels": MOST_PIXELS, "prompt": prompt}
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any, Any]:
+        """The model, the tokenizer and the image processor."""
+        row = self.row
+        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        with fitting_torchvision(), loading(row.name, folder):
+            transformers = required("transformers")
+            model, found = transformers.Qwen2VLModel.from_pretrained(
+                folder, dtype=self._dtype, output_loading_info=True
+            )
+            check_whole(found["missing_keys"], folder, "Qwen2-VL")
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
+            processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
+            processor.size = {"shortest_edge": LEAST_PIXELS, "longest_edge": MOST_PIXELS}
+            return model.to(self.hardware.chosen_device()).eval(), tokenizer, processor
+
+    def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
+        from PIL import Image
+
+        row, tokenizer = self.row, self._loaded[1]
+        asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
+        return self._vectors(asked, [Image.new("RGB", (56, 56))] * len(texts))
+
+    def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+        return self._vectors([self.row.passage_prefix] * len(pictures), pictures)
+
+    def _tokens(self, picture: "Image") -> int:
+        return qwen_tokens(picture, self._loaded[2])
+
+    def _vectors(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        model, tokenizer, processor = self._loaded
+        seen = processor(images=pictures, return_tensors="pt")
+        counts = (seen["image_grid_thw"].prod(-1) // processor.merge_size**2).tolist()
+        prompts = [BEFORE + PICTURE * count + BETWEEN + text + AFTER for text, count in zip(words, counts, strict=True)]
+        inputs = {**tokenizer(prompts, padding="longest", return_tensors="pt"), **seen}
+        inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
+        with torch.inference_mode():
+            states = model(**{name: value.to(model.device) for name, value in inputs.items()}).last_hidden_state
+        # Shorter prompts are filled up on the left, so that all end at the same place.
+        vectors = torch.nn.functional.normalize(states[:, -1, : self.row.dimension].float(), dim=-1)
+        return [vector[None, :] for vector in vectors.cpu().numpy()]
+
+
+class DsePhi3Encoder(VisualEncoder):
+    """DSE on Phi-3-Vision: the hidden state of the last token, normalised.
+
+    transformers has no such model: the checkpoint brings Python code of its own, which is run only with
+    `Hardware.trust_remote_code`; without it, UsageError is raised at once. That code was written for transformers 4.4x
+    and may not run with later ones, which shows when the model is loaded. **What is here follows the model cards and
+    has been run with a stand-in for that code only, never with a published checkpoint.**
+    """
+
+    def __init__(self, row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> None:
+        super().__init__(row, hardware, checkpoint)
+        if not hardware.trust_remote_code:
+            raise UsageError(
+                f"{row.name} runs Python code that comes with its checkpoint {self.row.checkpoint}, revision "
+                f"{self.row.revision}, and can do on this machine whatever you can. Read its .py files first; then "
+                "allow it with --trust-remote-code, or trust_remote_code=True of Hardware. dse-qwen2 needs none"
+            )
+
+    @cached_property
+    def settings(self) -> Mapping[str, Setting]:
+        """All that changes a vector."""
+        return {**super().settings, "side": PHI3_SIDE, "prompt": PHI3_PICTURE + PHI3_END}
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The model and its processor."""
+        row = self.row
+        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        trusted = {"trust_remote_code": True, "local_files_only": True}
+        with fitting_torchvision(), loading(row.name, folder):
+            transformers = required("transformers")
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                folder, dtype=self._dtype, attn_implementation="eager", **trusted
+            )
+            processor = transformers.AutoProcessor.from_pretrained(folder, **trusted)
+            processor.tokenizer.padding_side = "right"
+            return model.to(self.hardware.chosen_device()).eval(), processor
+
+    def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
+        row, tokenizer = self.row, self._loaded[1].tokenizer
+        asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
+        return self._vectors(tokenizer([text + PHI3_END for text in asked], padding="longest", return_tensors="pt"))
+
+    def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+        # One by one: the published processors disagree on how several prompts with a picture each are put together.
+        return [self._picture(picture) for picture in pictures]
+
+    def _picture(self, picture: "Image") -> "np.ndarray[Any, Any]":
+        prompt = PHI3_PICTURE + self.row.passage_prefix + PHI3_END
+        square = picture.resize((PHI3_SIDE, PHI3_SIDE))
+        inputs = dict(self._loaded[1]([prompt], images=[square], return_tensors="pt"))
+        for name in ("input_ids", "attention_mask", "image_sizes"):
+            inputs[name] = inputs[name].reshape(1, -1)  # some give them with one more axis
+        return self._vectors(inputs)[0]
+
+    def _tokens(self, picture: "Image") -> int:  # noqa: ARG002  # all are made equally large
+        return PHI3_TOKENS
+
+    def _vectors(self, inputs: Mapping[str, Any]) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        model = self._loaded[0]
+        moved = {name: value.to(model.device) for name, value in inputs.items()}
+        with torch.inference_mode():
+            states = model(**moved, use_cache=False, output_hidden_states=True, return_dict=True).hidden_states[-1]
+        last = moved["attention_mask"].sum(dim=1) - 1
+        chosen = states[torch.arange(len(states), device=states.device), last]
+        return [vector[None, :] for vector in torch.nn.functional.normalize(chosen.float(), dim=-1).cpu().numpy()]

@@ -1,0 +1,79 @@
+"""Encoders behind an embeddings endpoint: what they read leaves this process, and what comes back are vectors."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.protocols import Setting
+from quoteweave.endpoints.embeddings import EmbeddingsClient
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from quoteweave.core.protocols import Matrix
+
+
+class EndpointEncoder:
+    """Meets `core.protocols.Encoder`: one vector a text, scaled to length one, so that inner products are cosines.
+
+    `query_prefix` and `passage_prefix` are put before questions and passages, for models that were trained with them.
+    A text is cut to `max_characters`, its prefix included: endpoints refuse a text of more tokens than their model
+    reads, and a token is seldom less than a character. `tokens` counts what the endpoint says that it has read so far.
+    """
+
+    reads: Literal["text"] = "text"
+    many = False
+
+    def __init__(
+        self,
+        client: EmbeddingsClient,
+        *,
+        query_prefix: str = "",
+        passage_prefix: str = "",
+        max_characters: int = 8000,
+    ) -> None:
+        self.tokens = 0
+        self._client = client
+        self._query_prefix = query_prefix
+        self._passage_prefix = passage_prefix
+        self._max_characters = max_characters
+
+    @property
+    def name(self) -> str:
+        """The model's name, as its endpoint knows it."""
+        return self._client.model
+
+    @property
+    def destination(self) -> str:
+        """The host that texts are sent to. Raises UsageError when no endpoint is set."""
+        return self._client.address().host
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What changes a vector, as far as it is known on this side. Raises UsageError when no endpoint is set."""
+        return {
+            "loader": "endpoint",
+            "model": self.name,
+            "host": self.destination,
+            "dimensions": self._client.dimensions,
+            "query_prefix": self._query_prefix,
+            "passage_prefix": self._passage_prefix,
+            "max_characters": self._max_characters,
+        }
+
+    def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
+        """A matrix (1, dimension) for each question. Raises EndpointError, or UsageError when no endpoint is set."""
+        return self._encode([self._query_prefix + text for text in texts])
+
+    def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
+        """A matrix (1, dimension) for each text. Raises EndpointError, or UsageError when no endpoint is set."""
+        return self._encode([self._passage_prefix + str(text) for text in views])
+
+    def _encode(self, texts: Sequence[str]) -> "list[Matrix]":
+        import numpy as np
+
+        embedded = wait_for(self._client.embed([text[: self._max_characters] for text in texts]))
+        self.tokens += embedded.tokens or 0
+        lengths = np.linalg.norm(embedded.vectors, axis=1, keepdims=True)
+        vectors = embedded.vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+        return [vectors[i : i + 1] for i in range(len(vectors))]

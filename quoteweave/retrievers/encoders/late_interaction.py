@@ -1,0 +1,76 @@
+"""Late interaction over text: ColBERT, through sentence-transformers' MultiVectorEncoder."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import UsageError
+from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.encoders.text import TextEncoder, as_text
+from quoteweave.retrievers.weights import described, loading, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class LateInteractionEncoder(TextEncoder):
+    """One normalised vector a token, as ColBERT has them (arXiv 2004.12832, section 3.2; version 2: 2112.01488).
+
+    A question is [CLS] [Q] and its tokens, filled up with [MASK] to `query_length` tokens and cut there. The masks are
+    part of the question: each gives a vector that is scored. No token looks at them, though, unless the checkpoint says
+    so: that is how the authors' code, whose weights these are, reads the paper. A passage is [CLS] [D] and its tokens,
+    and the vectors of punctuation marks are left out.
+
+    The checkpoint has the authors' format (a `linear.weight` beside BERT's, lengths and markers in `artifact.metadata`)
+    or that of sentence-transformers.
+    """
+
+    @cached_property
+    def _model(self) -> Any:
+        library = required("sentence_transformers")
+        row = self.row
+        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        _check_projection(folder)
+        with loading(self.name, folder):
+            model = library.MultiVectorEncoder(
+                str(folder),
+                device=self.hardware.chosen_device(),
+                local_files_only=True,
+                trust_remote_code=self.hardware.trust_remote_code,
+                model_kwargs={"dtype": self._dtype},
+            )
+            _set_lengths(model, row)
+        return model.eval()
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        model = self._model
+        encode = model.encode_query if query else model.encode_document
+        vectors: list[np.ndarray[Any, Any]] = encode(
+            as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
+        )
+        return vectors
+
+
+def is_stanford(folder: Path) -> bool:
+    """Whether the checkpoint has the format of ColBERT's authors."""
+    return "HF_ColBERT" in (described(folder).get("architectures") or ())
+
+
+def _check_projection(folder: Path) -> None:
+    """Raises UsageError for a model without late interaction, which the library would give a random projection."""
+    if not is_stanford(folder) and not (folder / "modules.json").is_file():
+        raise UsageError(f"{folder} holds no late-interaction model: neither ColBERT's own format nor a modules.json")
+
+
+def _set_lengths(model: Any, row: ModelRow) -> None:
+    """Fill up and cut texts where the row says, or before, where the checkpoint has no positions for more."""
+    transformer, most = model[0], model.max_seq_length
+    if row.passage_length is not None:
+        transformer.document_length = row.passage_length if most is None else min(row.passage_length, most)
+    if row.query_length is not None:
+        length = row.query_length if most is None else min(row.query_length, most)
+        if transformer.query_expansion is None:
+            transformer.query_length = length
+        else:
+            transformer.query_expansion = {**transformer.query_expansion, "length": length}

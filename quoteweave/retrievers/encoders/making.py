@@ -1,0 +1,94 @@
+"""From a row of the catalogue, or a folder, to the encoder that runs it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Encoder
+from quoteweave.retrievers.catalogue import Loader, ModelRow
+from quoteweave.retrievers.encoders.late_interaction import is_stanford
+from quoteweave.retrievers.weights import Hardware, described, is_local, locate
+
+# Modules are imported when one of their models is made.
+CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
+    {
+        "sentence-transformers": ("sentence_transformer", "SentenceTransformerEncoder"),
+        "dpr": ("dpr", "DprEncoder"),
+        "multi-vector": ("late_interaction", "LateInteractionEncoder"),
+        "colpali-engine": ("visual", "ColPaliEncoder"),
+        "colpali-hf": ("visual", "ColPaliEncoder"),
+        "dse-qwen2": ("dse", "DseQwen2Encoder"),
+        "dse-phi3": ("dse", "DsePhi3Encoder"),
+    }
+)
+
+# sentence-transformers models that are no encoders of dense vectors.
+OTHER_TYPES = ("CrossEncoder", "SparseEncoder")
+# Where checkpoints say how many numbers their vectors have; the first that is found counts.
+DIMENSIONS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "artifact.metadata": ("dim",),
+        "*Dense*/config.json": ("out_features",),
+        "*Pooling*/config.json": ("embedding_dimension", "word_embedding_dimension"),
+        "config.json": ("projection_dim", "hidden_size", "d_model", "dim"),
+    }
+)
+
+
+def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> Encoder:
+    """The encoder of a row, perhaps with another checkpoint in place of its own. Nothing is loaded yet."""
+    module, name = CLASSES[row.loader]
+    made: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(
+        import_module(f"quoteweave.retrievers.encoders.{module}"), name
+    )
+    return made(row, hardware, checkpoint)
+
+
+def row_for_path(path: str) -> ModelRow:
+    """The row of any checkpoint that sentence-transformers loads, read from its own files.
+
+    The prefixes are its prompts: `query`, and the first of `document`, `passage` and `corpus` that says anything.
+    Raises ModelNotFound where there is no model at `path`, UsageError for one whose vectors inner products do not
+    compare.
+    """
+    folder = locate(path)
+    config = described(folder, "config_sentence_transformers.json")
+    kind, similarity = config.get("model_type"), config.get("similarity_fn_name") or "cosine"
+    many = kind == "MultiVectorEncoder" or is_stanford(folder)
+    if kind in OTHER_TYPES or (not many and similarity not in ("cosine", "dot")):
+        what = f"is a {kind}" if kind in OTHER_TYPES else f"compares its vectors by {similarity}"
+        raise UsageError(f"{path} {what}; only vectors that inner products compare can be indexed")
+    prompts = config.get("prompts") or {}
+    weights = sum(file.stat().st_size for pattern in ("*.safetensors", "*.bin") for file in folder.glob(pattern))
+    return ModelRow(
+        name="sentence-transformers",
+        checkpoint=path,
+        revision="main" if is_local(path) else folder.name,
+        loader="multi-vector" if many else "sentence-transformers",
+        pooling=None if many or (folder / "modules.json").is_file() else "mean",
+        query_prefix=prompts.get("query") or "",
+        passage_prefix=next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), ""),
+        dimension=_dimension(folder),
+        many=many,
+        normalize=many or similarity == "cosine",
+        licence="unknown",
+        download_gb=0,
+        gpu_gb=round(1.5 * weights / 1e9, 2),
+        source=path,
+    )
+
+
+def _dimension(folder: Path) -> int:
+    """What the last projection says, or the pooling, or else the model. Raises UsageError where none says anything."""
+    said = (
+        described(file.parent, file.name).get(field)
+        for pattern, fields in DIMENSIONS.items()
+        for file in sorted(folder.glob(pattern), reverse=True)
+        for field in fields
+    )
+    for dimension in said:
+        if isinstance(dimension, int) and dimension > 0:
+            return dimension
+    raise UsageError(f"{folder} does not say how many numbers its vectors have")

@@ -1,0 +1,94 @@
+"""Dense encoders through sentence-transformers: its own checkpoints, and plain ones of transformers with a pooling."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import UsageError
+from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.encoders.text import TextEncoder, as_text
+from quoteweave.retrievers.weights import loading, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+
+POOLING_MODES = {"cls": "cls", "mean": "mean", "last": "lasttoken"}
+
+
+class SentenceTransformerEncoder(TextEncoder):
+    """One vector a text, as `SentenceTransformer.encode` gives it with the row's prefixes.
+
+    A checkpoint with a `modules.json` says itself how it pools; where the row says too, they have to agree, or
+    UsageError is raised on first use. Any other checkpoint is pooled as the row says. Vectors get length 1 where the
+    row says so, and where the checkpoint does it itself.
+    """
+
+    @cached_property
+    def model(self) -> Any:
+        """The library's own model, loaded."""
+        required("sentence_transformers")
+        row = self.row
+        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        with loading(self.name, folder):
+            model = self._load(folder)
+            # What the checkpoint's own tokenizer says is lost when sentence-transformers loads it anew.
+            model.tokenizer.padding_side = row.padding
+            _limit_lengths(model, row)
+        return model.eval()
+
+    def _load(self, folder: Path) -> Any:
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.base.modules import Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling
+
+        device, row = self.hardware.chosen_device(), self.row
+        hub: dict[str, Any] = {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
+        weights = {"dtype": self._dtype}
+        if (folder / "modules.json").is_file():
+            model = SentenceTransformer(str(folder), device=device, model_kwargs=weights, **hub)
+            _check_pooling(model, row, folder)
+            return model
+        if row.pooling is None:
+            raise UsageError(f"{folder} does not say how {row.name} pools the vectors of its tokens")
+        transformer = Transformer(
+            str(folder), model_kwargs={**weights, **hub}, processor_kwargs={**hub}, config_kwargs={**hub}
+        )
+        pooling = Pooling(transformer.get_embedding_dimension(), POOLING_MODES[row.pooling])
+        return SentenceTransformer(modules=[transformer, pooling], device=device)
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+        from sentence_transformers.util import batch_to_device
+
+        model, row = self.model, self.row
+        task = "query" if query else "document"
+        prompt = row.query_prefix if query else row.passage_prefix
+        with torch.inference_mode():
+            features = batch_to_device(model.preprocess(as_text(model, texts), prompt=prompt, task=task), model.device)
+            if row.padding == "left":
+                # Else positions count the padding, and a text beside a long one gets other numbers than alone.
+                features["position_ids"] = (features["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
+            vectors = model(features, task=task)["sentence_embedding"].float()
+            if row.normalize:
+                vectors = torch.nn.functional.normalize(vectors, dim=1)
+        return list(vectors.cpu().numpy()[:, None, :])
+
+
+def _check_pooling(model: Any, row: ModelRow, folder: Path) -> None:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    modes = [module.pooling_mode for module in model if isinstance(module, Pooling)]
+    if row.pooling is not None and modes and modes != [POOLING_MODES[row.pooling]]:
+        raise UsageError(
+            f"{folder} is no checkpoint of {row.name}, which pools by {row.pooling}: it pools by {modes[0]}; "
+            f"write sentence-transformers={folder} to use it as it is"
+        )
+
+
+def _limit_lengths(model: Any, row: ModelRow) -> None:
+    """Cut texts where the row says, or before, where the checkpoint has no positions for more."""
+    most = model.max_seq_length
+    for field, length in (("query_length", row.query_length), ("document_length", row.passage_length)):
+        if length is not None:
+            setattr(model[0], field, length if most is None else min(length, most))

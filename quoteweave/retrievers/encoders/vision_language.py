@@ -1,0 +1,74 @@
+"""What the loaders of vision-language models share."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from PIL.Image import Image
+
+
+@contextmanager
+def fitting_torchvision() -> Iterator[None]:
+    """Raises UsageError where imports within fail for a torchvision that was built for another torch."""
+    try:
+        yield
+    except Exception as error:
+        why = next((str(cause) for cause in _causes(error) if "torchvision::" in str(cause)), None)
+        if why is None:
+            raise
+        raise UsageError(
+            f"torchvision does not fit the torch that is installed ({why}): install both from one index, as in "
+            "pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu, or uninstall torchvision, "
+            "which only colpali-engine needs"
+        ) from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def check_whole(astray: Collection[str], folder: Path, what: str) -> None:
+    """Raises ModelFailed where weights went astray: libraries make up those that are missing, with no more than a line.
+
+    `astray` are names of weights that the checkpoint lacks, or that it has and the model has not.
+    """
+    if astray:
+        raise ModelFailed(f"{folder} holds no {what}: {len(astray)} of its weights are astray, {min(astray)} for one")
+
+
+def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:
+    """The question with its prefix, cut to `length` tokens; None = as many as the tokenizer's model reads.
+
+    Signs that the model takes for commands or pictures, such as <|image_pad|>, are left out.
+    """
+    for token in tokenizer.added_tokens_decoder.values():
+        if token.special:
+            text = text.replace(token.content, " ")
+    question = prefix + text
+    most = length or tokenizer.model_max_length
+    ends = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return question[: ends[most - 1][1]] if len(ends) > most else question
+
+
+def attended(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.ndarray[Any, Any]]":
+    """Of vectors (items, tokens, dimension), those of each item's own tokens: (own tokens, dimension) float32 each.
+
+    The others belong to the padding of shorter items. Libraries set them to zero, but a zero takes part in MaxSim.
+    """
+    found = vectors.float().cpu().numpy()
+    return [item[own] for item, own in zip(found, mask.bool().cpu().numpy(), strict=True)]
+
+
+def qwen_tokens(picture: "Image", image_processor: Any) -> int:
+    """Image tokens of a picture that Qwen2-VL's processor makes as large as its limits allow, more or less."""
+    size = image_processor.size
+    pixels = min(max(picture.width * picture.height, size["shortest_edge"]), size["longest_edge"])
+    return int(pixels // (image_processor.patch_size * image_processor.merge_size) ** 2)

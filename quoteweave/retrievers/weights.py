@@ -1,0 +1,217 @@
+"""Where a model's weights are, what they run on, and how a message names them before they are downloaded."""
+
+import hashlib
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, QuoteweaveError
+from quoteweave.core.records import Record
+from quoteweave.retrievers.batches import fitting
+from quoteweave.retrievers.catalogue import DType
+
+# The same weights in forms that nothing here loads, and what training left behind.
+UNUSED = ("*.onnx", "*.onnx_data", "onnx/*", "openvino/*", "coreml/*", "*.h5", "*.msgpack", "*.ot", "checkpoint-*/*")
+# Weights as Python pickles, at the top of a repository; most have safetensors beside them.
+PICKLED = "pytorch_model*.bin"
+# A folder with any of these holds a model.
+CONFIGS = ("config.json", "modules.json", "adapter_config.json")
+
+SMALL_FILE = 1 << 20
+BLOCK = 4096
+BLOCKS = 256
+
+
+class Hardware(Record):
+    """What a model runs on. What is left out is chosen."""
+
+    device: str | None = Field(default=None, description="as torch names it: cuda, cuda:1, mps, cpu; None = the best")
+    batch_size: int | None = Field(default=None, gt=0, description="items at once; None = by device")
+    dtype: DType | None = Field(default=None, description="what it computes in; None = as the catalogue says")
+    trust_remote_code: bool = Field(default=False, description="whether code from the checkpoint may be run")
+
+    def chosen_device(self) -> str:
+        """The device named, or cuda or mps where there is one, or else cpu. Raises MissingExtra without torch."""
+        if self.device is not None:
+            return self.device
+        torch = required("torch")
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+
+    def chosen_batch_size(self, *, cpu: int, gpu: int) -> int:
+        """The batch size named, or the one of these for the device."""
+        return self.batch_size or (cpu if self.chosen_device() == "cpu" else gpu)
+
+
+def required(module: str, extra: str = "models") -> Any:
+    """The module, imported. Raises MissingExtra where its library is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(module.partition(".")[0].replace("_", "-"), extra) from error
+
+
+_listeners: list[Callable[[str], None]] = []  # at most one
+
+
+def when_downloading(tell: Callable[[str], None]) -> None:
+    """From now on, `tell` gets a line before anything is downloaded: what, how large, from where and to where."""
+    _listeners[:] = [tell]
+
+
+def is_local(checkpoint: str) -> bool:
+    """Whether it names a folder, there or not; a model on the hub is called `owner/name` or `name`."""
+    written_as_path = checkpoint.startswith((".", "/", "~")) or "\\" in checkpoint or checkpoint.count("/") > 1
+    return written_as_path or Path(checkpoint).is_dir()
+
+
+def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
+    """The folder that holds the checkpoint: the one it names, or the hub's in the cache, downloaded if need be.
+
+    What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither there nor to
+    be had, MissingExtra where huggingface_hub is not installed.
+    """
+    if is_local(checkpoint):
+        folder = Path(checkpoint).expanduser()
+        if not any((folder / name).is_file() for name in CONFIGS):
+            raise ModelNotFound(f"{checkpoint} is no model: a model is a folder that holds a config.json")
+        return folder
+    constants = required("huggingface_hub.constants")
+    try:
+        cached = _snapshot(checkpoint, revision, offline=True)
+    except ValueError as error:
+        raise _missing(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
+    if cached is not None:
+        return cached
+    size = f" ({download_gb:.1f} GB)" if download_gb else ""
+    if constants.HF_HUB_OFFLINE:
+        raise _missing(checkpoint + size, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded")
+    for tell in _listeners:
+        tell(f"downloading {checkpoint}{size} from {constants.ENDPOINT} to {constants.HF_HUB_CACHE}")
+    return _downloaded(checkpoint, revision, size)
+
+
+def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
+    """The JSON object in a file of a checkpoint; empty where there is no such file. Raises ModelFailed for no JSON."""
+    try:
+        found = json.loads((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ModelFailed(f"{folder / name} is no JSON: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def loading(name: str, folder: Path) -> Iterator[None]:
+    """Raises ModelFailed, which names the folder, for whatever a library raises when it loads a model within."""
+    try:
+        with fitting(name), _quiet():
+            yield
+    except QuoteweaveError:
+        raise
+    except Exception as error:
+        # Damaged weights raise errors of a dozen kinds, those of pickle, JSON and safetensors among them.
+        why = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise ModelFailed(f"{name} cannot be loaded from {folder}: {why}") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps transformers from bars that no terminal shows, and from reports of weights that nothing is missing from."""
+    transformers_logging = required("transformers.utils.logging")
+
+    def tells_of_missing(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        return "LOAD REPORT" not in text or "MISSING" in text or "MISMATCH" in text
+
+    loader = logging.getLogger("transformers.modeling_utils")
+    loader.addFilter(tells_of_missing)
+    hide = transformers_logging.is_progress_bar_enabled() and not sys.stderr.isatty()
+    if hide:
+        transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        loader.removeFilter(tells_of_missing)
+        if hide:
+            transformers_logging.enable_progress_bar()
+
+
+def identity(checkpoint: str, revision: str = "main") -> str:
+    """What the weights are, without loading them: `id@revision` of a model on the hub, a hash of a local folder.
+
+    The hash covers the names and sizes of all files but readmes and hidden ones, small files whole, and of large ones
+    256 blocks of 4 KiB spread evenly from the first byte to the last: 1 MiB to read for each, however large. Training
+    changes numbers all over the weights, so it changes some block. Raises ModelNotFound for a folder without a model.
+    """
+    if not is_local(checkpoint):
+        return f"{checkpoint}@{revision}"
+    folder = locate(checkpoint)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and _matters(path.relative_to(folder)))
+    return _content_hash(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
+    """The folder of a whole download, with its weights as safetensors, or as pickles where there are no others."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    for weights, ignored in (("*.safetensors", [*UNUSED, PICKLED]), ("*.bin", [*UNUSED])):
+        try:
+            found = snapshot_download(checkpoint, revision=revision, local_files_only=offline, ignore_patterns=ignored)
+        except LocalEntryNotFoundError:
+            if not offline:
+                raise
+            continue
+        if any(Path(found).glob(weights)):
+            return Path(found)
+    return None
+
+
+def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
+    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
+
+    try:
+        folder = _snapshot(checkpoint, revision, offline=False)
+    except (HTTPError, OSError) as error:
+        why = " ".join(str(error).split())
+        raise _missing(checkpoint + size, f"could not be downloaded: {why}") from error
+    if folder is None:
+        raise _missing(checkpoint + size, f"holds no weights at revision {revision}")
+    return folder
+
+
+def _missing(model: str, why: str) -> ModelNotFound:
+    return ModelNotFound(
+        f"the model {model} {why}; a copy of its folder can be named instead, as in NAME=/path/to/folder"
+    )
+
+
+def _matters(path: Path) -> bool:
+    return path.suffix != ".md" and not any(part.startswith(".") for part in path.parts)
+
+
+@lru_cache
+def _content_hash(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    """The hash of files by path, size in bytes and time of change in nanoseconds; the time only makes it anew."""
+    digest = hashlib.sha256()
+    for path, size, _ in files:
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
+        with path.open("rb") as file:
+            if size <= SMALL_FILE:
+                digest.update(file.read())
+                continue
+            for number in range(BLOCKS):
+                file.seek(number * (size - BLOCK) // (BLOCKS - 1))
+                digest.update(file.read(BLOCK))
+    return f"sha256:{digest.hexdigest()[:16]}"
