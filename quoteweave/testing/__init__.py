@@ -1,6 +1,8 @@
 """Fakes and a scripted model server, for these tests and for authors of extensions."""
 
-from quoteweave.testing.chat_server import ChatServer, Reply
-from quoteweave.testing.fakes import FakeChat, FakeRetriever
+from quoteweave.testing.encoders import FakeEncoder
+from quoteweave.testing.fakes import FakeChat, FakeExpander, FakeReranker, FakeRetriever
+from quoteweave.testing.model_server import ModelServer
+from quoteweave.testing.replies import Reply
 
-__all__ = ["ChatServer", "FakeChat", "FakeRetriever", "Reply"]
+__all__ = ["FakeChat", "FakeEncoder", "FakeExpander", "FakeReranker", "FakeRetriever", "ModelServer", "Reply"]

@@ -1,8 +1,9 @@
-"""Stand-ins for a chat model and a retriever that say what they are told to."""
+"""Stand-ins for models and retrievers that say what they are told to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from quoteweave.core.answers import Completion
+from quoteweave.core.protocols import Expansion
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 
@@ -40,3 +41,33 @@ class FakeRetriever:
         """The first `k` quotes, once for each query."""
         self.filters.append(where)
         return [self._hits[:k] for _ in queries]
+
+
+class FakeReranker:
+    """A Reranker that orders hits by `score`, a function of the question and the quote; best first, ties as they were.
+
+    `queries` holds the question of each call.
+    """
+
+    def __init__(self, score: Callable[[str, Quote], float], *, name: str = "fake") -> None:
+        self.name = name
+        self.queries: list[str] = []
+        self._score = score
+
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits, with their new scores and ranks."""
+        self.queries.append(query.text)
+        scored = sorted(((self._score(query.text, hit.quote), hit.quote) for hit in hits), key=lambda pair: -pair[0])
+        return [Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(scored, 1)]
+
+
+class FakeExpander:
+    """An Expander that gives the same clauses for every question; without any, the question and `note`."""
+
+    def __init__(self, clauses: Sequence[str] = (), *, note: str | None = None, name: str = "fake") -> None:
+        self.name = name
+        self._clauses, self._note = tuple(clauses), note
+
+    async def expand(self, query: Query) -> Expansion:
+        """The clauses."""
+        return Expansion(clauses=self._clauses or (query.text,), note=self._note)

@@ -7,7 +7,7 @@ import pytest
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.testing import ChatServer, Reply
+from quoteweave.testing import ModelServer, Reply
 
 MESSAGES = [{"role": "user", "content": "Did sales grow?"}]
 KEY = "sk-secret-0123456789"
@@ -20,8 +20,8 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def ask(*replies: Reply, max_retries: int = 0, timeout_s: float = 20) -> tuple[Completion, ChatServer]:
-    with ChatServer(replies) as server:
+def ask(*replies: Reply, max_retries: int = 0, timeout_s: float = 20) -> tuple[Completion, ModelServer]:
+    with ModelServer(replies) as server:
         chat = OpenAIChat("m", base_url=server.base_url, api_key=KEY, max_retries=max_retries, timeout_s=timeout_s)
         return asyncio.run(chat.complete(MESSAGES)), server
 
@@ -40,21 +40,21 @@ def test_usage_that_is_not_told_is_none() -> None:
 
 
 def test_sampling_settings_are_sent_when_set() -> None:
-    with ChatServer([Reply()]) as server:
+    with ModelServer([Reply()]) as server:
         chat = OpenAIChat("m", base_url=server.base_url, temperature=0, max_tokens=50)
         asyncio.run(chat.complete(MESSAGES))
     assert (server.requests[0]["temperature"], server.requests[0]["max_tokens"]) == (0, 50)
 
 
 def test_one_chat_serves_one_event_loop_after_another() -> None:
-    with ChatServer([Reply(text="one"), Reply(text="two")]) as server:
+    with ModelServer([Reply(text="one"), Reply(text="two")]) as server:
         chat = OpenAIChat("m", base_url=server.base_url)
         assert [asyncio.run(chat.complete(MESSAGES)).text for _ in range(2)] == ["one", "two"]
 
 
 def test_address_and_key_come_from_the_environment_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     chat = OpenAIChat("m")
-    with ChatServer([Reply(), Reply()]) as server:
+    with ModelServer([Reply(), Reply()]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         asyncio.run(chat.complete(MESSAGES))
         monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
@@ -85,7 +85,7 @@ def test_a_key_that_no_header_can_carry_is_a_usage_error_without_the_key(key: st
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 def test_a_refusal_is_not_tried_again_and_speaks_in_the_endpoints_words(status: int) -> None:
     with (
-        ChatServer([Reply(status=status, text="the model m is not yours")]) as server,
+        ModelServer([Reply(status=status, text="the model m is not yours")]) as server,
         pytest.raises(EndpointRefused, match=f"127.0.0.1:.* answered {status} .*: the model m is not yours — "),
     ):
         asyncio.run(OpenAIChat("m", base_url=server.base_url, max_retries=2).complete(MESSAGES))
@@ -156,7 +156,7 @@ def test_what_is_no_completion_is_a_bad_response(body: bytes, problem: str) -> N
 @pytest.mark.parametrize("key", [None, "x"])
 def test_a_placeholder_for_a_key_hides_no_words(key: str | None) -> None:
     with (
-        ChatServer([Reply(status=404, text="none of these models is called x")]) as server,
+        ModelServer([Reply(status=404, text="none of these models is called x")]) as server,
         pytest.raises(EndpointRefused, match="none of these models is called x"),
     ):
         asyncio.run(OpenAIChat("m", base_url=server.base_url, api_key=key, max_retries=0).complete(MESSAGES))

@@ -1,0 +1,151 @@
+"""Embedding models behind an OpenAI-compatible `/v1/embeddings`: OpenAI itself, and local servers such as vLLM."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from quoteweave.endpoints.http import Address, Connection, openai_address, sendable
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
+
+# How many requests are under way at once.
+AT_ONCE = 4
+# UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
+_BYTES_AT_ONCE = 400_000
+_WANTED = "list of embeddings"
+
+
+class _Item(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+
+
+class _Body(BaseModel):
+    """The part of a list of embeddings that is read."""
+
+    data: list[_Item]
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """What an endpoint made of some texts."""
+
+    vectors: "Matrix"
+    """(texts, dimension) float32, in the order of the texts, of the length that the endpoint gave them."""
+    tokens: int | None
+    """How many tokens it read; None where it does not say."""
+
+
+class EmbeddingsClient:
+    """Every call sends its texts to the endpoint.
+
+    `base_url`, `api_key`, `timeout_s` and `max_retries` are those of `OpenAIChat`. A request holds at most `batch_size`
+    texts, and a few are under way at once. `dimensions` is sent only when set: some models can shorten their vectors.
+    """
+
+    def __init__(  # noqa: PLR0913 - one more than the limit, each a plain setting of the endpoint with a default
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_s: float = 120,
+        max_retries: int = 5,
+        batch_size: int = 32,
+        dimensions: int | None = None,
+    ) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self._base_url = base_url
+        self._api_key = api_key
+        self._timeout_s = timeout_s
+        self._max_retries = max_retries
+        self._batch_size = batch_size
+
+    def address(self) -> Address:
+        """Where texts are sent to, as options and environment have it now. Raises UsageError when neither says."""
+        return openai_address(self.model, self._base_url, self._api_key)
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """A vector for each text, in order.
+
+        Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
+        server does not answer or fails on its side (5xx), EndpointRefused when it turns a request down (4xx; a text
+        may be too long), and EndpointBadResponse when what it sends is not one finite vector for each text.
+        """
+        import numpy as np
+
+        connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def embedded(batch: range) -> Embeddings:
+            async with gate:
+                return await self._batch(connection, texts, batch)
+
+        try:
+            async with connection, asyncio.TaskGroup() as tasks:
+                started = [tasks.create_task(embedded(batch)) for batch in _batches(texts, self._batch_size)]
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        parts = [task.result() for task in started]
+        dimensions = sorted({part.vectors.shape[1] for part in parts})
+        if len(dimensions) > 1:
+            raise connection.wrong(f"vectors of {dimensions[0]} and of {dimensions[-1]} numbers")
+        vectors = [part.vectors for part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
+        tokens = [part.tokens for part in parts if part.tokens is not None]
+        return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None)
+
+    async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
+        # Not every server knows base64, which the SDK's own method asks for.
+        request: dict[str, object] = {"model": self.model, "encoding_format": "float"}
+        request["input"] = [sendable(texts[i]) for i in batch]
+        if self.dimensions is not None:
+            request["dimensions"] = self.dimensions
+        longest = max(batch, key=lambda i: len(texts[i]))
+        advice = (
+            f"send shorter texts, or fewer at once (batch_size); the longest of these {len(batch)} is text "
+            f"{longest + 1} of {len(texts)}, with {len(texts[longest])} characters: {texts[longest][:60]!r}"
+        )
+        reply = connection.parse(await connection.post("/embeddings", request, advice=advice), _Body, _WANTED)
+        items = sorted(reply.data, key=lambda item: item.index)
+        return Embeddings(self._vectors(connection, items, batch), reply.usage.prompt_tokens if reply.usage else None)
+
+    def _vectors(self, connection: Connection, items: list[_Item], batch: range) -> "Matrix":
+        """The vectors of a batch; `batch` says which texts these are of."""
+        import numpy as np
+
+        if [item.index for item in items] != list(range(len(batch))):
+            raise connection.wrong(f"{len(items)} embeddings that are not one for each of {len(batch)} texts")
+        dimension = self.dimensions or len(items[0].embedding)
+        other = next((len(item.embedding) for item in items if len(item.embedding) != dimension), None)
+        if other is not None or not dimension:
+            raise connection.wrong(f"a vector of {other or 0} numbers where {dimension or 'some'} were expected")
+        with np.errstate(over="ignore"):  # what overflows becomes infinite, and is refused with that
+            vectors = np.array([item.embedding for item in items], dtype=np.float32)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            number = batch[int(np.argmin(finite))] + 1
+            raise connection.wrong(f"numbers that are not finite (NaN or infinite) for text {number}")
+        return vectors
+
+
+def _batches(texts: Sequence[str], most: int) -> Iterator[range]:
+    """Which texts go together: at most so many, and no more bytes than `_BYTES_AT_ONCE` unless one alone has more."""
+    start = size = 0
+    for i, text in enumerate(texts):
+        bytes_here = len(text.encode("utf-8", "replace"))
+        if i - start == most or (i > start and size + bytes_here > _BYTES_AT_ONCE):
+            yield range(start, i)
+            start, size = i, 0
+        size += bytes_here
+    if start < len(texts):
+        yield range(start, len(texts))

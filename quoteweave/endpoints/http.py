@@ -1,0 +1,188 @@
+"""What all clients of models behind HTTP share: address and key, one way to ask, and errors fit to be shown."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from quoteweave.core.errors import (
+    EndpointBadResponse,
+    EndpointError,
+    EndpointRefused,
+    EndpointUnreachable,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from openai import APIConnectionError, APIStatusError
+
+OPENAI_URL = "https://api.openai.com/v1"
+_LONGEST_QUOTED_MESSAGE = 300
+_ADVICE = {
+    401: "check the API key",
+    403: "check what the API key may use",
+    404: "check the model's name and the base URL, which usually ends in /v1",
+    429: "wait, ask less at once, or check the account's quota",
+}
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an endpoint is, and the key to it ("none" for a server that wants none).
+
+    Raises UsageError for what is no base URL, and for a key that no request could carry.
+    """
+
+    url: str
+    key: str = field(default="none", repr=False)
+
+    def __post_init__(self) -> None:
+        if not _is_http(self.url):
+            raise UsageError(
+                f"{self.url.rpartition('@')[2]} is no base URL; it must look like http://localhost:8000/v1."
+            )
+        # A header cannot carry other characters, and the complaint of the HTTP library would quote the key.
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise UsageError("The API key contains a line break or a character outside ASCII; copy it again.")
+
+    @property
+    def shown(self) -> str:
+        """The URL without user name, password and query, which may be secrets."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+    @property
+    def host(self) -> str:
+        """The machine that what is sent goes to."""
+        return urlsplit(self.url).hostname or ""
+
+
+def openai_address(model: str, base_url: str | None, api_key: str | None) -> Address:
+    """The address given, or that of the environment as it is now (OPENAI_BASE_URL, OPENAI_API_KEY).
+
+    A key alone is one of OpenAI; an address alone is that of a server that wants no key. Raises UsageError when there
+    is neither, or one of them is malformed.
+    """
+    url, key = given(base_url, "OPENAI_BASE_URL"), given(api_key, "OPENAI_API_KEY")
+    if not url and not key:
+        raise UsageError(
+            f"No endpoint for the model {model}: set OPENAI_BASE_URL (or base_url) to the address of a local "
+            "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
+        )
+    return Address(url or OPENAI_URL, key or "none")
+
+
+def given(option: str | None, variable: str) -> str:
+    """The option, or else the variable of the environment, trimmed; empty where both are."""
+    return (option or os.environ.get(variable) or "").strip()
+
+
+class Connection:
+    """Asks one model at one address, while its `async with` block lasts.
+
+    It must not be kept any longer: its connections belong to the event loop that runs now. `timeout_s` is how many
+    seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
+    times more, with growing pauses or those that the server asks for.
+    """
+
+    def __init__(self, model: str, address: Address, *, timeout_s: float, max_retries: int) -> None:
+        from openai import AsyncOpenAI
+
+        self.model, self.address = model, address
+        # The SDK posts to any path, so that all endpoints are asked, and asked again, in one way.
+        self._client = AsyncOpenAI(
+            base_url=address.url, api_key=address.key, timeout=timeout_s, max_retries=max_retries
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def post(
+        self, path: str, body: Mapping[str, object], *, advice: str = "change the request accordingly"
+    ) -> str:
+        """The body of the answer to a JSON body; `advice` is what to do when the endpoint finds fault with it.
+
+        Raises EndpointUnreachable when the server does not answer or fails on its side (5xx), EndpointRefused when it
+        turns the request down (4xx).
+        """
+        import openai
+
+        try:
+            return await self._client.post(path, cast_to=str, body=dict(body))
+        except openai.APIConnectionError as error:
+            raise EndpointUnreachable(self._unreachable(error)) from None
+        except openai.APIStatusError as error:
+            raise self._turned_down(error, advice) from None
+
+    def parse(self, answer: str, shape: type[Body], wanted: str) -> Body:
+        """The answer as a record. Raises EndpointBadResponse, which says what is wrong where, when it is none."""
+        try:
+            return shape.model_validate_json(answer)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "body"
+            raise self.bad_response(f"{place}: {first['msg']}", wanted) from None
+
+    def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
+        """The error for an answer that is not what was `wanted`, such as "chat completion"."""
+        return EndpointBadResponse(
+            f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: {problem}. "
+            "Check that the URL is that of an OpenAI-compatible API; it usually ends in /v1."
+        )
+
+    def wrong(self, problem: str) -> EndpointBadResponse:
+        """The error for an answer of the right form that says something which cannot be."""
+        return EndpointBadResponse(f"{self.address.shown} sent for the model {self.model} {problem}.")
+
+    def _unreachable(self, error: "APIConnectionError") -> str:
+        cause = self._hidden(str(error.__cause__ or ""))
+        reason = f"{error.message.rstrip('.')}{f' ({one_line(cause)})' if cause else ''}"
+        return f"No answer from {self.address.shown}: {reason}. Check that the server runs, and the address and port."
+
+    def _turned_down(self, error: "APIStatusError", advice: str) -> EndpointError:
+        status = error.status_code
+        message = f"{self.address.shown} answered {status} for the model {self.model}: {self._own_message(error)}"
+        if status >= 500:
+            return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
+        return EndpointRefused(f"{message} — {_ADVICE.get(status, advice)}.")
+
+    def _own_message(self, error: "APIStatusError") -> str:
+        body = error.body
+        if isinstance(body, dict):
+            body = body.get("message") or body.get("detail") or body
+        return one_line(self._hidden(str(body or "no reason given")))
+
+    def _hidden(self, text: str) -> str:
+        # What is shorter is a placeholder such as "none" or "x", and an ordinary word of the message besides.
+        key = self.address.key
+        return text.replace(key, "…") if len(key) >= 8 else text
+
+
+def sendable(text: str) -> str:
+    """The text, its lone surrogates as question marks; a dash where it is blank, which servers refuse."""
+    return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else "-"
+
+
+def one_line(text: str) -> str:
+    """The text on one line, cut to what a message can hold."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or a bracket left open
+        return False

@@ -1,0 +1,100 @@
+"""Reranking models behind `/rerank`, in the form that Jina, Cohere (v2) and vLLM share."""
+
+import math
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from quoteweave.core.errors import UsageError
+from quoteweave.endpoints.http import Address, Connection, given, sendable
+
+URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
+KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"
+_WANTED = "list of relevance scores"
+
+
+class _Result(BaseModel):
+    index: int
+    relevance_score: float
+
+
+class _Body(BaseModel):
+    """The part of a reranking that is read."""
+
+    results: list[_Result]
+
+
+class RerankClient:
+    """Every call sends its question and documents to the endpoint.
+
+    `base_url` and `api_key` come from the options, else from QUOTEWEAVE_RERANK_URL and QUOTEWEAVE_RERANK_KEY, else from
+    OPENAI_BASE_URL and OPENAI_API_KEY (the latter is sent nowhere but to the former), as the environment is at each
+    call. `/rerank` is asked for below the base URL, or below `/v1` where the URL names a host alone; a URL that ends in
+    `/rerank` is taken as it is. `timeout_s` and `max_retries` are those of `OpenAIChat`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_s: float = 120,
+        max_retries: int = 2,
+    ) -> None:
+        self.model = model
+        self._base_url = base_url
+        self._api_key = api_key
+        self._timeout_s = timeout_s
+        self._max_retries = max_retries
+
+    def address(self) -> Address:
+        """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
+        url, key = given(self._base_url, URL_VARIABLE), given(self._api_key, KEY_VARIABLE)
+        if not url:
+            url, key = given(None, "OPENAI_BASE_URL"), key or given(None, "OPENAI_API_KEY")
+        if not url:
+            raise UsageError(
+                f"No endpoint for the reranker {self.model}: set {URL_VARIABLE} (or base_url) to its address, such as "
+                f"http://localhost:8000/v1, and {KEY_VARIABLE} (or api_key) where it wants a key."
+            )
+        address = Address(url, key or "none")
+        parts = urlsplit(url)
+        path = parts.path.rstrip("/").removesuffix("/rerank") if parts.path.strip("/") else "/v1"
+        return Address(parts._replace(path=path).geturl(), address.key)
+
+    async def score(self, query: str, documents: Sequence[str]) -> list[float]:
+        """How relevant each document is to the question, in their order; higher is better.
+
+        Raises UsageError when no URL is set or URL or key are malformed, EndpointUnreachable when the server does not
+        answer or fails on its side (5xx), EndpointRefused when it turns the request down (4xx; a document may be too
+        long), and EndpointBadResponse when what it sends is not one finite score for each document.
+        """
+        if not documents:
+            return []
+        longest = max(range(len(documents)), key=lambda i: len(documents[i]))
+        advice = (
+            f"send shorter or fewer documents; the longest is document {longest + 1} of {len(documents)}, with "
+            f"{len(documents[longest])} characters: {documents[longest][:60]!r}"
+        )
+        request = {
+            "model": self.model,
+            "query": sendable(query),
+            "documents": [sendable(document) for document in documents],
+            "top_n": len(documents),
+        }
+        async with Connection(
+            self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries
+        ) as connection:
+            reply = connection.parse(await connection.post("/rerank", request, advice=advice), _Body, _WANTED)
+            return _scores(connection, reply.results, len(documents))
+
+
+def _scores(connection: Connection, results: list[_Result], count: int) -> list[float]:
+    results = sorted(results, key=lambda result: result.index)
+    if [result.index for result in results] != list(range(count)):
+        raise connection.wrong(f"{len(results)} scores that are not one for each of {count} documents")
+    if not all(math.isfinite(result.relevance_score) for result in results):
+        raise connection.wrong("scores that are not finite (NaN or infinite)")
+    return [result.relevance_score for result in results]

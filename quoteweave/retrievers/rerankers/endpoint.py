@@ -1,0 +1,35 @@
+"""Rerankers behind a `/rerank` endpoint."""
+
+from collections.abc import Sequence
+
+from quoteweave.core.records import Hit, Query
+from quoteweave.endpoints.rerank import RerankClient
+from quoteweave.retrievers.rerankers.hits import reranked
+
+
+class EndpointReranker:
+    """Meets `core.protocols.Reranker`. The question and what the quotes say are sent to the endpoint.
+
+    A passage is cut to `max_characters`: some servers refuse what their model cannot read to its end.
+    """
+
+    def __init__(self, client: RerankClient, *, max_characters: int = 8000) -> None:
+        self._client = client
+        self._max_characters = max_characters
+
+    @property
+    def name(self) -> str:
+        """The model's name, as its endpoint knows it."""
+        return self._client.model
+
+    @property
+    def destination(self) -> str:
+        """The host that question and quotes are sent to. Raises UsageError when no endpoint is set."""
+        return self._client.address().host
+
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """All hits, best first, with the endpoint's scores. Raises EndpointError, or UsageError without an endpoint."""
+        return await reranked(query, hits, self._score)
+
+    async def _score(self, question: str, passages: list[str]) -> list[float]:
+        return await self._client.score(question, [passage[: self._max_characters] for passage in passages])

@@ -1,0 +1,108 @@
+"""A chat model puts a numbered list of passages in order, a window at a time (RankGPT, arXiv 2304.09542, section 3)."""
+
+import logging
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.core.prompts import load_prompt
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Hit, Query
+from quoteweave.retrievers.rerankers.hits import as_they_are, in_order, passage
+
+_LOG = logging.getLogger(__name__)
+
+# What an order is made of, and what is not; and numbers in brackets: [2], [2, 1], JSON.
+_BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")
+_MARK = re.compile(r"\[[\d\s,;\"']++\]")
+_NUMBER = re.compile(r"\d++")
+
+
+class ListwiseReranker:
+    """Meets `core.protocols.Reranker`. Question and passages are sent to the model, each cut to `max_characters`.
+
+    Of more than `window` passages the last ones are ordered first; then the window moves towards the first by `step`,
+    and takes the best of those behind it along (section 3.2). Passages that the model leaves out keep their order
+    behind those that it names. An answer that is no order changes nothing and is logged as a warning. Scores are 1,
+    1/2, 1/3… `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
+    `$passages`, `$count`).
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        window: int = 20,
+        step: int = 10,
+        max_characters: int = 1500,
+        prompts_folder: Path | None = None,
+    ) -> None:
+        if not 1 <= step <= window:
+            raise ValueError(f"a step of {step} leaves passages out of windows of {window}, or never ends")
+        self._model = model
+        self._window, self._step, self._max_characters = window, step, max_characters
+        self._system_prompt = load_prompt("rerank_system", prompts_folder)
+        self._user_prompt = load_prompt("rerank_user", prompts_folder)
+
+    @property
+    def name(self) -> str:
+        """The chat model's name."""
+        return self._model.name
+
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """All hits, best first. Raises EndpointError when the model fails, UsageError for prompts of other fields."""
+        if not query.text.strip():
+            return as_they_are(hits)
+        order = list(hits)
+        for begin in [*range(len(order) - self._window, 0, -self._step), 0]:
+            end = begin + self._window
+            order[begin:end] = await self._sorted(query, order[begin:end])
+        return in_order(order, [1 / rank for rank in range(1, len(order) + 1)])
+
+    async def _sorted(self, query: Query, hits: list[Hit]) -> list[Hit]:
+        if len(hits) < 2:
+            return hits
+        passages = [f"[{number}]\n{self._shown(hit)}" for number, hit in enumerate(hits, 1)]
+        fields = {"question": query.text, "passages": "\n\n".join(passages), "count": str(len(hits))}
+        completion = await self._model.complete(
+            [
+                {"role": "system", "content": self._system_prompt.render({})},
+                {"role": "user", "content": self._user_prompt.render(fields)},
+            ]
+        )
+        named = read_order(completion.text, len(hits))
+        if not named:
+            _LOG.warning("%s put no passages in order, so they stay as they were: %.200r", self.name, completion.text)
+        return [hits[i] for i in dict.fromkeys([*named, *range(len(hits))])]
+
+    def _shown(self, hit: Hit) -> str:
+        words = passage(hit.quote)
+        if len(words) > self._max_characters:
+            words = f"{words[: self._max_characters]}…"
+        # Only our own lines begin at the margin, so that no document can write a passage of its own into the list.
+        return "\n".join(f"    {line}" for line in words.splitlines()) or "    (no words)"
+
+
+def read_order(answer: str, count: int) -> list[int]:
+    """Positions from 0, in the order in which the answer names them by numbers from 1; empty where it gives no order.
+
+    Read are, in this order: the longest of "[2] > [1]" and "2 > 1"; else all numbers in brackets, as in "[2], [1]" and
+    in JSON; else the longest list such as "2, 1", or an answer that is a number alone.
+    """
+    text = answer.rpartition("</think>")[2]
+    if text.lstrip().startswith("<think>"):  # its reasoning never ended
+        return []
+    pieces = _BETWEEN.split(text)
+    found = max((_numbers(piece) for piece in pieces if ">" in piece), key=len, default=[])
+    if len(found) < 2:
+        found = _numbers(" ".join(_MARK.findall(text)))
+    if not found:
+        found = max(map(_numbers, pieces), key=len)
+        if len(found) < 2 and not text.strip().isdecimal():
+            return []
+    named = (int(number) for number in found if len(number) <= 6)
+    return list(dict.fromkeys(number - 1 for number in named if 1 <= number <= count))
+
+
+def _numbers(text: str) -> list[str]:
+    return _NUMBER.findall(" ".join(_MARK.findall(text)) or text)

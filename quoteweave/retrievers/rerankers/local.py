@@ -1,0 +1,87 @@
+"""What rerankers that compute on this machine share: a row, batches, a thread of their own, and one at a time."""
+
+import asyncio
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from quoteweave.core.errors import ModelFailed
+from quoteweave.core.records import Hit, Query
+from quoteweave.retrievers.batches import in_batches
+from quoteweave.retrievers.rerankers import RerankerRow
+from quoteweave.retrievers.rerankers.hits import reranked
+from quoteweave.retrievers.weights import Hardware
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+# Passages at once, where the user does not say.
+CPU_BATCH = 16
+GPU_BATCH = 32
+
+
+class LocalReranker(ABC):
+    """Meets `core.protocols.Reranker`; a subclass scores one batch. Nothing is loaded before the first one.
+
+    It computes in a thread, so that the event loop goes on. Threads wait for each other: tokenizers keep the padding
+    and truncation of a call in themselves, and weights are loaded once.
+    """
+
+    def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:
+        self.row = row
+        self.hardware = hardware or Hardware()
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """As the table of rerankers calls it."""
+        return self.row.name
+
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """All hits, best first, with the model's scores. Raises ModelNotFound, ModelFailed and MissingExtra."""
+        return await reranked(query, hits, self._score)
+
+    @abstractmethod
+    def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
+        """(n,) a score for each passage."""
+
+    async def _score(self, question: str, passages: list[str]) -> list[float]:
+        return await asyncio.to_thread(self._compute, question, passages)
+
+    def _compute(self, question: str, passages: list[str]) -> list[float]:
+        question = well_formed(question)
+
+        def scored(batch: list[str]) -> "list[np.ndarray[Any, Any]]":
+            return list(self._batch(question, batch).reshape(-1, 1, 1))
+
+        with self._lock:
+            scores = in_batches(
+                [well_formed(passage) for passage in passages],
+                scored,
+                size_of=len,
+                batch_size=self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH),
+                name=self.name,
+            )
+        return [float(score[0, 0]) for score in scores]
+
+    @property
+    def _dtype(self) -> "torch.dtype":
+        import torch
+
+        return cast("torch.dtype", getattr(torch, self.hardware.dtype or self.row.dtype))
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates, which tokenizers refuse, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def check_architecture(folder: Path, ending: str) -> None:
+    """Raises ModelFailed unless the checkpoint's architecture ends so; a library would make up the layers it lacks."""
+    found = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or ["none"]
+    if not found[0].endswith(ending):
+        raise ModelFailed(f"{folder} is no such reranker: its architecture is {found[0]}, not one {ending}")

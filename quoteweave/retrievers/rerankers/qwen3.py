@@ -1,0 +1,104 @@
+"""Qwen3-Reranker: a language model says whether a passage answers a question (arXiv 2506.05176, section 2)."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import MissingExtra, ModelFailed
+from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
+from quoteweave.retrievers.weights import loading, locate
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What the model was trained to read, and so not to be changed.
+_BEFORE = (
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
+    'provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
+)
+_PAIR = "<Instruct>: {instruction}\n<Query>: {question}\n<Document>: {passage}"
+_AFTER = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    tokenizer: Any
+    model: Any
+    before: list[int]
+    after: list[int]
+    answers: list[int]
+    """The tokens of yes and no."""
+    room: int
+    """How many tokens instruction, question and passage may have together."""
+
+
+class Qwen3Reranker(LocalReranker):
+    """The score is the probability of "yes" against "no" as the next token.
+
+    What is too long is cut at the passage's end; a question may take half of the room.
+    """
+
+    @cached_property
+    def _loaded(self) -> _Loaded:
+        try:
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+        except ImportError as error:
+            raise MissingExtra("transformers", "models") from error
+        row = self.row
+        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        hub = {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
+        with loading(self.name, folder):
+            check_architecture(folder, "ForCausalLM")
+            tokenizer = AutoTokenizer.from_pretrained(folder, **hub)
+            model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=self._dtype, **hub)
+            model = model.to(self.hardware.chosen_device()).eval()
+            vocabulary = tokenizer.get_vocab()
+            if not {"yes", "no"} <= vocabulary.keys():
+                raise ModelFailed(f"{folder} is no Qwen3-Reranker: its tokenizer has no token for yes, or for no")
+        before, after = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in (_BEFORE, _AFTER))
+        positions = model.config.max_position_embeddings
+        room = min(row.max_length or positions, positions) - len(before) - len(after)
+        return _Loaded(tokenizer, model, before, after, [vocabulary["yes"], vocabulary["no"]], room)
+
+    def _compute(self, question: str, passages: list[str]) -> list[float]:
+        # In double precision, and only here: single precision would make all of the best passages equal.
+        return [_logistic(margin) for margin in super()._compute(question, passages)]
+
+    def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
+        """(n,) by how much the logit of yes exceeds that of no."""
+        import torch
+
+        loaded, rows = self._loaded, self._tokens(question, passages)
+        width = max(map(len, rows))
+        tokens = torch.tensor([[0] * (width - len(row)) + row for row in rows], device=loaded.model.device)
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=loaded.model.device)
+        with torch.inference_mode():
+            logits = loaded.model(
+                input_ids=tokens,
+                attention_mask=mask,
+                # Positions count from the first real token, so that it makes no difference how much is padded.
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+                # Those of every token, over the whole vocabulary, would take gigabytes.
+                logits_to_keep=1,
+                use_cache=False,
+            ).logits[:, -1, loaded.answers]
+        yes, no = logits.float().cpu().numpy().T
+        margins: np.ndarray[Any, Any] = yes - no
+        return margins
+
+    def _tokens(self, question: str, passages: list[str]) -> list[list[int]]:
+        loaded = self._loaded
+        # What is written in a question or document like a mark of the conversation is read as plain text.
+        plain = {"add_special_tokens": False, "split_special_tokens": True}
+        ends = loaded.tokenizer(question, return_offsets_mapping=True, **plain)["offset_mapping"][: loaded.room // 2]
+        question = question[: ends[-1][1]] if ends else question
+        pairs = [
+            _PAIR.format(instruction=self.row.instruction, question=question, passage=passage) for passage in passages
+        ]
+        cut = loaded.tokenizer(pairs, truncation=True, max_length=loaded.room, **plain)["input_ids"]
+        return [loaded.before + tokens + loaded.after for tokens in cut]
+
+
+def _logistic(margin: float) -> float:
+    return 1 / (1 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1 + math.exp(margin))

@@ -1,0 +1,119 @@
+"""Made quotes with made vectors, in a real collection, and brute force over them: for tests of vector indexes."""
+
+import hashlib
+from collections.abc import Collection as Any_of
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Layout, Page, ParsedDocument, Quote
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import Origin
+from quoteweave.index.vectors import Found, Shard
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from quoteweave.core.protocols import Matrix
+
+    Items = Mapping[int, Matrix]
+
+DIMENSION = 8
+QUOTES_ON_A_PAGE = 6
+# Layouts of quotes in turn; headers have rows in the catalogue but are no items, so that rows have gaps.
+LAYOUTS: tuple[Layout, ...] = ("title", "paragraph", "header", "figure", "paragraph", "list", "table")
+DOCUMENTS: dict[str, dict[str, str]] = {
+    "harbour.txt": {"year": "2023", "team": "ships"},
+    "mill.txt": {"year": "2024"},
+    "reports/road's end.txt": {"year": "2024", "team": "roads"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A collection of the three documents of `DOCUMENTS`, and the folder where shards of its items are written."""
+
+    collection: Collection
+    folder: Path
+
+    def rows(self, document: str) -> list[int]:
+        """Rows of the document's items, ascending."""
+        return self.collection.select(Filter(documents=(document,))).tolist()
+
+    def shard(self, document: str, items: "Items", *, dtype: str = "float32") -> Shard:
+        """A new file with the vectors of those items that are the document's."""
+        import numpy as np
+
+        rows = [row for row in self.rows(document) if row in items]
+        dimension = next((matrix.shape[1] for matrix in items.values()), DIMENSION)
+        vectors = np.concatenate([np.empty((0, dimension)), *(items[row] for row in rows)]).astype(dtype)
+        path = self.folder / f"{len(list(self.folder.iterdir()))}.bin"
+        path.write_bytes(b"before them " + vectors.tobytes())
+        return Shard(
+            document=document,
+            path=path,
+            offset=len(b"before them "),
+            dtype=np.dtype(dtype),
+            dimension=dimension,
+            rows=np.array(rows, dtype=np.int64),
+            quotes=[quote for quote in self.collection.quotes_at(rows) if quote is not None],
+            lengths=np.array([len(items[row]) for row in rows], dtype=np.int64),
+        )
+
+
+def make_documents(folder: Path) -> Made:
+    """Three documents of 30 quotes on five pages, in a new collection."""
+    vectors, file = folder / "vectors", folder / "document.txt"
+    vectors.mkdir()
+    collection = Collection.create(folder / "collection")
+    with collection.writer() as writer:
+        for name, metadata in DOCUMENTS.items():
+            file.write_text(name, "utf-8")
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            origin = Origin(root=folder, content=content, parser="made", metadata=metadata)
+            writer.put(file, name=name, format="text", origin=origin, parsed=_parsed(5))
+    return Made(collection, vectors)
+
+
+def make_vectors(chance: "np.random.Generator", number: int, *, whole: bool) -> "Matrix":
+    """(number, DIMENSION): whole numbers from -2 to 2, or normally distributed ones that half precision can hold."""
+    import numpy as np
+
+    shape = (number, DIMENSION)
+    vectors = chance.integers(-2, 3, shape) if whole else chance.normal(size=shape).astype(np.float16)
+    return vectors.astype(np.float32)
+
+
+def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | None = None) -> Found:
+    """The best `k` of the items, or of those whose rows are in `among`, by MaxSim in double precision."""
+    import numpy as np
+
+    scored = [
+        (-float((matrix.astype(np.float64) @ query.astype(np.float64).T).max(axis=0).sum()), row)
+        for row, matrix in items.items()
+        if among is None or row in among
+    ]
+    best = sorted(scored)[:k]
+    return Found(np.array([row for _, row in best], np.int64), np.array([-score for score, _ in best], np.float32))
+
+
+def _parsed(pages: int) -> ParsedDocument:
+    return ParsedDocument(
+        pages=tuple(Page(number=n, label=str(n + 1), width=612, height=792, text_source="file") for n in range(pages)),
+        quotes=tuple(_quote(number) for number in range(pages * QUOTES_ON_A_PAGE)),
+    )
+
+
+def _quote(number: int) -> Quote:
+    page, layout = number // QUOTES_ON_A_PAGE, LAYOUTS[number % len(LAYOUTS)]
+    return Quote(
+        id=f"{page}:{number}",
+        document="",
+        page=page,
+        page_label=str(page + 1),
+        bbox=(72, 72, 540, 90),
+        kind="image" if layout in IMAGE_LAYOUTS else "text",
+        layout=layout,
+        text=f"quote {number}",
+    )
