@@ -1,7 +1,7 @@
-"""The lexical index: BM25 over quotes and over pages, and the labels by which people refer to pages and figures.
+"""The lexical index: BM25 over quotes and pages, TF-IDF over quotes, and the labels by which people refer to pages.
 
-The scores of single words are bm25s's; this module says what is indexed and keeps it in step with the collection. Words
-of each document are kept as a content-addressed shard, so that a changed document costs only itself to tokenise.
+The BM25 scores of single words are bm25s's; this module says what is indexed and keeps it in step with the collection.
+Words of each document are kept as a content-addressed shard, so that a changed document costs only itself to tokenise.
 """
 
 import json
@@ -19,6 +19,7 @@ from quoteweave.core.tokens import words
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import IndexState
 from quoteweave.index.shards import shard_key
+from quoteweave.index.tfidf import Tfidf, write_tfidf
 from quoteweave.index.writer import Writer
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "lexical"
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-1"
+FINGERPRINT = "lexical-2"
 FIELDS = ("quotes", "pages", "captions")
 
 
@@ -52,6 +53,7 @@ class LexicalIndex:
         listed = (folder / "vocabulary.txt").read_text("utf-8").split("\n")
         self._vocabulary = {token: i for i, token in enumerate(listed)}
         self._fields = {name: _read_bm25(folder / name) for name in FIELDS}
+        self._tfidf = Tfidf(folder, self._fields["quotes"])
 
     @property
     def page_count(self) -> int:
@@ -64,11 +66,15 @@ class LexicalIndex:
 
         size = len(self.rows) if field == "quotes" else self.page_count
         index = self._fields[field]
-        ids = [self._vocabulary[token] for token in tokens if token in self._vocabulary] if index is not None else []
+        ids = self._ids(tokens) if index is not None else []
         if index is None or not ids:
             return np.zeros(size, dtype=np.float32)
         scores: Scores = index.get_scores_from_ids(ids)
         return scores
+
+    def cosines(self, tokens: Sequence[str]) -> "Scores":
+        """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""
+        return self._tfidf.cosines(self._ids(tokens))
 
     def pages_labelled(self, label: str) -> Sequence[int]:
         """Positions of the pages that hold the figure or table of that label, as `labels_in` writes it."""
@@ -77,6 +83,9 @@ class LexicalIndex:
     def pages_numbered(self, number: str) -> Sequence[int]:
         """Positions of the pages that people call by that number: the printed label, and the place in the file."""
         return self._by_number.get(number, ())
+
+    def _ids(self, tokens: Sequence[str]) -> list[int]:
+        return [self._vocabulary[token] for token in tokens if token in self._vocabulary]
 
     @cached_property
     def _by_label(self) -> Mapping[str, Sequence[int]]:
@@ -117,6 +126,9 @@ def refresh(collection: Collection, writer: Writer) -> None:
             corpus.add(rows, quotes, tokens)
         writer.keep_shards(FINGERPRINT, shards)
         writer.publish(NAME, FINGERPRINT, build=corpus.write, revision=revision)
+        for state in collection.indexes():
+            if state.name == NAME and state.fingerprint != FINGERPRINT:  # an earlier version's
+                writer.drop_index(state.fingerprint)
 
 
 def refresh_if_free(collection: Collection) -> None:
@@ -235,6 +247,7 @@ class _Corpus:
         (folder / "pages.json").write_text(json.dumps(self.pages, ensure_ascii=False), "utf-8")
         for field, ids in self.fields.items():
             _write_bm25(folder / field, ids, self.vocabulary)
+        write_tfidf(folder, self.fields["quotes"], words=len(self.vocabulary))
 
 
 def _write_bm25(folder: Path, ids: Sequence[list[int]], vocabulary: Mapping[str, int]) -> None:

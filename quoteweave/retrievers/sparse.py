@@ -1,4 +1,4 @@
-"""Retrievers that match words: plain BM25, and the tuned default that also reads pages, captions and references."""
+"""Retrievers that match words: BM25, TF-IDF, and the tuned default that also reads pages, captions, references."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +29,19 @@ FLOOR = 0.5
 class Bm25Retriever:
     """Plain BM25 over quotes: bm25s with its defaults (Lucene's formula, k1 = 1.5, b = 0.75).
 
-    A quote's words are its caption, text, OCR text where it has no text, and what a vision model wrote of it.
+    A quote's words are its caption, text, OCR text where it has no text, and what a vision model wrote of it; those of
+    an image quote also its section's title, and what OCR alone reads on it.
+
+    A word adds idf × tf / (tf + k1 (1 - b + b length / mean length)), with idf = ln(1 + r) and
+    r = (n - df + 1/2) / (df + 1/2). rank-bm25's `BM25Okapi`, with the same k1 and b, differs in two things:
+    - it multiplies by k1 + 1, which changes no ranking;
+    - its idf is ln(r), lower than here by d = ln((n + 1) / (n - df + 1/2)): next to nothing for a word that few quotes
+      have, ln 2 for one that half of them have. Where more have it, ln(r) is negative, and Okapi takes a quarter of the
+      mean idf of all words (epsilon) in its place; here idf stays positive and goes on falling.
+    So a question of one word gives the same ranking. One of several words, none of which more than half of the quotes
+    have, can exchange two quotes only where their Okapi scores are nearer than (k1 + 1) times the sum of d over its
+    words. With words that more have, rankings can differ by more. Of bm25s's methods "robertson" is nearest to Okapi:
+    it lacks k1 + 1, and its idf is 0 where ln(r) is negative.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -85,6 +97,16 @@ class Bm25Retriever:
         return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
 
 
+class TfidfRetriever(Bm25Retriever):
+    """TF-IDF over the same words: the cosine of a quote's vector and the question's, from 0 to 1.
+
+    The formula is in `index.tfidf`; it is that of scikit-learn's TfidfVectorizer over the same words.
+    """
+
+    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
+        return index.cosines(words(question))
+
+
 class LexicalRetriever(Bm25Retriever):
     """The default: a page is ranked by all that is known of it, and its quotes by how well each matches.
 
@@ -111,14 +133,18 @@ class LexicalRetriever(Bm25Retriever):
 
 
 def _references(index: LexicalIndex, question: str) -> "Scores":
-    """What each page gains (m,) because the question names it, or a figure or table on it."""
+    """What each page gains (m,) because lines of the question name it, or a figure or table on it.
+
+    By lines, so that a question which is repeated to weigh its words (`Rm3Expander`) weighs its references alike.
+    """
     import numpy as np
 
     # bm25s's idf of a word that occurs once: Lucene's formula.
     unit = float(np.log(1 + (index.page_count - 0.5) / 1.5)) if index.page_count else 0.0
     gained = np.zeros(index.page_count, dtype=np.float32)
-    for label in labels_in(question):
-        gained[list(index.pages_labelled(label))] += REFERENCE * unit
-    for number in pages_in(question):
-        gained[list(index.pages_numbered(number))] += REFERENCE * unit
+    for line in question.splitlines():
+        for label in labels_in(line):
+            gained[list(index.pages_labelled(label))] += REFERENCE * unit
+        for number in pages_in(line):
+            gained[list(index.pages_numbered(number))] += REFERENCE * unit
     return gained

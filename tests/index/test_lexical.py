@@ -103,7 +103,9 @@ def test_what_somebody_removed_is_made_again(collection: Collection, what: str, 
         assert found(each) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("name", ["rows.npy", "pages.json", "quotes/data.csc.index.npy", "quotes/params.index.json"])
+@pytest.mark.parametrize(
+    "name", ["rows.npy", "pages.json", "norms.npy", "quotes/data.csc.index.npy", "quotes/params.index.json"]
+)
 def test_a_damaged_index_is_named_and_made_again_once_it_is_removed(collection: Collection, name: str) -> None:
     found(Bm25Retriever(collection))
     (state,) = collection.indexes()
@@ -159,6 +161,18 @@ def test_an_index_that_is_up_to_date_is_left_alone(collection: Collection) -> No
     assert collection.indexes() == before
 
 
+def test_the_index_of_an_earlier_version_makes_way_on_first_use(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(lexical, "FINGERPRINT", "lexical-0")
+        assert found(Bm25Retriever(collection)) == ["a", "b"]
+    assert [state.fingerprint for state in collection.indexes()] == ["lexical-0"]
+    assert found(Bm25Retriever(collection)) == ["a", "b"]
+    assert [state.fingerprint for state in collection.indexes()] == [lexical.FINGERPRINT]
+    assert not list(collection.root.rglob("lexical-0"))
+
+
 def test_an_index_that_is_replaced_while_it_is_being_read_is_read_again(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +198,7 @@ def test_an_opened_index_outlives_its_folder(collection: Collection) -> None:
     shutil.rmtree(index.folder)
     assert (index.scores("quotes", ["grain"]) > 0).tolist() == [True, True]
     assert (index.scores("pages", ["ship"]) > 0).tolist() == [False, True]
+    assert (index.cosines(["ship"]) > 0).tolist() == [False, True]
     assert list(index.pages_numbered("1")) == [0, 1]
     assert lexical.current(collection, index) is None
 

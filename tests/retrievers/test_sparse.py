@@ -1,4 +1,4 @@
-"""Plain BM25 against bm25s itself, and what every retriever over the lexical index keeps: filters, ties, furniture."""
+"""Plain BM25 against bm25s itself, and what all retrievers over the lexical index keep: filters, ties, furniture."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,9 +15,10 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.core.tokens import words
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
 
-BOTH = pytest.mark.parametrize("retriever", [Bm25Retriever, LexicalRetriever])
+RETRIEVERS = (Bm25Retriever, TfidfRetriever, LexicalRetriever)
+EACH = pytest.mark.parametrize("retriever", RETRIEVERS)
 WORDS = ("grain", "timber", "harbour", "crane", "the", "!", "鉄道", "Zürich")
 LAYOUTS: tuple[Layout, ...] = ("paragraph", "title", "table", "figure", "header", "footer")
 
@@ -89,7 +90,7 @@ def test_a_filter_takes_hits_away_and_nothing_else(
         )
 
     with tempfile.TemporaryDirectory() as folder, make_collection(Path(folder), {"a.txt": a, "b.txt": b}) as collection:
-        for retriever in (Bm25Retriever, LexicalRetriever):
+        for retriever in RETRIEVERS:
             everything = search(collection, question, retriever=retriever)
             assert all(hit.quote.retrievable for hit in everything)
             narrowed = search(collection, question, where=where, retriever=retriever)
@@ -99,7 +100,7 @@ def test_a_filter_takes_hits_away_and_nothing_else(
             assert [hit.rank for hit in narrowed] == list(range(1, len(narrowed) + 1))
 
 
-@BOTH
+@EACH
 def test_ties_are_broken_alike_whatever_k(retriever: type[Bm25Retriever], tmp_path: Path) -> None:
     corpus = {name: ["grain by ship", "timber", "grain by ship"] for name in "abcdefgh"}
     with make_collection(tmp_path, corpus) as collection:
@@ -110,7 +111,7 @@ def test_ties_are_broken_alike_whatever_k(retriever: type[Bm25Retriever], tmp_pa
         assert search(collection, "grain", 0, retriever=retriever) == []
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize("question", ["", " \n", "the of and", "?!", "Привет", "鉄", "crane " * 10_000])
 def test_questions_that_match_nothing_find_nothing(
     retriever: type[Bm25Retriever], question: str, tmp_path: Path
@@ -119,14 +120,14 @@ def test_questions_that_match_nothing_find_nothing(
         assert search(collection, question, retriever=retriever) == []
 
 
-@BOTH
+@EACH
 def test_a_very_long_question_finds_its_words(retriever: type[Bm25Retriever], tmp_path: Path) -> None:
     with make_collection(tmp_path, {"a.txt": ["grain", "timber"]}) as collection:
         question = " ".join(f"word{i}" for i in range(10_000)) + " timber"
         assert found(search(collection, question, 1, retriever=retriever)) == ["timber"]
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize(
     "corpus", [{}, {"a.txt": []}, {"a.txt": ["!!!", "the and"]}], ids=["none", "empty", "wordless"]
 )
@@ -146,7 +147,7 @@ def test_several_questions_are_answered_apart(tmp_path: Path) -> None:
         assert Bm25Retriever(collection).search([], 1) == []
 
 
-@BOTH
+@EACH
 def test_an_unknown_document_is_refused_with_names_that_are_near(
     retriever: type[Bm25Retriever], tmp_path: Path
 ) -> None:
@@ -158,7 +159,7 @@ def test_an_unknown_document_is_refused_with_names_that_are_near(
             search(made, "grain", where=where, retriever=retriever)
 
 
-@BOTH
+@EACH
 def test_metadata_narrows_and_every_pair_must_hold(retriever: type[Bm25Retriever], tmp_path: Path) -> None:
     with Collection.create(tmp_path / "collection") as collection:
         with collection.writer() as writer:

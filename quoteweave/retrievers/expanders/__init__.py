@@ -1,0 +1,1 @@
+"""Questions become several that are easier to find answers to; each class meets `core.protocols.Expander`."""

@@ -1,0 +1,97 @@
+"""A chat model writes clauses that each ask for one piece of evidence (MMDocRAG, arXiv 2505.16470, section 4.8)."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.core.errors import EndpointError, UsageError
+from quoteweave.core.prompts import load_prompt
+from quoteweave.core.protocols import ChatModel, Expansion
+from quoteweave.core.records import Query
+from quoteweave.core.tokens import words
+
+# What is longer is no clause but talk, in characters.
+LONGEST = 400
+
+_ITEM = re.compile(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
+# Around a clause: spaces, quotation marks, emphasis, and the commas of a list that is no valid JSON.
+_AROUND = " \t,;\"'“”„«»`*_"
+
+
+class ChatExpander:
+    """Meets `core.protocols.Expander`: the question itself first, then at most `most` clauses that a chat model writes.
+
+    The paper does not say whether the question is searched for too; here it always is, so that a bad clause can add
+    quotes but loses none. `prompts_folder` may hold its own `expand_system.txt` (field: `$most`) and `expand_user.txt`
+    (field: `$question`). Raises UsageError when the prompts cannot be read, or for `most` below 1.
+    """
+
+    def __init__(self, model: ChatModel, *, most: int = 4, prompts_folder: Path | None = None) -> None:
+        if most < 1:
+            raise UsageError(f"a question cannot be expanded by at most {most} clauses; ask for one or more")
+        self.model = model
+        self.system_prompt = load_prompt("expand_system", prompts_folder)
+        self.user_prompt = load_prompt("expand_user", prompts_folder)
+        self._most = most
+
+    @property
+    def name(self) -> str:
+        """As traces and runs record it."""
+        return f"chat:{self.model.name}"
+
+    async def expand(self, query: Query) -> Expansion:
+        """The question and the model's clauses; the question alone, with a note, when the model fails or writes none.
+
+        A question without words is not sent. Raises UsageError when a prompt does not have the right fields.
+        """
+        if not words(query.text, stop=False):
+            return Expansion(clauses=(query.text,))
+        system = self.system_prompt.render({"most": str(self._most)})
+        user = self.user_prompt.render({"question": query.text})
+        try:
+            completion = await self.model.complete(
+                [{"role": "system", "content": system}, {"role": "user", "content": user}]
+            )
+        except EndpointError as error:
+            return Expansion(clauses=(query.text,), note=f"The question was searched for alone: {error}")
+        clauses = read_clauses(completion.text)
+        if not clauses:
+            note = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."
+            return Expansion(clauses=(query.text,), note=note)
+        return Expansion(clauses=_distinct([query.text, *clauses])[: 1 + self._most])
+
+
+def read_clauses(text: str) -> list[str]:
+    """The clauses that a model wrote: a JSON list of strings, the items of a list, or else its lines.
+
+    Reasoning, code fences, headings that end in a colon and the text around a list are passed over, as is what has no
+    words to search for or is longer than `LONGEST` characters.
+    """
+    before, closed, after = text.partition("</think>")
+    spoken = after if closed else "" if before.lstrip().startswith("<think>") else before
+    found = _json_list(spoken) or _lines(spoken)
+    clauses = [" ".join(clause.strip(_AROUND).split()) for clause in found]
+    return [clause for clause in clauses if len(clause) <= LONGEST and words(clause)]
+
+
+def _json_list(text: str) -> list[str]:
+    try:
+        found = json.loads(text[text.index("[") : text.rindex("]") + 1])
+    except (ValueError, RecursionError):
+        return []
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line.strip() for line in text.splitlines() if not line.lstrip().startswith("```")]
+    items = [line[item.end() :] for line in lines if (item := _ITEM.match(line))]
+    return items or [line for line in lines if not line.rstrip("*_ ").endswith(":")]
+
+
+def _distinct(clauses: Sequence[str]) -> tuple[str, ...]:
+    """Of clauses with the same words in the same order, the first."""
+    by_words: dict[tuple[str, ...], str] = {}
+    for clause in clauses:
+        by_words.setdefault(tuple(words(clause)), clause)
+    return tuple(by_words.values())

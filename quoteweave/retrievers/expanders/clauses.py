@@ -1,0 +1,147 @@
+"""Questions of several parts are cut into these by rule, without a model.
+
+A question is cut between sentences, at semicolons, and where a second question or command is joined to a first
+("…, and how does …", "… and explain …"); lists with "respectively" are told apart. It is cut only where both sides can
+be understood as a question or a command and have words enough to search for: names and numbers joined by "and",
+relative clauses, quotations, brackets and sentences that ask nothing stay with the rest. Questions that end in a mark
+are told in any language, joined ones in English.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Expansion
+from quoteweave.core.records import Query
+from quoteweave.core.tokens import words
+
+# A longer text is no question of a few parts, in characters.
+LONGEST = 2000
+
+_ASKING = "what|which|who|whom|whose|how|when|where|why"
+_BEFORE = "about|at|by|for|from|in|of|on|to|under|with"
+_BEING = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should"
+_PRONOUN = "he|her|hers|him|his|it|its|she|that|their|theirs|them|there|these|they|this|those"
+_TELLING = "calculate|compare|compute|describe|determine|explain|identify|summari[sz]e"
+# Often nouns: they open a command, but behind "and" they do not show that a second one begins.
+_NAMING = "define|estimate|find|list|name|outline"
+
+_KEPT = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|(?<!\w)['‘][^'’]+['’](?!\w)|\([^()]+\)|\[[^\[\]]+\]",
+)
+_QUESTION_MARKS = ("?", "？", "؟")
+# A full stop ends a sentence only after a longer word or a number: shorter words are often abbreviations.
+_SENTENCE_END = re.compile(
+    r"(?:(?<=[?!;؟])\s+|(?<=[？！。；])\s*|(?:(?<=[^\W\d_]{5}\.)|(?<=\d\d\.))\s+(?=[A-ZÀ-Þ]))"
+    r"(?:(?i:and|but|also|then)\b,?\s+)?"
+)
+_JOINT = re.compile(
+    r",?\s+(?:(?:and|but)(?:\s+(?:also|then))?|then|as\s+well\s+as),?\s+"
+    rf"(?=(?:(?:{_BEFORE})\s+)?(?:{_ASKING})\s|(?:do|does|did)\s|(?:{_BEING})\s+(?:{_PRONOUN})\s|(?:{_TELLING})\s)"
+    r"|,\s+(?=(?:what|how)\s)"
+)
+_OPENING = re.compile(rf"(?:(?:{_BEFORE})\s+)?({_ASKING})\b(\s+(?:{_BEING})\b)?", re.IGNORECASE)
+# Within a question only lower case counts: a capital begins a name, as in "Will".
+_ASKS = re.compile(
+    rf"(?:please\s+)?(?:(?:(?:{_BEFORE})\s+)?(?:what|which|whose|whom|how)\s(?=(?:.*\s)?(?-i:{_BEING})\s)|who\s"
+    rf"|(?:when|where|why)\s+(?:{_BEING})\s|(?:{_BEING}|{_TELLING}|{_NAMING})\s)",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
+
+_RESPECTIVELY = re.compile(r",?\s+respectively\b,?", re.IGNORECASE)
+_WORD = r"[A-Z0-9](?:[\w%&'’/-]|[.,](?=\w))*"
+_ITEM = rf"(?:the\s+)?(?:\"[^\"]+\"|“[^”]+”|{_WORD}(?:\s+{_WORD})*)"
+_LIST = re.compile(rf"(?<=\s){_ITEM}(?:,\s+{_ITEM})*,?\s+and\s+{_ITEM}")
+
+
+class ClauseSplitter:
+    """Meets `core.protocols.Expander`: the question itself first, then its parts, if it has two to `most`.
+
+    Raises UsageError for `most` below 2.
+    """
+
+    name = "rules"
+
+    def __init__(self, *, most: int = 6) -> None:
+        if most < 2:
+            raise UsageError(f"a question cannot be cut into {most} parts; allow two or more")
+        self._most = most
+
+    async def expand(self, query: Query) -> Expansion:
+        """The question and its parts; the question alone where it has one part, and with a note where it has many."""
+        parts = split_question(query.text)
+        if len(parts) == 1:
+            return Expansion(clauses=(query.text,))
+        if len(parts) > self._most:
+            note = f"The question was searched for as a whole: its {len(parts)} parts are more than {self._most}."
+            return Expansion(clauses=(query.text,), note=note)
+        return Expansion(clauses=tuple(dict.fromkeys([query.text, *parts])))
+
+
+def split_question(text: str) -> list[str]:
+    """The parts of a question in order; the question itself where it has one part, or is longer than `LONGEST`."""
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        return [text]
+    sentences = _cut(line, _SENTENCE_END, lambda left, right: _stands(left) and _stands(right))
+    clauses = [clause for sentence in sentences for clause in _cut(sentence, _JOINT, _two_questions)]
+    parts = [part for clause in clauses for part in _told_apart(clause)]
+    return parts if len(parts) > 1 else [text]
+
+
+def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -> list[str]:
+    """`text` cut at the marks that stand outside quotations and brackets and whose two sides belong apart."""
+    kept = [match.span() for match in _KEPT.finditer(text)]
+    spans = [match.span() for match in marks.finditer(text)]
+    cuts = [span for span in spans if not any(start < span[0] < end for start, end in kept)]
+    edges = [0, *(edge for span in cuts for edge in span), len(text)]
+    found: list[tuple[int, int]] = [(edges[0], edges[1])]
+    for start, end in zip(edges[2::2], edges[3::2], strict=True):
+        begun = found[-1][0]
+        if apart(text[begun : found[-1][1]], text[start:end]):
+            found.append((start, end))
+        else:
+            found[-1] = (begun, end)
+    return [text[start:end].strip(" ,;") for start, end in found]
+
+
+def _stands(sentence: str) -> bool:
+    """Whether a sentence can be searched for by itself: what is no question says how, or of what, another one asks."""
+    return _asks(sentence) or (sentence.endswith(_QUESTION_MARKS) and len(words(sentence)) >= 3)
+
+
+def _asks(clause: str) -> bool:
+    """Whether a clause is a question or a command with enough words of its own to be searched for."""
+    return _ASKS.match(clause) is not None and len(words(clause)) >= (1 if _DEFINITION.match(clause) else 2)
+
+
+def _two_questions(left: str, right: str) -> bool:
+    return _asks(left) and _asks(right) and not _relative(left, right)
+
+
+def _relative(left: str, right: str) -> bool:
+    """Whether `right` goes on with a relative clause of `left`: "the town where … and where …", "and which is …"."""
+    asked, opening = _OPENING.match(right), _OPENING.match(left)
+    if asked is None:
+        return False
+    word, first = asked[1].lower(), opening[1].lower() if opening else None
+    rest = left[opening.end(1) :] if opening else left
+    repeated = re.search(rf"\b{word}\b", rest, re.IGNORECASE) is not None
+    return repeated or (word in ("which", "who", "whom", "whose") and asked[2] is not None and word != first)
+
+
+def _told_apart(clause: str) -> list[str]:
+    """A clause for each item of its lists, where it says "respectively" and the lists can be told from all else."""
+    plain, said = _RESPECTIVELY.subn("", clause)
+    lists = [re.findall(_ITEM, found) for found in _LIST.findall(plain)]
+    around = _LIST.sub("", plain)
+    if not said or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
+        return [clause]
+    return [_filled(plain, items) for items in zip(*lists, strict=True)]
+
+
+def _filled(text: str, items: Sequence[str]) -> str:
+    """`text` with an item in the place of each list."""
+    left = iter(items)
+    return _LIST.sub(lambda _: next(left), text)
