@@ -1,0 +1,221 @@
+"""A connection to Milvus, to its embedded form in a folder or to a server, and what its failures mean.
+
+pymilvus itself connects anew when a call finds the connection lost, and repeats the call; every call that the index
+makes may be repeated.
+"""
+
+import errno
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+from quoteweave.core.errors import (
+    CollectionError,
+    CollectionLocked,
+    EndpointRefused,
+    EndpointUnreachable,
+    MissingExtra,
+    QuoteweaveError,
+    StorageError,
+    UsageError,
+)
+from quoteweave.index.faults import writing
+
+URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
+TOKEN_VARIABLE = "QUOTEWEAVE_MILVUS_TOKEN"  # noqa: S105 - the name of a variable, not a token
+CALL_S = 120.0
+"""After so many seconds without an answer a call has failed."""
+_CONNECT_S = 10.0
+_CONNECT_FAILED = 2  # pymilvus's code, and Milvus's own for a service that is not available
+_NO_SUCH_COLLECTION = 100
+# gRPC shares connections between channels, failed ones too: with a pool of its own a new channel connects at once.
+_SERVER_OPTIONS = {"grpc.use_local_subchannel_pool": 1}
+# A proxy of the environment is not for loopback; and the embedded server hangs up on a client that keeps pinging.
+_EMBEDDED_OPTIONS = {**_SERVER_OPTIONS, "grpc.enable_http_proxy": 0, "grpc.keepalive_time_ms": 2**31 - 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a Milvus server listens, and what lets us in."""
+
+    uri: str
+    """Without secrets: fit for messages and files."""
+    token: str = field(default="", repr=False)
+
+    @classmethod
+    def at(cls, uri: str, token: str | None = None) -> Self:
+        """A user and password in the URI are the token, where none is given. Raises UsageError for what is no URI."""
+        try:
+            parts = urlsplit(uri)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+        if not host or parts.scheme not in ("http", "https"):
+            # In what is no URI, secrets cannot be told from the rest: it is not shown.
+            raise UsageError(
+                f"the URI of Milvus must look like http://localhost:19530; set {URI_VARIABLE} so, or leave it unset to "
+                "keep indexes in the collection's own folder"
+            )
+        host = f"[{host}]" if ":" in host else host
+        place = host if port is None else f"{host}:{port}"
+        user = ":".join(unquote(part) for part in (parts.username, parts.password) if part)
+        return cls(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", token or user)
+
+
+class Milvus:
+    """A client of one Milvus, connected until it is closed.
+
+    `at` is a server, or the folder of an embedded one, which runs in this process as long as anyone here uses it.
+    Raises MissingExtra, EndpointUnreachable, EndpointRefused, CollectionLocked where another process has the folder
+    open, StorageError where it cannot be written.
+    """
+
+    def __init__(self, at: Server | Path) -> None:
+        connect = _client_class()
+        self._at = at if isinstance(at, Server) else at.resolve()
+        self._client: Any = None
+        self.closed = False
+        uri, token, options = _reach(self._at)
+        try:
+            with self._failures():
+                self._client = connect(uri, token=token, timeout=_CONNECT_S, dedicated=True, grpc_options=options)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """The client of pymilvus; its errors become ours when they leave the block. Raises ValueError once closed."""
+        if self.closed:
+            raise ValueError("the Milvus index is closed")
+        with self._failures():
+            yield self._client
+
+    def close(self) -> None:
+        """Hangs up; the embedded Milvus ends, and its folder is free again, when the last in this process does."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._client is not None:
+            self._client.close()
+        if isinstance(self._at, Path):
+            _leave(self._at)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        from grpc import RpcError  # type: ignore[import-untyped]
+        from pymilvus import MilvusException
+
+        try:
+            yield
+        except (RpcError, MilvusException) as error:
+            raise self._meaning(error) from error
+
+    def _meaning(self, error: Any) -> QuoteweaveError:
+        from grpc import StatusCode
+
+        code, reason = _code_and_reason(error)
+        if code == _NO_SUCH_COLLECTION:
+            return CollectionError("Milvus does not have this index any more; build it again")
+        if isinstance(self._at, Path):
+            if os.strerror(errno.ENOSPC) in reason:
+                return StorageError(f"cannot write {self._at}: {reason}; make room on that disk, then try again")
+            return CollectionError(f"the embedded Milvus in {self._at} failed: {reason}; build the index again")
+        if code in (StatusCode.UNAUTHENTICATED, StatusCode.PERMISSION_DENIED):
+            return EndpointRefused(
+                f"the Milvus at {self._at.uri} does not let us in: {reason}; set {TOKEN_VARIABLE} to its token, or to "
+                f"user:password, and {URI_VARIABLE} to its address: a token goes only where you said yourself"
+            )
+        if self._client is None or code in (_CONNECT_FAILED, StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED):
+            return EndpointUnreachable(
+                f"no Milvus answers at {self._at.uri}: {reason}; start one there (its standalone form is one Docker "
+                f"container: milvus.io/docs, standalone_embed.sh start), or set {URI_VARIABLE} to where it runs; a new "
+                "index lies in the collection's own folder where that is not set"
+            )
+        return EndpointRefused(f"the Milvus at {self._at.uri} refused: {reason}")
+
+
+def _code_and_reason(error: Any) -> tuple[object, str]:
+    # Where connecting failed, the cause tells more than pymilvus's error does.
+    from grpc import RpcError
+
+    for one in (error, error.__cause__):
+        if isinstance(one, RpcError):
+            return one.code(), str(one.details())
+    return error.code, str(error.message)
+
+
+def _client_class() -> Any:
+    ours = "pymilvus" not in sys.modules
+    try:
+        from pymilvus import MilvusClient
+    except ImportError:
+        raise MissingExtra("pymilvus", "milvus") from None
+    if ours:
+        # It writes to stderr, among other things what it raises. Who imports it first has its log as it comes.
+        for name in ("pymilvus", "pymilvus.milvus_client", "milvus_lite"):
+            logging.getLogger(name).handlers[:] = [logging.NullHandler()]
+    return MilvusClient
+
+
+def _reach(at: Server | Path) -> tuple[str, str, dict[str, int]]:
+    if isinstance(at, Server):
+        return at.uri, at.token, _SERVER_OPTIONS
+    return f"http://127.0.0.1:{_enter(at)}", "", _EMBEDDED_OPTIONS
+
+
+@dataclass(slots=True)
+class _Embedded:
+    server: Any
+    database: Any
+    port: int
+    users: int = 0
+
+
+# A folder has one server in a process, since one process may open it once: all indexes of a collection share it.
+_running: dict[Path, _Embedded] = {}
+_guard = threading.Lock()
+
+
+def _enter(folder: Path) -> int:
+    """The port of the folder's server, which is started for its first user."""
+    with _guard:
+        if folder not in _running:
+            _running[folder] = _started(folder)
+        _running[folder].users += 1
+        return _running[folder].port
+
+
+def _leave(folder: Path) -> None:
+    with _guard:
+        _running[folder].users -= 1
+        if not _running[folder].users:
+            embedded = _running.pop(folder)
+            embedded.server.stop(grace=None).wait()
+            embedded.database.close()
+
+
+def _started(folder: Path) -> _Embedded:
+    try:
+        from milvus_lite.adapter.grpc.server import start_server_in_thread
+        from milvus_lite.exceptions import DataDirLockedError, MilvusLiteError
+    except ImportError:
+        raise MissingExtra("milvus-lite", "milvus") from None
+    try:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            return _Embedded(*start_server_in_thread(str(folder)))
+    except DataDirLockedError as error:
+        raise CollectionLocked(
+            f"another process has the Milvus index in {folder} open; close that one first, or run a Milvus server, "
+            f"set {URI_VARIABLE} and build the index there"
+        ) from error
+    except (OSError, MilvusLiteError) as error:
+        raise CollectionError(f"cannot open {folder}: {error}; remove it, then build the index again") from error

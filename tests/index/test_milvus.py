@@ -1,0 +1,208 @@
+"""The Milvus index does what every index does, whatever documents are called and however much is asked for."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_collections import make_collection, put
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Filter
+from quoteweave.index import milvus
+from quoteweave.index.collection import Collection
+from quoteweave.index.milvus import MilvusIndex
+from quoteweave.index.milvus_connection import Milvus
+from quoteweave.index.milvus_fields import expression
+from quoteweave.index.vectors import Scope, VectorIndex
+from quoteweave.testing.made_items import DIMENSION, DOCUMENTS, Made, make_vectors
+from quoteweave.testing.vector_index import FILTERS, VectorIndexTests
+
+if TYPE_CHECKING:
+    from quoteweave.testing.made_items import Items
+
+HARBOUR, MILL, ROAD = DOCUMENTS
+HOSTILE = (
+    '" or row >= 0 or document == "',
+    "' or row >= 0 or document == '",
+    '"] or row >= 0 #',
+    "ends with a backslash\\",
+    '\\" or row >= 0 or document == \\"',
+    "two\nlines\tand\r\ntabs",
+    "{name}",
+    "%_*",
+    "日本語.pdf",
+    "𠀀 beyond the first plane.pdf",
+    "a" * 300,
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where an embedded Milvus runs for all tests of this module."""
+    place = tmp_path_factory.mktemp("place")
+    running = Milvus(place / "milvus")
+    yield place
+    running.close()
+
+
+class TestMilvusIndex(VectorIndexTests):
+    @pytest.fixture(autouse=True)
+    def _place(self, place: Path) -> Iterator[None]:
+        self.place = place
+        self.opened: list[MilvusIndex] = []
+        yield
+        for index in self.opened:
+            index.close()
+
+    def make(self, dimension: int) -> VectorIndex:
+        self.opened.append(MilvusIndex(dimension, place=self.place))
+        return self.opened[-1]
+
+    def reopen(self, index: VectorIndex, folder: Path) -> VectorIndex:
+        index.save(folder)
+        self.opened.append(MilvusIndex(DIMENSION, folder, place=self.place))
+        return self.opened[-1]
+
+    @pytest.mark.parametrize("at_once", [7, 16])
+    def test_how_much_milvus_gives_at_once_limits_nothing(
+        self, made: Made, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
+    ) -> None:
+        limits = {"_MOST_HITS": at_once, "_HITS_AT_ONCE": 20, "_QUESTIONS_AT_ONCE": 2, "_ROWS_AT_ONCE": 5}
+        for name, most in limits.items():
+            monkeypatch.setattr(milvus, name, most)
+        _refuse_more(monkeypatch, hits=at_once, questions=2, rows=5)
+        index = self.make(DIMENSION)
+        for document in DOCUMENTS:
+            index.add(made.shard(document, items))
+        assert index.rows.tolist() == sorted(items)
+        for query in (self.queries(1)[0], 0 * self.queries(1)[0]):
+            for k in (at_once, 12, 1000):
+                self.check(index, items, query, k)
+                self.check(index, items, query, k, scope=Scope(made.collection, FILTERS["two documents"]))
+        assert len(index.search(self.queries(5), 1)) == 5
+        index.remove(index.rows[:-1])
+        self.check(index, {max(items): items[max(items)]}, self.queries(1)[0], 3)
+
+    def test_items_that_are_added_again_are_there_once(self, index: VectorIndex, made: Made, items: "Items") -> None:
+        renewed = {**items, **{row: 2 * items[row] for row in made.rows(MILL)}}
+        index.add(made.shard(MILL, renewed))
+        assert index.rows.tolist() == sorted(items)
+        self.check(index, renewed, self.queries(1)[0], 1000)
+
+    def test_items_of_many_vectors_are_refused(self, made: Made, items: "Items") -> None:
+        two = {row: np.concatenate([matrix, matrix]) for row, matrix in items.items()}
+        with pytest.raises(ValueError, match="one vector"):
+            self.make(DIMENSION).add(made.shard(MILL, two))
+
+    def test_a_scope_of_unknown_documents_is_refused(self, index: VectorIndex, made: Made) -> None:
+        with pytest.raises(UsageError, match=r"mil\.txt.*did you mean 'mill\.txt'"):
+            index.search(self.queries(1), 3, Scope(made.collection, Filter(documents=(MILL, "mil.txt"))))
+
+    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: Made) -> None:
+        assert isinstance(index, MilvusIndex)
+        (row, *_) = made.rows(ROAD)
+        (quote,) = made.collection.quotes_at([row])
+        assert quote is not None
+        with index._milvus.client() as client:
+            (stored,) = client.get(index._name, [row])
+        stored.pop("vector")
+        assert stored == {
+            "row": row,
+            "quote": quote.id,
+            "document": ROAD,
+            "document_id": made.collection.document(ROAD).id,
+            "page": quote.page,
+            "kind": quote.kind,
+            "layout": quote.layout,
+        }
+
+
+def test_metadata_counts_as_it_is_now(tmp_path: Path, place: Path) -> None:
+    with make_collection(tmp_path, {"a": ["grain"], "b": ["timber"]}) as collection:
+        index, rows = _index_of(collection, tmp_path, place)
+        scope = Filter(metadata={"year": "2024"})
+        assert _rows(index, collection, scope) == []
+        with collection.writer() as writer:
+            writer.set_metadata("b", {"year": "2024"})
+        assert _rows(index, collection, scope) == rows["b"]
+        index.close()
+
+
+def test_a_document_that_was_replaced_is_not_found_by_its_name(tmp_path: Path, place: Path) -> None:
+    with make_collection(tmp_path, {"a": ["grain"], "b": ["timber"]}) as collection:
+        index, rows = _index_of(collection, tmp_path, place)
+        with collection.writer() as writer:
+            put(writer, tmp_path / "files", "a", [])
+        assert _rows(index, collection, Filter(documents=("a", "b"))) == rows["b"]
+        index.close()
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(NAMES | st.sampled_from(HOSTILE), unique=True, min_size=2, max_size=4))
+def test_a_name_means_its_document_and_no_other(place: Path, names: list[str]) -> None:
+    _names_mean_their_documents(names, place)
+
+
+def test_a_hostile_name_means_its_document_and_no_other(place: Path) -> None:
+    _names_mean_their_documents(HOSTILE, place)
+
+
+def test_a_name_longer_than_milvus_takes_is_cut_in_milvus_alone(place: Path) -> None:
+    _names_mean_their_documents(["é" * 5000, "é" * 5001], place)
+
+
+def _names_mean_their_documents(names: Sequence[str], place: Path) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        with make_collection(folder, {name: [f"of {number}"] for number, name in enumerate(names)}) as collection:
+            index, rows = _index_of(collection, folder, place)
+            for name, other in zip(names, [*names[1:], names[0]], strict=True):
+                assert _rows(index, collection, Filter(documents=(name,))) == rows[name]
+                assert _rows(index, collection, Filter(documents=(name, other))) == sorted(rows[name] + rows[other])
+                asked = expression(Scope(collection, Filter(documents=(name,))))
+                assert asked == f'document_id in ["{collection.document(name).id}"]'
+            index.close()
+
+
+def _index_of(collection: Collection, folder: Path, place: Path) -> tuple[MilvusIndex, dict[str, list[int]]]:
+    """An index of the collection, and its rows by document."""
+    (folder / "vectors").mkdir()
+    made, index = Made(collection, folder / "vectors"), MilvusIndex(DIMENSION, place=place)
+    chance = np.random.default_rng(0)
+    items = {row: make_vectors(chance, 1, whole=True) for row in collection.select().tolist()}
+    rows = {document.name: made.rows(document.name) for document in collection.documents()}
+    for name in rows:
+        index.add(made.shard(name, items))
+    return index, rows
+
+
+def _rows(index: MilvusIndex, collection: Collection, where: Filter) -> list[int]:
+    (found,) = index.search([np.ones((1, DIMENSION), np.float32)], 100, Scope(collection, where))
+    return sorted(found.rows.tolist())
+
+
+def _refuse_more(monkeypatch: pytest.MonkeyPatch, *, hits: int, questions: int, rows: int) -> None:
+    """Has the client refuse what a server would; the embedded Milvus has no such limits."""
+    from pymilvus import MilvusClient
+
+    search, upsert = MilvusClient.search, MilvusClient.upsert
+
+    def searched(self: Any, name: str, *, data: list[Any], limit: int, **more: Any) -> Any:
+        assert limit <= hits
+        assert len(data) <= questions
+        return search(self, name, data=data, limit=limit, **more)
+
+    def upserted(self: Any, name: str, data: list[Any], **more: Any) -> Any:
+        assert len(data) <= rows
+        return upsert(self, name, data, **more)
+
+    monkeypatch.setattr(MilvusClient, "search", searched)
+    monkeypatch.setattr(MilvusClient, "upsert", upserted)
