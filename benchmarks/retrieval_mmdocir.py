@@ -16,7 +16,7 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.retrieval_report import Group, RetrievalReport, score_retrieval
 from quoteweave.evaluation.statistics import Interval, paired_difference
 from quoteweave.pipeline.experiment import SCOPES, run_retrieval
-from quoteweave.retrievers.registry import RETRIEVERS, make_retriever
+from quoteweave.retrievers.registry import SPARSE, make_retriever
 
 PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
 BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
@@ -36,12 +36,12 @@ def main() -> None:
     options = parser.parse_args()
     found, examples = machine(), load_mmdocir(mmdocir())
     reports, predictions = measure(examples, options.collection, options.cache)
-    differences = {name: _differences(reports[name], reports[PLAIN]) for name in RETRIEVERS}
+    differences = {name: _differences(reports[name], reports[PLAIN]) for name in SPARSE}
     missed = _misses(examples, reports["lexical"], predictions["lexical"])
     tables = [
         _recall_table(reports, "in_document", f"page recall within the document, %, {len(examples)} questions"),
         _recall_table(reports, "collection", "page recall over the whole collection, %"),
-        _box_table({name: reports[name] for name in RETRIEVERS}),
+        _box_table({name: reports[name] for name in SPARSE}),
         _difference_table(differences),
         *([_evidence_table(name, report) for name, report in reports.items()] if options.by_evidence else []),
         *([_miss_table(missed)] if options.misses else []),
@@ -63,7 +63,7 @@ def measure(
     predictions: dict[str, list[Prediction]] = {}
     with mmdocir_collection(collection) as opened:
         documents = {document.name for document in opened.documents()}
-        for name in RETRIEVERS:
+        for name in SPARSE:
             retriever = make_retriever(name, opened)
             predictions[name] = [
                 prediction
@@ -157,7 +157,7 @@ def _evidence_table(name: str, report: RetrievalReport) -> Table:
                 str(group.n),
                 *(percent(group.in_document.mean_over_questions[figure]) for figure in PAGES),
                 *(
-                    percent(group.in_document.mean_over_questions[figure]) if name in RETRIEVERS else ""
+                    percent(group.in_document.mean_over_questions[figure]) if name in SPARSE else ""
                     for figure in ("box_recall@10", "box_precision@10")
                 ),
             ]

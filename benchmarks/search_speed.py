@@ -19,7 +19,7 @@ from quoteweave.core.records import Filter, Query
 from quoteweave.core.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.registry import RETRIEVERS, make_retriever
+from quoteweave.retrievers.registry import SPARSE, make_retriever
 
 HITS = 10
 OPENINGS = 7
@@ -44,7 +44,7 @@ def main() -> None:
             some = names[:: max(1, len(names) // 20)]
             texts = [quote.text for name in some for quote in collection.document_quotes(name)]
             size, questions = collection.counts().quotes, Writing(seed=2).questions(texts, options.questions)
-        opening = {name: _opening(folder, name, questions[0]) for name in RETRIEVERS}
+        opening = {name: _opening(folder, name, questions[0]) for name in SPARSE}
         over, within = _asking(folder, questions, some[0])
         refreshing = _refreshing(folder, size // len(names))
     alone = statistics.median(over["bm25s alone"])
@@ -91,7 +91,7 @@ def _asking(folder: Path, questions: Sequence[str], document: str) -> tuple[Mill
     over: Milliseconds = {"bm25s alone, scores": _timed(scores, questions), "bm25s alone": _timed(best, questions)}
     within: Milliseconds = {}
     with Collection.open(folder) as collection:
-        for name in RETRIEVERS:
+        for name in SPARSE:
             retriever = make_retriever(name, collection)
             over[name] = _timed(partial(_hits, retriever, None), questions)
             within[name] = _timed(partial(_hits, retriever, where), questions)

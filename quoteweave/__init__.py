@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from quoteweave.generation.extractive import ExtractiveGenerator
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.rag import Rag
+    from quoteweave.pipeline.search import Search
+    from quoteweave.retrievers.fusion import FusedRetriever
+    from quoteweave.retrievers.hybrid import SplitHybrid
+    from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+    from quoteweave.retrievers.vector import VectorRetriever
 
 _HOME = {
     "AddOptions": "documents.ingest",
@@ -37,6 +42,7 @@ _HOME = {
     "Document": "core.records",
     "ExtractiveGenerator": "generation.extractive",
     "Filter": "core.records",
+    "FusedRetriever": "retrievers.fusion",
     "Hit": "core.records",
     "LexicalRetriever": "retrievers.sparse",
     "OpenAIChat": "endpoints.chat",
@@ -45,7 +51,11 @@ _HOME = {
     "Quote": "core.records",
     "QuoteweaveError": "core.errors",
     "Rag": "pipeline.rag",
+    "Search": "pipeline.search",
+    "SplitHybrid": "retrievers.hybrid",
+    "VectorRetriever": "retrievers.vector",
     "add": "documents.ingest",
+    "make_retriever": "retrievers.registry",
 }
 __all__ = [
     "AddOptions",
@@ -59,6 +69,7 @@ __all__ = [
     "Document",
     "ExtractiveGenerator",
     "Filter",
+    "FusedRetriever",
     "Hit",
     "LexicalRetriever",
     "OpenAIChat",
@@ -67,7 +78,11 @@ __all__ = [
     "Quote",
     "QuoteweaveError",
     "Rag",
+    "Search",
+    "SplitHybrid",
+    "VectorRetriever",
     "add",
+    "make_retriever",
 ]
 
 

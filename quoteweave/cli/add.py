@@ -8,12 +8,13 @@ import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs, valid_text
 from quoteweave.cli.output import adding_progress, print_json, printable
+from quoteweave.cli.retrieving import Finding
 
 if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
-failed and warnings (lists of {name, reason})."""
+failed and warnings (lists of {name, reason}); index_notes (indexes that could not be kept in step, and why)."""
 
 
 def add(
@@ -29,6 +30,7 @@ def add(
         str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
     ] = "ch",
     processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
+    encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
     wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,7 +51,7 @@ def add(
         processes=processes,
         wait_s=None if wait else 0.0,
     )
-    report = add_paths(collection, paths, options, quiet=as_json)
+    report = add_paths(collection, paths, options, encode=encode, quiet=as_json)
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
@@ -59,16 +61,21 @@ def add(
 
 
 def add_paths(
-    collection: Path, paths: Sequence[Path], options: "AddOptions | None" = None, *, quiet: bool
+    collection: Path, paths: Sequence[Path], options: "AddOptions | None" = None, *, encode: bool = True, quiet: bool
 ) -> "AddReport":
     """Add to the collection at that path, made if there is none, with a progress bar. Raises a QuoteweaveError."""
+    from quoteweave.cli.indexing import Building, bring_up_to_date
     from quoteweave.documents.ingest import add as add_files
     from quoteweave.documents.walk import folders_among
     from quoteweave.index.collection import Collection
 
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind
-    with Collection.create(collection) as opened, adding_progress(quiet=quiet) as progress:
-        return add_files(opened, paths, options, progress)
+    with Collection.create(collection) as opened:
+        with adding_progress(quiet=quiet) as progress:
+            report = add_files(opened, paths, options, progress)
+        if encode:
+            bring_up_to_date(opened, Building(Finding(), wait=bool(options and options.wait_s is None), quiet=quiet))
+    return report
 
 
 def _show(report: "AddReport", collection: Path) -> None:
@@ -77,6 +84,8 @@ def _show(report: "AddReport", collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {reason}"), err=True)
+    for note in report.index_notes:
+        typer.echo(printable(f"note: {note}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")

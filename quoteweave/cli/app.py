@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, eval, imports, manage, search, show
+from quoteweave.cli import add, ask, demo, eval, imports, index, manage, models, plan, search, show
 from quoteweave.cli.output import printable
 
 app = typer.Typer(
@@ -20,6 +20,9 @@ app.command("add", epilog=add.JSON)(add.add)
 app.command("import", epilog=imports.JSON)(imports.import_parsed)
 app.command("ask", epilog=ask.JSON)(ask.ask)
 app.command("search", epilog=search.JSON)(search.search)
+app.command("index", epilog=index.JSON)(index.index)
+app.command("plan", epilog=plan.JSON)(plan.plan)
+app.command("models", epilog=models.JSON)(models.models)
 app.command("show", epilog=show.JSON)(show.show)
 app.command("list", epilog=manage.LIST_JSON)(manage.list_documents)
 app.command("status", epilog=manage.STATUS_JSON)(manage.status)

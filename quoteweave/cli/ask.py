@@ -12,10 +12,21 @@ from quoteweave.cli.options import (
     MetaOption,
     PagesOption,
     QuestionArgument,
-    RetrieverOption,
     make_filter,
 )
 from quoteweave.cli.output import console, plain, print_json, printable, writing_output
+from quoteweave.cli.retrieving import (
+    BatchSizeOption,
+    DeviceOption,
+    ExpandOption,
+    Finding,
+    FusionOption,
+    RerankOption,
+    RetrieversOption,
+    TrustOption,
+    make_search,
+    tell_trace,
+)
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Answer, Citation
@@ -25,8 +36,8 @@ if TYPE_CHECKING:
 
 JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox), unresolved, raw, model, usage, seconds, warnings; and context:
-texts and images, the hits that marks refer to."""
+page from 0, page_label, bbox), unresolved, raw, model, usage, seconds, warnings; context: texts and
+images, the hits that marks refer to; and trace: how they were found."""
 
 
 def ask(
@@ -35,7 +46,13 @@ def ask(
     doc: DocumentOption = None,
     pages: PagesOption = None,
     meta: MetaOption = None,
-    retriever: RetrieverOption = "lexical",
+    retriever: RetrieversOption = None,
+    fusion: FusionOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    trust_remote_code: TrustOption = False,
     model: Annotated[
         str | None,
         typer.Option(help="Have this chat model write the answer. [env: QUOTEWEAVE_MODEL]", metavar="NAME"),
@@ -58,16 +75,18 @@ def ask(
     """
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.rag import Rag
-    from quoteweave.pipeline.settings import ModelSettings, make_generator
-    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.pipeline.settings import ModelSettings, make_chat, make_generator
 
     given = {"model": model, "base_url": base_url, "api_key": api_key, "images": images, "prompts": prompts}
     settings, where = ModelSettings.from_environment(given), make_filter(doc, pages, meta)
+    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
     with Collection.open(collection) as opened:
-        rag = Rag(make_retriever(retriever, opened), make_generator(settings, opened))
+        search = make_search(opened, finding, where, make_chat(settings))
+        rag = Rag(search, make_generator(settings, opened))
         if settings.destination is not None:
             typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
         answered = rag.answer_with_context(question, where=where)
+        tell_trace(answered.trace)
         if as_json:
             print_json(answer_json(answered))
         else:
@@ -81,8 +100,9 @@ def ask(
 
 
 def answer_json(answered: "Answered") -> dict[str, object]:
-    """The documented JSON object: the answer's record, and its context."""
-    return {**answered.answer.model_dump(mode="json"), "context": answered.context.model_dump(mode="json")}
+    """The documented JSON object: the answer's record, its context, and how that was found."""
+    context, trace = (part.model_dump(mode="json") for part in (answered.context, answered.trace))
+    return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
 
 
 def write_page(answers: "list[Answered]", collection: "Collection", path: Path, *, title: str) -> None:

@@ -11,6 +11,17 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from quoteweave.cli.retrieving import (
+    DEFAULT,
+    BatchSizeOption,
+    DeviceOption,
+    Finding,
+    FusionOption,
+    RetrieversOption,
+    TrustOption,
+    make_retriever,
+)
+
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
     from quoteweave.core.records import Document, Example, Prediction
@@ -67,7 +78,11 @@ def retrieval(
     dataset: Annotated[DatasetName, typer.Option(help="Which dataset PATH holds.")],
     path: Annotated[Path, typer.Option(help="Folder with annotations.jsonl and pdf/; it is only read.")],
     collection: Annotated[Path, typer.Option("--collection", "-c", help="Collection to add the documents to.")],
-    retriever: Annotated[str, typer.Option(help="The retriever to measure.")] = "lexical",
+    retriever: RetrieversOption = None,
+    fusion: FusionOption = None,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    trust_remote_code: TrustOption = False,
     run: Annotated[
         Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
     ] = None,
@@ -88,17 +103,19 @@ def retrieval(
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
     examples = load_mmdocir(path)
+    finding = Finding(retriever, fusion, device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
+    named = "; ".join([*(retriever or [DEFAULT]), *([fusion] if fusion else [])])
     ingest_for_eval(collection, path / DOCUMENTS, quiet=as_json)
-    with open_subject(collection, retriever) as subject:
+    with open_subject(collection, finding, quiet=as_json) as subject:
         configuration: Configuration = {
             "dataset": dataset.value,
             "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
             "documents": _content(subject.documents),
-            "retriever": retriever,
+            "retriever": named,
         }
         report = score_retrieval(examples, _predictions(examples, subject, run, configuration))
     unread = _unread(examples, subject, path / DOCUMENTS)
-    head = {"dataset": dataset.value, "retriever": retriever, "questions": len(examples), "unread": unread}
+    head = {"dataset": dataset.value, "retriever": named, "questions": len(examples), "unread": unread}
     _show(report, head, as_json=as_json)
     if unread or report.failed:
         raise typer.Exit(1)
@@ -112,14 +129,17 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
 
 
 @contextmanager
-def open_subject(collection: Path, retriever: str) -> Iterator[Subject]:
-    """The retriever of that name over the collection in that folder."""
+def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
+    """The retriever that is named, over the collection in that folder, its indexes built."""
+    from quoteweave.cli.indexing import Building, build_index
     from quoteweave.index.collection import Collection
-    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.retrievers.registry import members
 
     with Collection.open(collection) as opened:
         failures = {failure.name: failure.reason for failure in opened.failures()}
-        yield Subject(make_retriever(retriever, opened), opened.documents(), failures)
+        for spec in (part for text in finding.retrievers or [DEFAULT] for part in members(text)):
+            build_index(opened, spec, Building(finding, quiet=quiet))
+        yield Subject(make_retriever(opened, finding), opened.documents(), failures)
 
 
 def _content(documents: "Sequence[Document]") -> str:

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from quoteweave.cli.indexing import Building, bring_up_to_date
 from quoteweave.cli.options import CollectionOption, JsonOption, pairs
 from quoteweave.cli.output import print_json
+from quoteweave.cli.retrieving import Finding, tell
 
 JSON = "--json prints one object: imported, a list of documents as list --json prints them."
 
@@ -44,15 +46,18 @@ def import_parsed(
         raise UsageError(f"{path} is no file")
     stderr = Console(stderr=True)
     bar = Progress(console=stderr, transient=True, disable=as_json or not stderr.is_terminal)
-    with Collection.create(collection) as opened, bar:
-        task = bar.add_task("importing documents", total=None)
-        documents = import_file(
-            opened,
-            path,
-            format.value,
-            metadata=pairs(meta),
-            on_document=lambda _: bar.advance(task),
-        )
+    with Collection.create(collection) as opened:
+        with bar:
+            task = bar.add_task("importing documents", total=None)
+            documents = import_file(
+                opened,
+                path,
+                format.value,
+                metadata=pairs(meta),
+                on_document=lambda _: bar.advance(task),
+                on_note=lambda note: tell(f"note: {note}"),
+            )
+        bring_up_to_date(opened, Building(Finding(), quiet=as_json))
     if as_json:
         print_json({"imported": [document.model_dump(mode="json") for document in documents]})
         return

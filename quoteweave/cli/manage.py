@@ -1,17 +1,23 @@
 """`quoteweave status`, `list` and `remove`: what a collection holds."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import console, plain, print_json, printable
 
+if TYPE_CHECKING:
+    from quoteweave.index.collection import Collection
+    from quoteweave.index.records import IndexState
+
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-indexes (name, fingerprint, up_to_date), failed (list of {name, reason})."""
-REMOVE_JSON = "--json prints one object: removed (names of documents)."
+indexes (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four are
+null for lexical), failed (list of {name, reason})."""
+REMOVE_JSON = "--json prints one object: removed (names of documents), index_notes (sentences)."
 
 
 def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -37,9 +43,8 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     from quoteweave.index.collection import Collection
 
     with Collection.open(collection) as opened:
-        counts, revision = opened.counts(), opened.revision()
-        indexes = [(state.name, state.fingerprint, state.revision == revision) for state in opened.indexes()]
-        failures = opened.failures()
+        counts, failures = opened.counts(), opened.failures()
+        indexes = [_index(opened, state) for state in opened.indexes()]
     if as_json:
         print_json(
             {
@@ -48,7 +53,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
                 "quotes": counts.quotes,
                 "image_quotes": counts.image_quotes,
                 "by_layout": dict(counts.by_layout),
-                "indexes": [{"name": n, "fingerprint": f, "up_to_date": u} for n, f, u in indexes],
+                "indexes": indexes,
                 "failed": [{"name": failure.name, "reason": failure.reason} for failure in failures],
             }
         )
@@ -56,8 +61,8 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     typer.echo(f"{counts.documents} documents, {counts.pages} pages, {counts.quotes} quotes")
     if counts.by_layout:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
-    for name, _, up_to_date in indexes:
-        typer.echo(f"index {name}: {'up to date' if up_to_date else 'behind; the next search brings it up to date'}")
+    for index in indexes:
+        typer.echo(printable(_said_of(index)))
     for failure in failures:
         typer.echo(printable(f"not read: {failure.name!r}: {failure.reason}"))
 
@@ -68,8 +73,8 @@ def remove(
     as_json: JsonOption = False,
 ) -> None:
     """Remove documents, and all that was made of them, from a collection. Your files are left alone."""
-    from quoteweave.index import lexical
     from quoteweave.index.collection import Collection
+    from quoteweave.index.upkeep import refresh_indexes
 
     with Collection.open(collection) as opened:
         for name in names:
@@ -77,8 +82,33 @@ def remove(
         with opened.writer() as writer:
             for name in dict.fromkeys(names):
                 writer.remove(name)
-            lexical.refresh(opened, writer)
+            notes = refresh_indexes(opened, writer)
     if as_json:
-        print_json({"removed": list(dict.fromkeys(names))})
-    else:
-        typer.echo(f"removed {len(set(names))} documents")
+        print_json({"removed": list(dict.fromkeys(names)), "index_notes": notes})
+        return
+    for note in notes:
+        typer.echo(printable(f"note: {note}"), err=True)
+    typer.echo(f"removed {len(set(names))} documents")
+
+
+def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
+    from quoteweave.index.opened import manifest_of
+
+    manifest = manifest_of(state)
+    return {
+        "name": state.name,
+        "fingerprint": state.fingerprint,
+        "up_to_date": state.revision == collection.revision(),
+        "spec": manifest and manifest.spec,
+        "kind": manifest and manifest.kind,
+        "items": manifest and manifest.count,
+        "skipped": manifest and manifest.skipped,
+    }
+
+
+def _said_of(index: Mapping[str, object]) -> str:
+    said = f"index {index['spec'] or index['name']}: "
+    if index["kind"] is not None:
+        left_out = f", {index['skipped']} left out" if index["skipped"] else ""
+        said += f"{index['kind']}, {index['items']} items{left_out}, "
+    return said + ("up to date" if index["up_to_date"] else "behind; the next search brings it up to date")

@@ -44,7 +44,6 @@ MetaOption = Annotated[
         parser=valid_text,
     ),
 ]
-RetrieverOption = Annotated[str, typer.Option(help="How quotes are found: lexical or bm25.", metavar="NAME")]
 PasswordOption = Annotated[
     str | None,
     typer.Option(help="For encrypted PDFs.", metavar="TEXT", envvar="QUOTEWEAVE_PASSWORD", show_envvar=True),

@@ -1,5 +1,6 @@
 """`quoteweave search`: the quotes that bear on a question."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,16 +12,28 @@ from quoteweave.cli.options import (
     MetaOption,
     PagesOption,
     QuestionArgument,
-    RetrieverOption,
     make_filter,
 )
 from quoteweave.cli.output import console, place, plain, print_json, snippet
+from quoteweave.cli.retrieving import (
+    BatchSizeOption,
+    DeviceOption,
+    ExpandOption,
+    Finding,
+    FusionOption,
+    RerankOption,
+    RetrieversOption,
+    TrustOption,
+    make_search,
+    tell_trace,
+)
 
 if TYPE_CHECKING:
     from quoteweave.core.records import Hit
     from quoteweave.index.collection import Collection
 
-JSON = """--json prints one object: question, hits; each hit has rank, score, quote_id, document,
+JSON = """--json prints one object: question, hits, trace (clauses, notes, candidates, expander,
+reranker, seconds); each hit has rank, score, quote_id, document,
 page (from 0), page_label, bbox (points from the top left), kind (text or image), layout,
 text, image (path of the crop, null where none is stored)."""
 
@@ -33,24 +46,33 @@ def search(
     pages: PagesOption = None,
     meta: MetaOption = None,
     kind: Annotated[str | None, typer.Option(help="Only text or only image quotes.", metavar="text|image")] = None,
-    retriever: RetrieverOption = "lexical",
+    retriever: RetrieversOption = None,
+    fusion: FusionOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    trust_remote_code: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the quotes that bear on a question, best first."""
+    from quoteweave.core.crossing import wait_for
     from quoteweave.core.errors import UsageError
     from quoteweave.core.records import Query
     from quoteweave.index.collection import Collection
-    from quoteweave.retrievers.registry import make_retriever
 
     if kind not in (None, "text", "image"):
         raise UsageError(f"--kind {kind!r}: write text or image")
     where = make_filter(doc, pages, meta).model_copy(update={"kind": kind})
+    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
     with Collection.open(collection) as opened:
-        hits = make_retriever(retriever, opened).search([Query(text=question)], k, where=where)[0]
+        found = wait_for(make_search(opened, finding, where).find(Query(text=question), k, where=where))
+        tell_trace(found.trace)
         if as_json:
-            print_json({"question": question, "hits": [hit_json(hit, opened) for hit in hits]})
+            hits = [hit_json(hit, opened) for hit in found.hits]
+            print_json({"question": question, "hits": hits, "trace": found.trace.model_dump(mode="json")})
         else:
-            _show(hits)
+            _show(found.hits)
 
 
 def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:
@@ -71,7 +93,7 @@ def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:
     }
 
 
-def _show(hits: "list[Hit]") -> None:
+def _show(hits: "Sequence[Hit]") -> None:
     if not hits:
         typer.echo("nothing found", err=True)
     out = console()

@@ -12,16 +12,16 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
-from quoteweave.core.protocols import Describer
+from quoteweave.core.protocols import Describer, Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.describe import described
 from quoteweave.documents.parse import ParserSettings, Source
 from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Workers
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
+from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.index.writer import Writer
 
 __all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]
@@ -36,6 +36,7 @@ class AddReport(Record):
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
     failed: tuple[Refused, ...] = ()
     warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
+    index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class AddOptions:
     processes: int = 0  # 0: one a core, four at most
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     describer: Describer | None = None  # says what image quotes show
+    pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
 
     @property
     def fingerprint(self) -> str:
@@ -71,8 +73,8 @@ def add(
         run.forget({path.resolve() for path in paths if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
-        lexical.refresh(collection, writer)
-        return run.report()
+        notes = refresh_indexes(collection, writer, options.pictures)
+        return run.report(notes)
 
 
 class _Run:
@@ -86,12 +88,12 @@ class _Run:
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
 
-    def report(self) -> AddReport:
+    def report(self, index_notes: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
         )
-        return AddReport(**outcome, failed=failed, warnings=warnings)
+        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes)
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
         """Documents that came from one of these folders and are there no more, and failures that are looked at anew."""

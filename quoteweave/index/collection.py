@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from quoteweave.core.errors import CollectionError, QuoteNotFound
-from quoteweave.core.records import Document, Filter, Page, Quote
+from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
 from quoteweave.index.folder import Folder, check_format, is_collection, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
@@ -19,6 +19,8 @@ from quoteweave.index.writer import Writer
 if TYPE_CHECKING:
     import numpy as np
 
+    Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
+
 _PAGES = "SELECT pages.record FROM pages JOIN documents ON documents.key = document WHERE name = ? ORDER BY number"
 _QUOTES = "SELECT quotes.record FROM quotes JOIN documents ON documents.key = document WHERE name = ? ORDER BY row"
 _COUNTS = """
@@ -26,7 +28,11 @@ SELECT 'documents', NULL, count(*) FROM documents
 UNION ALL SELECT 'pages', NULL, count(*) FROM pages
 UNION ALL SELECT kind, layout, count(*) FROM quotes GROUP BY kind, layout
 """
-_INDEXES = "SELECT fingerprint, name, generation, revision FROM indexes ORDER BY name, fingerprint"
+_INDEXES = "SELECT fingerprint, name, generation, revision FROM indexes"
+_RETRIEVABLE = """
+SELECT quotes.row, quotes.page FROM quotes
+WHERE document = ? AND layout NOT IN (SELECT value FROM json_each(?)) ORDER BY row
+"""
 
 
 class Collection:
@@ -186,9 +192,26 @@ class Collection:
                 quotes = [Quote.model_validate_json(record) for _, record in found]
                 yield Document.model_validate_json(document), [row for row, _ in found], quotes
 
-    def select(
-        self, where: Filter | None = None, *, retrievable_only: bool = True
-    ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    def iter_retrievable_rows(self) -> "Iterator[tuple[str, Rows, Rows]]":
+        """Each document's name, with the rows of its quotes that retrievers may return, ascending, and their pages.
+
+        All of one committed state; one document at a time is in memory.
+        """
+        import numpy as np
+
+        furniture = json.dumps(sorted(FURNITURE))
+        with self._catalog.read() as db:
+            for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
+                found = np.array(db.execute(_RETRIEVABLE, (key, furniture)).fetchall(), dtype=np.int64).reshape(-1, 2)
+                yield name, found[:, 0], found[:, 1]
+
+    def shard_keys(self, fingerprint: str) -> dict[str, str]:
+        """The shard of that encoder that `Writer.keep_shards` tied to each document, by the document's name."""
+        query = "SELECT name, shards.key FROM shards JOIN documents ON documents.key = document WHERE fingerprint = ?"
+        with self._catalog.read() as db:
+            return dict(db.execute(query, (fingerprint,)).fetchall())
+
+    def select(self, where: Filter | None = None, *, retrievable_only: bool = True) -> "Rows":
         """Rows of the quotes that pass the filter, ascending, as int64; without headers and footers unless asked."""
         with self._catalog.read() as db:
             return select_rows(db, where, retrievable_only=retrievable_only)
@@ -203,19 +226,26 @@ class Collection:
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""
-        return next((state for state in self.indexes() if state.fingerprint == fingerprint), None)
+        before = None
+        while True:
+            with self._catalog.read() as db:
+                found = db.execute(f"{_INDEXES} WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            state = self._index_state(*found) if found else None
+            # A folder that is gone may just have been replaced by that of the next generation.
+            if state is None or state.folder.is_dir():
+                return state
+            if state == before:
+                return None
+            before = state
 
     def indexes(self) -> list[IndexState]:
         """The current index of each fingerprint, by name; without those whose folder is gone."""
         with self._catalog.read() as db:
-            states = [
-                IndexState(
-                    name=name,
-                    fingerprint=fingerprint,
-                    generation=generation,
-                    revision=revision,
-                    folder=self._folder.generations.path(fingerprint, generation),
-                )
-                for fingerprint, name, generation, revision in db.execute(_INDEXES)
-            ]
-        return [state for state in states if state.folder.is_dir()]
+            found = db.execute(f"{_INDEXES} ORDER BY name, fingerprint").fetchall()
+        states = [self._index_state(*values) for values in found]
+        there = [state if state.folder.is_dir() else self.index_state(state.fingerprint) for state in states]
+        return [state for state in there if state is not None]
+
+    def _index_state(self, fingerprint: str, name: str, generation: int, revision: int) -> IndexState:
+        folder = self._folder.generations.path(fingerprint, generation)
+        return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)

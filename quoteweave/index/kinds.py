@@ -8,6 +8,7 @@ from quoteweave.index.vectors import VectorIndex
 FAISS = ("flat", "fp16", "hnsw", "ivfpq")
 OF_ONE = (*FAISS, "milvus")
 OF_MANY = ("exact", "two-stage", "pool2", "pool3", "binary")
+EXACT = ("flat", "milvus", "exact")
 
 
 def default_kind(*, many: bool) -> str:
@@ -21,6 +22,16 @@ def check_kind(kind: str, *, many: bool) -> None:
     if kind not in kinds:
         items = "many vectors" if many else "one vector"
         raise UsageError(f"there is no index {kind!r} for items of {items}; choose one of: {', '.join(kinds)}")
+
+
+def bytes_of_item(kind: str, dimension: int, vectors: float) -> float:
+    """What an index keeps on disk for an item of so many vectors, beside those themselves; roughly."""
+    row = 8.0
+    many = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
+    pooled = {f"pool{factor}": 2.0 * dimension * vectors / factor for factor in (2, 3)}
+    # HNSW has 64 links of four bytes at its lowest level; Milvus keeps where a quote stands.
+    flat = {"flat": 4.0 * dimension, "fp16": 2.0 * dimension, "hnsw": 4.0 * dimension + 270, "ivfpq": dimension / 4 + 8}
+    return row + {**many, **pooled, **flat, "milvus": 4.0 * dimension + 300}[kind]
 
 
 def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> VectorIndex:

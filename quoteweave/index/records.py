@@ -5,7 +5,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.records import Kind, Layout, Record
+from quoteweave.core.fingerprints import fingerprint
+from quoteweave.core.protocols import Setting
+from quoteweave.core.records import Kind, Layout, Record, View
+from quoteweave.index import views
+from quoteweave.index.views import Unit
 
 # How the fingerprints of importers begin.
 IMPORTED = "imported-"
@@ -62,3 +66,40 @@ class IndexState(Record):
     generation: int = Field(ge=1, description="its number; none is used twice in a collection")
     revision: int = Field(ge=0, description="revision of the documents that it was made from")
     folder: Path
+
+
+class IndexPlan(Record):
+    """What an index of vectors is made of, and how: all that is needed to keep it in step, but the encoder."""
+
+    name: str = Field(description="of the encoder")
+    spec: str = Field(description="the retriever in one word, as the command line takes it")
+    kind: str = Field(description="of index, as `kinds.py` names them")
+    many: bool = Field(description="whether an item has many vectors")
+    unit: Unit
+    view: View
+    settings: Mapping[str, Setting] = Field(description="all that changes a vector, as the encoder says")
+
+    @property
+    def dtype(self) -> str:
+        """The type of stored numbers. Half precision moves a MaxSim score by less than the order of hits can show."""
+        return "float16" if self.many else "float32"
+
+    @property
+    def shards(self) -> str:
+        """Fingerprint of the vectors, which all kinds of index share."""
+        made_of = {"view": self.view, "unit": self.unit, "dtype": self.dtype, "views": views.VERSION}
+        return fingerprint({**made_of, "settings": dict(self.settings)})
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the index. What stands before the dot is that of its shards."""
+        return f"{self.shards}.{self.kind}"
+
+
+class Manifest(IndexPlan):
+    """What one generation of an index of vectors holds."""
+
+    dimension: int = Field(ge=0, description="numbers in a vector; 0 while there are none")
+    count: int = Field(ge=0, description="items in the index")
+    skipped: int = Field(ge=0, description="items left out: without words, without a picture, or with a damaged one")
+    documents: Mapping[str, str] = Field(description="key of the shard that each document's items are from")

@@ -3,10 +3,11 @@
 import hashlib
 import shutil
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from quoteweave.index.faults import writing
 from quoteweave.index.files import folder_name, replacing
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     Arrays = dict[str, np.ndarray[Any, Any]]
+
+T = TypeVar("T")
+
+# Numbers begin at a multiple of this many bytes, so that they can be mapped into memory and used as they lie.
+_ALIGNMENT = 64
+_LOCAL_HEADER = 30
+_ZIP64_FIELD = 20
+_PADDING_FIELD = 0xD935  # as Android's zipalign calls its padding
 
 
 def shard_key(views: Sequence[str | bytes]) -> str:
@@ -25,6 +34,21 @@ def shard_key(views: Sequence[str | bytes]) -> str:
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """Where the vectors of a document's items lie."""
+
+    key: str
+    path: Path
+    offset: int
+    """Where the numbers begin in the file, in bytes."""
+    dtype: "np.dtype[Any]"
+    dimension: int
+    """0 where no item has vectors."""
+    lengths: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+    """(n,) how many vectors each item has; 0 for those that could not be encoded."""
 
 
 class ShardStore:
@@ -40,10 +64,32 @@ class ShardStore:
         """The arrays, or None where there are none; a damaged file is removed and counts as none."""
         import numpy as np
 
-        path = self._path(fingerprint, key)
-        try:
+        def read(path: Path) -> "Arrays":
             with np.load(path, allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
+
+        return self._read(fingerprint, key, read)
+
+    def put_vectors(self, fingerprint: str, key: str, vectors: "np.ndarray[Any, Any]", lengths: Sequence[int]) -> None:
+        """Stores the vectors (sum of lengths, dimension) of a document's items. Raises as `put`."""
+        import numpy as np
+
+        contiguous = np.ascontiguousarray(vectors)
+        self.put(fingerprint, key, {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64)})
+
+    def vectors(self, fingerprint: str, key: str) -> StoredVectors | None:
+        """Where vectors that were put lie, without reading them; None as for `get`."""
+
+        def read(path: Path) -> StoredVectors:
+            with path.open("rb") as file:
+                return _located(key, path, file)
+
+        return self._read(fingerprint, key, read)
+
+    def _read(self, fingerprint: str, key: str, read: Callable[[Path], T]) -> T | None:
+        path = self._path(fingerprint, key)
+        try:
+            return read(path)
         except FileNotFoundError:
             return None
         except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile):
@@ -61,7 +107,7 @@ class ShardStore:
 
         with replacing(self._path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                with archive.open(_aligned(f"{name}.npy", file.tell()), "w", force_zip64=True) as member:
                     write_array(member, array, allow_pickle=False)
 
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
@@ -80,3 +126,35 @@ class ShardStore:
 
     def _path(self, fingerprint: str, key: str) -> Path:
         return self.root / folder_name(fingerprint) / f"{folder_name(key)}.npz"
+
+
+def _aligned(name: str, position: int) -> zipfile.ZipInfo:
+    """A member of an archive whose content begins at a multiple of the alignment, as numpy's header is long too."""
+    member = zipfile.ZipInfo(name)
+    gap = -(position + _LOCAL_HEADER + len(name) + _ZIP64_FIELD + 4) % _ALIGNMENT
+    member.extra = _PADDING_FIELD.to_bytes(2, "little") + gap.to_bytes(2, "little") + bytes(gap)
+    return member
+
+
+def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
+    """Raises ValueError, KeyError or BadZipFile for a file that is damaged; the numbers themselves are not read."""
+    from numpy.lib import format as npy
+
+    with zipfile.ZipFile(file) as archive:
+        with archive.open("lengths.npy") as member:
+            lengths = npy.read_array(member, allow_pickle=False)
+        with archive.open("vectors.npy") as member:
+            npy.read_magic(member)
+            (count, dimension), _, dtype = npy.read_array_header_1_0(member)
+            offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
+            size = archive.getinfo("vectors.npy").file_size - member.tell()
+    if size != count * dimension * dtype.itemsize or lengths.sum() != count:
+        raise ValueError(f"{path} does not hold what it says")
+    return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths)
+
+
+def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
+    """Where the content of an uncompressed member begins: after its own header, which has two parts of any length."""
+    file.seek(member.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    return member.header_offset + len(header) + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))

@@ -119,11 +119,22 @@ class Writer:
         folder = generations.path(fingerprint, generation)
         return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)
 
+    def advance(self, fingerprint: str, revision: int) -> None:
+        """Says that an index, as it is, fits the documents of that revision."""
+        with self._folder.catalog.write() as db:
+            db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
+
     def drop_index(self, fingerprint: str) -> None:
-        """Removes a derived index, and the shards of that fingerprint; nothing happens where there is none."""
+        """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
+
+        An index's shards have its fingerprint, or what stands before the dot in it.
+        """
+        shards = fingerprint.partition(".")[0]
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            db.execute("DELETE FROM shards WHERE fingerprint = ?", (fingerprint,))
+            left = {found.partition(".")[0] for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            if shards not in left:
+                db.execute("DELETE FROM shards WHERE fingerprint = ?", (shards,))
         self._prune_generations()
 
     def prune(self) -> None:

@@ -1,43 +1,44 @@
-"""Retriever, context and generator, composed: a question in, a cited answer out."""
+"""Search and generator, composed: a question in, a cited answer out."""
 
-import asyncio
 import time
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
-from quoteweave.pipeline.context import C15, Split, retrieve_context
+from quoteweave.core.splits import C15, Split
+from quoteweave.pipeline.search import Search, Trace
 
 
 class Answered(Record):
-    """An answer and the context that its marks refer to."""
+    """An answer, the context that its marks refer to, and how that was found."""
 
     answer: Answer
     context: Context
+    trace: Trace
 
 
 class Rag:
-    """Answers questions over a collection.
+    """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
     `where` holds for every question; a question may narrow further with a filter of its own.
     """
 
     def __init__(
-        self, retriever: Retriever, generator: Generator, *, split: Split = C15, where: Filter | None = None
+        self, search: Retriever | Search, generator: Generator, *, split: Split = C15, where: Filter | None = None
     ) -> None:
-        self._retriever, self._generator = retriever, generator
+        self._search = search if isinstance(search, Search) else Search(search)
+        self._generator = generator
         self._split, self._where = split, where or Filter()
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
-        """Raises what the retriever raises, and an EndpointError where a model fails."""
+        """Raises what the search raises, and an EndpointError where a model fails."""
         started = time.perf_counter()
         query = Query(text=question)
-        context = await asyncio.to_thread(
-            retrieve_context, query, self._retriever, self._split, where=self._where.and_also(where)
-        )
-        answer = await self._generator.answer(query, context)
-        return Answered(answer=answer.model_copy(update={"seconds": time.perf_counter() - started}), context=context)
+        found = await self._search.context(query, self._split, where=self._where.and_also(where))
+        answer = await self._generator.answer(query, found.context)
+        timed = answer.model_copy(update={"seconds": time.perf_counter() - started})
+        return Answered(answer=timed, context=found.context, trace=found.trace)
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
         """As `answer`, with the quotes that were put before the generator."""

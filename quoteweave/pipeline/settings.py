@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from quoteweave.core.protocols import Generator
+from quoteweave.core.protocols import ChatModel, Generator
 from quoteweave.core.records import Record
 from quoteweave.index.collection import Collection
 
@@ -40,16 +40,23 @@ class ModelSettings(Record):
         return urlsplit(self.base_url).hostname if self.base_url else "api.openai.com"
 
 
+def make_chat(settings: ModelSettings) -> ChatModel | None:
+    """The chat model that is named, if one is."""
+    if settings.model is None:
+        return None
+    from quoteweave.endpoints.chat import OpenAIChat
+
+    return OpenAIChat(settings.model, base_url=settings.base_url, api_key=settings.api_key)
+
+
 def make_generator(settings: ModelSettings, collection: Collection) -> Generator:
     """The extractive generator, or one that asks the named model. Raises UsageError for prompts that cannot be read."""
-    if settings.model is None:
+    model = make_chat(settings)
+    if model is None:
         from quoteweave.generation.extractive import ExtractiveGenerator
 
         return ExtractiveGenerator()
-    from quoteweave.endpoints.chat import OpenAIChat
     from quoteweave.generation.cited import CitedGenerator
-
-    model = OpenAIChat(settings.model, base_url=settings.base_url, api_key=settings.api_key)
 
     def read(key: str) -> bytes:
         return collection.images.path(key).read_bytes()

@@ -1,21 +1,151 @@
-"""Retrievers by name, for the command line, configuration files and HTTP; code passes objects."""
+"""Retrievers by name, for the command line, configuration files and HTTP; code passes objects. Names: see `spec.py`."""
 
-from collections.abc import Callable, Mapping
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Retriever
+from quoteweave.core.protocols import Encoder, Pictures, Retriever
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.fusion import RULES, FusedRetriever
+from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
+from quoteweave.retrievers.spec import Spec, parse_spec
+from quoteweave.retrievers.weights import Hardware
 
 DEFAULT = "lexical"
-RETRIEVERS: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
-    {"lexical": LexicalRetriever, "bm25": Bm25Retriever}
+SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
+    {"lexical": LexicalRetriever, "bm25": Bm25Retriever, "tfidf": TfidfRetriever}
 )
+# MMDocRAG (arXiv 2505.16470), section 4.8: BGE, Qwen3-Embedding-0.6B, BM25 and E5.
+ENSEMBLE = ("bge", "qwen3-embedding-0.6b", "bm25", "e5")
+ENDPOINT = "openai"
+AT_ONCE = 32  # texts in a request
+# Any checkpoint that sentence-transformers can load, by path.
+ANY_CHECKPOINT = "sentence-transformers"
 
 
-def make_retriever(name: str, collection: Collection) -> Retriever:
-    """The retriever of that name over a collection. Raises UsageError naming those there are."""
-    if name not in RETRIEVERS:
-        raise UsageError(f"there is no retriever {name!r}; choose one of: {', '.join(RETRIEVERS)}")
-    return RETRIEVERS[name](collection)
+def _silent(line: str) -> None:
+    """Says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What retrievers are made with besides their names."""
+
+    hardware: Hardware = field(default_factory=Hardware)
+    pictures: Pictures | None = None  # what visual models look at
+    tell: Callable[[str], None] = _silent  # of text that leaves the machine, and to where
+
+
+def names() -> list[str]:
+    """All single retrievers; an A+B of any two, one of text and one visual, is a retriever too."""
+    return [*SPARSE, *catalogue(), "ensemble", f"{ENDPOINT}:MODEL", f"{ANY_CHECKPOINT}=PATH"]
+
+
+def members(text: str) -> list[str]:
+    """The single retrievers of a spec: of a hybrid both, of the ensemble all, else itself."""
+    if text.strip() == "ensemble":
+        return list(ENSEMBLE)
+    # A plus sign in a path is one too; what follows that of a hybrid is the name of a retriever.
+    for match in re.finditer(r"\+", text):
+        parts = [text[: match.start()], text[match.end() :]]
+        if all(_is_known(part) for part in parts):
+            return parts
+    return [text]
+
+
+def make_retriever(text: str, collection: Collection, means: Means | None = None) -> Retriever:
+    """The retriever of that spec over a collection. Nothing is loaded yet.
+
+    Raises UsageError for what cannot be read, names no retriever, or pairs two of one modality.
+    """
+    means, parts = means or Means(), members(text)
+    made = [_single(part, collection, means) for part in parts]
+    if len(parts) == 1:
+        return made[0]
+    if parts == list(ENSEMBLE):
+        return FusedRetriever(made)
+    visual = [_reads_pictures(part) for part in parts]
+    if sum(visual) != 1:
+        raise UsageError(
+            f"{text!r} pairs two retrievers of {'pictures' if all(visual) else 'text'}; a hybrid takes one of each. "
+            "To fuse any retrievers, name each with --retriever"
+        )
+    first, second = made
+    return SplitHybrid(text=second, visual=first) if visual[0] else SplitHybrid(text=first, visual=second)
+
+
+def make_fused(
+    texts: Sequence[str], fusion: str | None, collection: Collection, means: Means | None = None
+) -> Retriever:
+    """One retriever of several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`; a single one as it is.
+
+    Raises UsageError for a rule that cannot be read, or weights that are not one for each retriever.
+    """
+    made = [make_retriever(text, collection, means) for text in texts]
+    if len(made) == 1 and fusion is None:
+        return made[0]
+    name, _, weights = (fusion or "rrf").partition(":")
+    try:
+        parsed = [float(weight) for weight in weights.split(",")] if weights else None
+    except ValueError:
+        parsed, name = None, ""
+    if name not in RULES:
+        raise UsageError(
+            f"{fusion!r} is no rule of fusion; write {' or '.join(RULES)}, with weights as in scores:0.7,0.3"
+        )
+    return FusedRetriever(made, RULES[name], weights=parsed)
+
+
+def make_encoder_of(spec: Spec, means: Means) -> Encoder:
+    """The encoder that a spec names. Raises UsageError where there is none of that name."""
+    hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
+    if spec.name == ENDPOINT and spec.endpoint:
+        from quoteweave.endpoints.embeddings import EmbeddingsClient
+        from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
+
+        client = EmbeddingsClient(spec.endpoint, base_url=spec.url, batch_size=hardware.batch_size or AT_ONCE)
+        encoder = EndpointEncoder(client)
+        means.tell(f"text of questions and quotes is sent to {encoder.destination}")
+        return encoder
+    from quoteweave.retrievers.encoders import make_encoder, row_for_path
+
+    if spec.name == ANY_CHECKPOINT and spec.checkpoint:
+        return make_encoder(row_for_path(spec.checkpoint), hardware, spec.checkpoint)
+    if spec.name not in catalogue() or spec.endpoint or spec.url:
+        raise UsageError(_unknown(spec.name))
+    return make_encoder(catalogue()[spec.name], hardware, spec.checkpoint)
+
+
+def _single(text: str, collection: Collection, means: Means) -> Retriever:
+    spec = parse_spec(text)
+    if spec.name in SPARSE:
+        if spec != Spec(name=spec.name):
+            raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
+        return SPARSE[spec.name](collection)
+    from quoteweave.retrievers.vector import VectorRetriever
+
+    return VectorRetriever(collection, make_encoder_of(spec, means), spec=spec, pictures=means.pictures)
+
+
+def _is_known(text: str) -> bool:
+    try:
+        spec = parse_spec(text)
+    except UsageError:
+        return False
+    return spec.name in SPARSE or spec.name in catalogue() or spec.name in (ENDPOINT, ANY_CHECKPOINT)
+
+
+def _reads_pictures(text: str) -> bool:
+    row = catalogue().get(parse_spec(text).name)
+    return row is not None and row.reads == "image"
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, [*SPARSE, *catalogue()], n=3)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; choose one of: {', '.join(names())}"
+    return f"there is no retriever {name!r}{hint}"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from made_collections import make_collection
 
-from quoteweave.testing import ChatServer, Reply
+from quoteweave.testing import ModelServer, Reply
 
 COMMANDS = ("add", "ask", "search", "show", "list", "status", "remove", "demo", "eval")
 
@@ -88,7 +88,7 @@ def test_ctrl_c_ends_a_question_that_a_model_is_slow_to_answer(tmp_path: Path) -
         process.send_signal(signal.SIGINT)
         return Reply(delay_s=300)
 
-    with ChatServer(interrupt) as server:
+    with ModelServer(interrupt) as server:
         asked = ("--model", "m", "--base-url", server.base_url)
         process = started("ask", "grain?", "-c", tmp_path / "collection", *asked)
         out, err = process.communicate(timeout=60)

@@ -15,7 +15,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.index.collection import Collection
-from quoteweave.testing import ChatServer, Reply
+from quoteweave.testing import ModelServer, Reply
 
 CHART_QUESTION = "How many vessel calls did the port receive in 2023, and how did the quarters compare?"
 MODEL_ANSWER = "Calls [bold]rose[/bold] [1] in all \x1b[31mquarters\x07. ![calls by quarter](image1)"
@@ -29,14 +29,15 @@ def port(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer(lambda _: Reply(text=MODEL_ANSWER)) as running:
+def server() -> Iterator[ModelServer]:
+    with ModelServer(lambda _: Reply(text=MODEL_ANSWER)) as running:
         yield running
 
 
 def answer_of(outcome: Outcome) -> tuple[Answer, Context]:
     value = outcome.json()
     context = value.pop("context")
+    del value["trace"]
     return Answer.model_validate(value), Context.model_validate(context)
 
 
@@ -47,6 +48,7 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
         *["question", "status", "text", "blocks", "citations", "unresolved", "raw", "model", "usage", "seconds"],
         "warnings",
         "context",
+        "trace",
     ]
     assert list(got.json()["context"]) == ["texts", "images"]
     answer, context = answer_of(got)
@@ -126,7 +128,7 @@ def test_a_page_that_cannot_be_written_does_not_cost_the_answer(quoteweave: Quot
 
 
 def test_a_model_is_asked_and_sees_the_pictures(
-    quoteweave: Quoteweave, sample_collection: Path, server: ChatServer
+    quoteweave: Quoteweave, sample_collection: Path, server: ModelServer
 ) -> None:
     asked = ("--model", "m", "--base-url", server.base_url, "--api-key", "a secret key", "--json")
     got = quoteweave("ask", CHART_QUESTION, "-c", sample_collection, *asked)
@@ -149,7 +151,7 @@ def test_a_model_is_asked_and_sees_the_pictures(
 
 
 def test_without_images_the_model_gets_words_alone(
-    quoteweave: Quoteweave, sample_collection: Path, server: ChatServer
+    quoteweave: Quoteweave, sample_collection: Path, server: ModelServer
 ) -> None:
     quoteweave(
         *("ask", CHART_QUESTION, "-c", sample_collection),
@@ -161,7 +163,7 @@ def test_without_images_the_model_gets_words_alone(
 
 
 def test_what_a_model_says_is_printed_as_it_is_but_cannot_steer_the_terminal(
-    quoteweave: Quoteweave, port: Path, server: ChatServer
+    quoteweave: Quoteweave, port: Path, server: ModelServer
 ) -> None:
     got = quoteweave("ask", "grain?", "-c", port, "--model", "m", "--base-url", server.base_url)
     assert "Calls [bold]rose[/bold] [1] in all [31mquarters." in got.out
@@ -169,7 +171,7 @@ def test_what_a_model_says_is_printed_as_it_is_but_cannot_steer_the_terminal(
 
 
 def test_the_environment_may_name_the_model(
-    quoteweave: Quoteweave, port: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+    quoteweave: Quoteweave, port: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("QUOTEWEAVE_MODEL", "from the environment")
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -177,7 +179,7 @@ def test_the_environment_may_name_the_model(
     assert len(server.requests) == 1
 
 
-def test_prompts_of_one_s_own_are_used(quoteweave: Quoteweave, port: Path, server: ChatServer, tmp_path: Path) -> None:
+def test_prompts_of_one_s_own_are_used(quoteweave: Quoteweave, port: Path, server: ModelServer, tmp_path: Path) -> None:
     (tmp_path / "cited_answer_system.txt").write_text("Answer in verse. Else say: $abstention")
     asked = ("--model", "m", "--base-url", server.base_url, "--prompts", tmp_path)
     assert quoteweave("ask", "grain?", "-c", port, *asked).code == 0
@@ -185,14 +187,14 @@ def test_prompts_of_one_s_own_are_used(quoteweave: Quoteweave, port: Path, serve
 
 
 def test_nothing_is_sent_for_a_question_that_finds_nothing(
-    quoteweave: Quoteweave, port: Path, server: ChatServer
+    quoteweave: Quoteweave, port: Path, server: ModelServer
 ) -> None:
     asked = ("--model", "m", "--base-url", server.base_url, "--json")
     answer, _ = answer_of(quoteweave("ask", "zeppelins?", "-c", port, *asked))
     assert (answer.status, server.requests) == ("abstained", [])
 
 
-def test_wrong_use_is_told_before_anything_is_sent(quoteweave: Quoteweave, port: Path, server: ChatServer) -> None:
+def test_wrong_use_is_told_before_anything_is_sent(quoteweave: Quoteweave, port: Path, server: ModelServer) -> None:
     asked = ("--model", "m", "--base-url", server.base_url)
     for wrong in (("--pages", "x"), ("--doc", "none"), ("--retriever", "none"), ("--prompts", "none")):
         got = quoteweave("ask", "grain?", "-c", port, *asked, *wrong)
@@ -201,7 +203,7 @@ def test_wrong_use_is_told_before_anything_is_sent(quoteweave: Quoteweave, port:
 
 
 def test_a_wrong_key_is_told_without_showing_it(quoteweave: Quoteweave, port: Path) -> None:
-    with ChatServer([Reply(status=401, text="Incorrect API key: sk-very-secret \x1b[2J")]) as server:
+    with ModelServer([Reply(status=401, text="Incorrect API key: sk-very-secret \x1b[2J")]) as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--api-key", "sk-very-secret")
         got = quoteweave("ask", "grain?", "-c", port, *asked, "--json")
     assert (got.code, got.out) == (1, "")

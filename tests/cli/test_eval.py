@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli import eval as command
+from quoteweave.cli.retrieving import Finding
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
@@ -101,7 +102,7 @@ def evaluate(
         assert (collection, folder) == (tmp_path / "collection", dataset / "pdf")
 
     @contextmanager
-    def subject(collection: Path, retriever: str) -> Iterator[command.Subject]:
+    def subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[command.Subject]:
         assert collection == tmp_path / "collection"
         yield command.Subject(ranker, documents, {"b [red].pdf": "it is encrypted; give --password"})
 

@@ -3,9 +3,15 @@ from pathlib import Path
 import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection, put
+from made_vectors import PlainIndex, plain_index
 
+from quoteweave.core.errors import MissingExtra
 from quoteweave.core.records import Document
+from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
+from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.vector import VectorRetriever
+from quoteweave.testing import FakeEncoder
 
 
 @pytest.fixture
@@ -17,6 +23,15 @@ def port(tmp_path: Path) -> Path:
         put(writer, tmp_path, "[bold]x[/].md", [made_quote("Timber.")])
         writer.fail("bad.pdf", root=tmp_path, reason="it is truncated \x1b[31m", content=None)
     return folder
+
+
+@pytest.fixture
+def with_vectors(port: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, with an index of vectors."""
+    monkeypatch.setattr(kinds, "open_index", plain_index)
+    with Collection.open(port) as collection:
+        VectorRetriever(collection, FakeEncoder(), spec=Spec(name="fake", kind="fp16")).refresh()
+    return port
 
 
 def test_list_as_json_gives_the_documents_records(quoteweave: Quoteweave, port: Path) -> None:
@@ -50,8 +65,19 @@ def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
     }
     quoteweave("search", "grain", "-c", port)
     (index,) = quoteweave("status", "-c", port, "--json").json()["indexes"]
-    assert list(index) == ["name", "fingerprint", "up_to_date"]
-    assert (index["name"], index["up_to_date"]) == ("lexical", True)
+    assert list(index) == ["name", "fingerprint", "up_to_date", "spec", "kind", "items", "skipped"]
+    assert (index["name"], index["up_to_date"], index["spec"], index["items"]) == ("lexical", True, None, None)
+
+
+def test_status_of_indexes_of_vectors(quoteweave: Quoteweave, with_vectors: Path) -> None:
+    assert "index fake@fp16: fp16, 2 items, 1 left out, up to date" in quoteweave("status", "-c", with_vectors).out
+    (index,) = quoteweave("status", "-c", with_vectors, "--json").json()["indexes"]
+    assert (index["name"], index["spec"], index["kind"]) == ("fake", "fake@fp16", "fp16")
+    assert (index["items"], index["skipped"], index["up_to_date"]) == (2, 1, True)
+    with Collection.open(with_vectors) as collection, collection.writer() as writer:
+        writer.remove("reports/harbour.pdf")
+    told = quoteweave("status", "-c", with_vectors).out
+    assert "index fake@fp16: fp16, 2 items, 1 left out, behind; the next search brings it up to date" in told
 
 
 def test_status_for_people(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
@@ -75,10 +101,28 @@ def test_an_empty_collection(quoteweave: Quoteweave, tmp_path: Path) -> None:
 def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path) -> None:
     assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] != []
     got = quoteweave("remove", "reports/harbour.pdf", "reports/harbour.pdf", "-c", port, "--json")
-    assert (got.code, got.json(), got.err) == (0, {"removed": ["reports/harbour.pdf"]}, "")
+    assert (got.code, got.json(), got.err) == (0, {"removed": ["reports/harbour.pdf"], "index_notes": []}, "")
     status = quoteweave("status", "-c", port, "--json").json()
     assert (status["documents"], [index["up_to_date"] for index in status["indexes"]]) == (1, [True])
     assert quoteweave("search", "grain", "-c", port, "--json").json()["hits"] == []
+
+
+def test_an_index_that_cannot_be_kept_in_step_is_told_and_the_document_is_gone(
+    quoteweave: Quoteweave, with_vectors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+        raise MissingExtra("faiss", "models")
+
+    monkeypatch.setattr(kinds, "open_index", away)
+    told = "the index fake@fp16 was not brought up to date: faiss is not installed"
+    got = quoteweave("remove", "reports/harbour.pdf", "-c", with_vectors)
+    assert (got.code, got.out) == (0, "removed 1 documents\n")
+    assert got.err.startswith(f"note: {told}")
+    assert f"quoteweave index fake@fp16 -c {with_vectors}" in got.err
+    got = quoteweave("remove", "[bold]x[/].md", "-c", with_vectors, "--json")
+    assert (got.code, got.err) == (0, "")
+    assert [note.startswith(told) for note in got.json()["index_notes"]] == [True]
+    assert quoteweave("list", "-c", with_vectors, "--json").json() == []
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,19 @@ def test_rows_lead_to_quotes_in_the_order_asked_and_removed_ones_to_none(tmp_pat
         assert not {a0, a1} & set(collection.select().tolist())
 
 
+def test_retrievable_rows_come_by_document_with_their_pages(tmp_path: Path) -> None:
+    quotes = (made_quote("0"), made_quote("foot", ordinal=1, layout="footer"), made_quote("1", page=1))
+    parsed = ParsedDocument(pages=(made_page(0), made_page(1)), quotes=quotes)
+    with Collection.create(tmp_path / "c") as collection:
+        with collection.writer() as writer:
+            put(writer, tmp_path, "b.txt", parsed)
+            put(writer, tmp_path, "a.txt", ParsedDocument(pages=(made_page(0),), quotes=()))
+        found = {name: (rows.tolist(), pages.tolist()) for name, rows, pages in collection.iter_retrievable_rows()}
+        assert list(found) == ["a.txt", "b.txt"]
+        assert found["a.txt"] == ([], [])
+        assert found["b.txt"] == (collection.select().tolist(), [0, 1])
+
+
 def test_counts_tell_kinds_and_layouts_apart(tmp_path: Path) -> None:
     layouts: tuple[Layout, ...] = ("title", "paragraph", "paragraph", "footer", "table", "chart")
     quotes = tuple(made_quote("", ordinal=i, layout=layout) for i, layout in enumerate(layouts))

@@ -2,9 +2,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from made_documents import made, put
 
 from quoteweave.index.collection import Collection
+from quoteweave.index.generations import Generations
+from quoteweave.index.records import IndexState
 
 
 def build(text: str, *, fail: bool = False) -> Callable[[Path], None]:
@@ -76,6 +80,39 @@ def test_indexes_live_beside_each_other_and_are_dropped_alone(collection: Collec
     assert folders(collection) == ["f1", f"f1/{kept.folder.name}"]
 
 
+def test_kinds_of_one_index_share_their_shards_until_the_last_is_dropped(
+    tmp_path: Path, collection: Collection
+) -> None:
+    with collection.writer() as writer:
+        put(writer, tmp_path, "a.txt", made(["one"]))
+        for fingerprint, index in [
+            ("f1", "f1.flat"),
+            ("f1", "f1.two-stage"),
+            ("lexical-1", "lexical-1"),
+            ("f2", "f2.x"),
+        ]:
+            collection.shards.put(fingerprint, "ab", {"vectors": np.zeros(1)})
+            writer.keep_shards(fingerprint, {"a.txt": "ab"})
+            writer.publish("made", index, build=build("x"), revision=0)
+    kept = []
+    for index in ("f1.flat", "f1.two-stage", "lexical-1"):
+        with collection.writer() as writer:
+            writer.drop_index(index)
+        kept.append([name for name in ("f1", "lexical-1", "f2") if collection.shards.get(name, "ab")])
+    assert kept == [["f1", "lexical-1", "f2"], ["lexical-1", "f2"], ["f2"]]
+    assert collection.shard_keys("f1") == {}
+    assert collection.shard_keys("f2") == {"a.txt": "ab"}
+
+
+def test_an_index_that_still_fits_is_carried_to_a_later_revision(collection: Collection) -> None:
+    with collection.writer() as writer:
+        first = writer.publish("bm25", "f1", build=build("one"), revision=3)
+        other = writer.publish("bm25", "f2", build=build("two"), revision=3)
+        writer.advance("f1", 5)
+        writer.advance("never built", 5)
+    assert collection.indexes() == [first.model_copy(update={"revision": 5}), other]
+
+
 def test_no_generation_number_is_used_twice(collection: Collection) -> None:
     with collection.writer() as writer:
         first = writer.publish("bm25", "f1", build=build("old"), revision=0)
@@ -89,6 +126,29 @@ def test_an_index_removed_by_hand_is_not_there(collection: Collection) -> None:
     shutil.rmtree(state.folder)
     assert collection.index_state("f1") is None
     assert collection.indexes() == []
+
+
+def test_an_index_that_is_replaced_at_this_very_moment_is_there(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with collection.writer() as writer:
+        writer.publish("bm25", "f1", build=build("old"), revision=0)
+        place = Generations.path
+
+        def path(self: Generations, fingerprint: str, generation: int) -> Path:
+            monkeypatch.setattr(Generations, "path", place)
+            writer.publish("bm25", "f1", build=build("new"), revision=1)
+            return place(self, fingerprint, generation)
+
+        reads: list[Callable[[], IndexState | None]] = [
+            lambda: collection.index_state("f1"),
+            lambda: collection.indexes()[0],
+        ]
+        for read in reads:
+            monkeypatch.setattr(Generations, "path", path)
+            state = read()
+            assert state is not None
+            assert (state.revision, (state.folder / "one").read_text()) == (1, "new")
 
 
 def test_a_fingerprint_that_would_leave_the_folder_is_refused(collection: Collection) -> None:

@@ -39,6 +39,72 @@ def test_a_truncated_shard_counts_as_none_and_is_removed(tmp_path: Path, share: 
     assert not path.exists()
 
 
+def put_vectors(store: ShardStore) -> np.ndarray[Any, Any]:
+    """Seven vectors of four items, of which the second has none."""
+    vectors = np.arange(28, dtype=np.float16).reshape(7, 4)
+    store.put_vectors("f1", "ab", vectors, [1, 0, 4, 2])
+    return vectors
+
+
+def test_vectors_are_found_where_they_lie_and_need_not_be_read(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    vectors = put_vectors(store)
+    found = store.vectors("f1", "ab")
+    assert found is not None
+    assert (found.key, found.dtype.name, found.dimension) == ("ab", "float16", 4)
+    assert found.lengths.tolist() == [1, 0, 4, 2]
+    assert found.offset % 64 == 0
+    mapped = np.memmap(found.path, dtype=found.dtype, mode="r", offset=found.offset, shape=(7, 4))
+    np.testing.assert_array_equal(mapped, vectors)
+    stored = store.get("f1", "ab")
+    assert stored is not None
+    np.testing.assert_array_equal(stored["vectors"], vectors)
+    assert store.vectors("f1", "cd") is None
+
+
+def test_vectors_in_another_order_in_memory_are_stored_row_by_row(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    columns = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    store.put_vectors("f1", "ab", columns, [1, 1])
+    found = store.vectors("f1", "ab")
+    assert found is not None
+    mapped = np.memmap(found.path, dtype=found.dtype, mode="r", offset=found.offset, shape=(2, 3))
+    np.testing.assert_array_equal(mapped, columns)
+
+
+def test_items_without_any_vectors_have_no_dimension(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    store.put_vectors("f1", "ab", np.empty((0, 0), dtype=np.float32), [0, 0])
+    found = store.vectors("f1", "ab")
+    assert found is not None
+    assert (found.dimension, found.lengths.tolist()) == (0, [0, 0])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_truncated_vectors_count_as_none_and_are_removed(tmp_path: Path, share: float) -> None:
+    store = ShardStore(tmp_path)
+    put_vectors(store)
+    path = tmp_path / "f1" / "ab.npz"
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    assert store.vectors("f1", "ab") is None
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("lengths", [[1, 0, 4], [8]])
+def test_vectors_of_which_there_are_fewer_or_more_than_is_said_count_as_none(
+    tmp_path: Path, lengths: list[int]
+) -> None:
+    store = ShardStore(tmp_path)
+    store.put_vectors("f1", "ab", np.zeros((7, 4), dtype=np.float32), lengths)
+    assert store.vectors("f1", "ab") is None
+
+
+def test_arrays_that_are_no_vectors_count_as_none(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    store.put("f1", "ab", {"words": np.zeros(3, dtype=np.uint8)})
+    assert store.vectors("f1", "ab") is None
+
+
 def test_a_shard_with_one_wrong_bit_in_its_vectors_counts_as_none(tmp_path: Path) -> None:
     store = ShardStore(tmp_path)
     store.put("f1", "ab", {"vectors": np.full(100, 7, dtype=np.uint8)})

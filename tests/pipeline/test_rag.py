@@ -7,12 +7,12 @@ from made_collections import made_quote
 from quoteweave.core.answers import Answer
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.splits import Split
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.pipeline.context import Split
 from quoteweave.pipeline.rag import Rag
-from quoteweave.testing import ChatServer, FakeChat, FakeRetriever, Reply
+from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply
 
 QUOTES = [made_quote("Grain came by ship."), made_quote("Timber came by rail.", page=4)]
 
@@ -54,7 +54,7 @@ def test_it_can_be_awaited() -> None:
 
 
 def test_one_rag_answers_one_question_after_the_other_over_http() -> None:
-    with ChatServer([Reply(text="One [1]."), Reply(text="Two [2].")]) as server:
+    with ModelServer([Reply(text="One [1]."), Reply(text="Two [2].")]) as server:
         model = OpenAIChat("m", base_url=server.base_url)
         both = Rag(FakeRetriever(QUOTES), CitedGenerator(model))
         assert [both.answer(question).text for question in ("first?", "second?")] == ["One [1].", "Two [2]."]

@@ -1,27 +1,135 @@
 from pathlib import Path
 
 import pytest
-from made_collections import make_collection
+from made_collections import made_quote, make_collection
 
-from quoteweave.core.errors import UsageError
-from quoteweave.core.records import Query
-from quoteweave.retrievers.registry import DEFAULT, RETRIEVERS, make_retriever
+from quoteweave.core.errors import IndexMissing, UsageError
+from quoteweave.core.records import Filter, Query
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.fusion import FusedRetriever
+from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.registry import DEFAULT, ENSEMBLE, SPARSE, Means, make_fused, make_retriever, members, names
 from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.vector import VectorRetriever
+from quoteweave.testing import ModelServer
 
 
-@pytest.mark.parametrize("name", RETRIEVERS)
-def test_each_name_gives_a_retriever_over_the_collection(name: str, tmp_path: Path) -> None:
-    with make_collection(tmp_path, {"a.txt": ["grain ships"], "b.txt": ["timber"]}) as collection:
-        (hits,) = make_retriever(name, collection).search([Query(text="timber")], 5)
-    assert [hit.quote.document for hit in hits] == ["b.txt"]
+class NoPictures:
+    """Stands for the pictures of a collection that has none."""
+
+    def crop_key(self, quote: object) -> None:
+        return None
+
+    crop = page = page_key = crop_key
 
 
-def test_the_names_mean_the_classes(tmp_path: Path) -> None:
-    with make_collection(tmp_path, {}) as collection:
-        assert type(make_retriever("bm25", collection)) is Bm25Retriever
-        assert type(make_retriever(DEFAULT, collection)) is LexicalRetriever
+PICTURES = Means(pictures=NoPictures())  # type: ignore[arg-type]
 
 
-def test_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with make_collection(tmp_path, {}) as collection, pytest.raises(UsageError, match=r"'dense'.*lexical, bm25"):
-        make_retriever("dense", collection)
+@pytest.fixture
+def port(tmp_path: Path) -> Collection:
+    return make_collection(
+        tmp_path, {"a.txt": ["grain ships"], "b.txt": ["timber", made_quote("kran", layout="chart")]}
+    )
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_each_sparse_name_gives_a_retriever_over_the_collection(name: str, port: Collection) -> None:
+    (hits,) = make_retriever(name, port).search([Query(text="timber")], 5)
+    assert [hit.quote.text for hit in hits][:1] == ["timber"]
+
+
+def test_the_names_mean_the_classes(port: Collection) -> None:
+    assert type(make_retriever("bm25", port)) is Bm25Retriever
+    assert type(make_retriever(DEFAULT, port)) is LexicalRetriever
+
+
+# The others run code of their checkpoints, and are refused without an opt-in.
+@pytest.mark.parametrize("name", [name for name, row in catalogue().items() if not row.remote_code])
+def test_each_model_of_the_catalogue_can_be_named_and_nothing_is_loaded(name: str, port: Collection) -> None:
+    row, retriever = catalogue()[name], make_retriever(name, port, PICTURES)
+    assert isinstance(retriever, VectorRetriever)
+    assert (retriever.encoder.name, retriever.encoder.reads, retriever.encoder.many) == (name, row.reads, row.many)
+    with pytest.raises(IndexMissing, match=f"quoteweave index {name} -c"):
+        retriever.search([Query(text="timber")], 5)
+
+
+def test_suffixes_choose_index_unit_view_and_dtype(port: Collection) -> None:
+    retriever = make_retriever("bge@hnsw@page@ocr_text@bfloat16", port)
+    assert isinstance(retriever, VectorRetriever)
+    plan = retriever.store.plan
+    assert (plan.kind, plan.unit, plan.view, plan.settings["dtype"]) == ("hnsw", "page", "ocr_text", "bfloat16")
+    assert plan.spec == "bge@hnsw@page@ocr_text@bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("dense", r"no retriever 'dense'; choose one of: lexical, bm25, tfidf"),
+        ("colpalli", r"did you mean 'colpali'"),
+        ("lexical@hnsw", "write lexical"),
+        ("bm25=/path", "write bm25"),
+        ("colbert@hnsw", "no index 'hnsw' for items of many vectors"),
+        ("bge@two-stage", "no index 'two-stage' for items of one vector"),
+        ("bge+e5", "two retrievers of text"),
+        ("colpali+colqwen2", "two retrievers of pictures"),
+        ("bge:model", "no retriever 'bge'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(text: str, complaint: str, port: Collection) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        make_retriever(text, port, PICTURES)
+
+
+@pytest.mark.parametrize("text", ["colpali+bge", "bge+colpali", "colqwen2+colbert", "bm25+colpali@page"])
+def test_a_hybrid_asks_the_one_that_reads_text_for_text(text: str, port: Collection) -> None:
+    hybrid = make_retriever(text, port, PICTURES)
+    assert isinstance(hybrid, SplitHybrid)
+    visual = next(part for part in members(text) if part.startswith("col") and not part.startswith("colbert"))
+    with pytest.raises(IndexMissing, match=visual):
+        hybrid.search([Query(text="timber")], 1, where=Filter(kind="image"))
+
+
+def test_the_published_hybrids_have_their_names() -> None:
+    assert [members(name) for name in ("colpali+colbert", "colqwen2+bge")] == [
+        ["colpali", "colbert"],
+        ["colqwen2", "bge"],
+    ]
+    assert members("ensemble") == list(ENSEMBLE)
+    assert members("bge=/a+b/c") == ["bge=/a+b/c"]
+    assert members("colpali=/a+b+bge=/c+d") == ["colpali=/a+b", "bge=/c+d"]
+
+
+def test_the_ensemble_fuses_the_four_of_the_paper(port: Collection) -> None:
+    assert isinstance(make_retriever("ensemble", port), FusedRetriever)
+
+
+def test_several_are_fused_by_the_rule_that_is_named(port: Collection) -> None:
+    question = [Query(text="grain timber")]
+    by_rank = make_fused(["bm25", "tfidf"], None, port).search(question, 5)[0]
+    assert by_rank[0].score == pytest.approx(2 / 61)
+    by_score = make_fused(["bm25", "tfidf"], "scores:0.9,0.1", port).search(question, 5)[0]
+    assert by_score[0].score == pytest.approx(1.0)
+    assert type(make_fused(["bm25"], None, port)) is Bm25Retriever
+
+
+@pytest.mark.parametrize("rule", ["median", "rrf:x", "scores:1", "scores:1,-1"])
+def test_a_rule_that_cannot_be_read_is_refused(rule: str, port: Collection) -> None:
+    with pytest.raises(UsageError):
+        make_fused(["bm25", "tfidf"], rule, port)
+
+
+def test_an_endpoint_is_told_once_and_used(port: Collection) -> None:
+    told: list[str] = []
+    with ModelServer() as server:
+        retriever = make_retriever(f"openai:m@{server.base_url}", port, Means(tell=told.append))
+        assert isinstance(retriever, VectorRetriever)
+        retriever.refresh()
+        (hits,) = retriever.search([Query(text="timber")], 1)
+    assert hits[0].quote.text == "timber"
+    assert told == ["text of questions and quotes is sent to 127.0.0.1"]
+
+
+def test_all_names_can_be_listed() -> None:
+    assert {"lexical", "bge", "colpali", "ensemble"} <= set(names())

@@ -9,9 +9,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Document
 from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import IMPORTED, Origin
+from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.index.writer import Writer
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
@@ -26,11 +26,12 @@ def import_file(
     *,
     metadata: Mapping[str, str] | None = None,
     on_document: Callable[[Document], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
 ) -> list[Document]:
     """Import MinerU's `content_list.json`, or MMDocIR's layout parquet, which holds many documents.
 
-    Tells `on_document` of each as it is stored, then brings the indexes up to date. A document of the same name is
-    replaced; adding the file's folder later leaves what was imported alone.
+    Tells `on_document` of each as it is stored, then brings the indexes up to date and tells `on_note` of those that it
+    could not. A document of the same name is replaced; adding the file's folder later leaves what was imported alone.
     Raises UsageError for another format, DocumentError or DatasetError for a file that is not what it should be.
     """
     if format not in FORMATS:
@@ -43,7 +44,8 @@ def import_file(
         for document in read(collection, writer, path, metadata or {}):
             documents.append(document)
             on_document(document)
-        lexical.refresh(collection, writer)
+        for note in refresh_indexes(collection, writer):
+            on_note(note)
     return documents
 
 

@@ -1,0 +1,75 @@
+"""Real vectors for MaxSim: the tokens of MMDocIR's pages and questions, through all-MiniLM-L6-v2.
+
+That model was not trained for late interaction, but its vectors are of real text in real documents, which is what
+recall hangs on. A page is read in pieces of as many tokens as the model takes; the vectors of its pieces, of length 1,
+are the page's. Passages are stretches of a page's vectors, each of which shares half of them with the next.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from common import minilm, mmdocir
+from page_baseline import page_texts
+
+from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Tokens = list[npt.NDArray[np.float16]]
+
+PASSAGE = 128
+
+
+class TokenModel:
+    """Texts become the vectors of their tokens, in half precision as they are stored."""
+
+    def __init__(self) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        self._model: Any = SentenceTransformer(str(minilm()), device="cpu")
+        # The model puts a token before a text and one after it.
+        self._longest = (self._model.max_seq_length or 256) - 2
+
+    def pages(self, texts: Sequence[str]) -> "Tokens":
+        """(tokens, dimension) of each text, whatever its length; texts without words are left out."""
+        import numpy as np
+
+        pieces = [(number, piece) for number, text in enumerate(texts) for piece in self._pieces(text)]
+        vectors = self.encode([piece for _, piece in pieces])
+        of_page: dict[int, Tokens] = {}
+        for (number, _), found in zip(pieces, vectors, strict=True):
+            of_page.setdefault(number, []).append(found)
+        return [np.concatenate(found) for found in of_page.values()]
+
+    def encode(self, texts: Sequence[str]) -> "Tokens":
+        """(tokens, dimension) of each text, cut where the model ends."""
+        import numpy as np
+
+        found = self._model.encode(list(texts), output_value="token_embeddings", show_progress_bar=False)
+        matrices = [vectors.numpy() for vectors in found]
+        return [(one / np.linalg.norm(one, axis=1, keepdims=True)).astype(np.float16) for one in matrices]
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        tokens = self._model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        places = tokens["offset_mapping"]
+        for first in range(0, len(places), self._longest):
+            piece = places[first : first + self._longest]
+            yield text[piece[0][0] : piece[-1][1]]
+
+
+def passages(pages: "Tokens") -> "Tokens":
+    """Stretches of the vectors of each page; what is left at its end belongs to the last."""
+    step = PASSAGE // 2
+    return [page[first : first + PASSAGE] for page in pages for first in range(0, max(1, len(page) - step), step)]
+
+
+def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
+    """Items by what they are, and questions. Pages without a text layer are read by OCR where a `cache` is named."""
+    model = TokenModel()
+    texts = page_texts(mmdocir() / "pdf", cache or Path(), ocr=cache is not None)
+    pages = model.pages([text for own in texts.values() for text in own])
+    questions = model.encode([example.query.text for example in load_mmdocir(mmdocir())])
+    return {"pages": pages, "passages": passages(pages)}, questions

@@ -1,0 +1,122 @@
+"""`quoteweave index`: vectors for a collection, and the indexes made of them."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quoteweave.cli.indexing import Building, build_index, recall_line
+from quoteweave.cli.options import CollectionOption, JsonOption
+from quoteweave.cli.output import print_json
+from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
+
+if TYPE_CHECKING:
+    from quoteweave.index.collection import Collection
+    from quoteweave.index.vector_store import IndexReport
+
+JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
+encoded (now), skipped (left out: without words or picture), unreadable (list of
+{quote, reason}), recall (with --recall, in words); null for one without vectors."""
+TOO_FEW = "there are too few items to measure its recall: most or all are compared exactly"
+
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(help="Compute in float32, float16 or bfloat16; the same as NAME@DTYPE.", metavar="DTYPE"),
+]
+
+
+def index(
+    collection: CollectionOption,
+    retriever: Annotated[
+        str | None,
+        typer.Argument(help="A name that quoteweave models lists; all indexes there are, if left out.", metavar="NAME"),
+    ] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Remove the index, and its vectors.")] = False,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Measure what the index finds of what an exact one does.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Drop one that was made with other settings.")] = False,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    dtype: DtypeOption = None,
+    trust_remote_code: TrustOption = False,
+    wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Encode a collection's quotes with a model, for searching with it.
+
+    Only what is missing is encoded; stopped at any moment, the same command goes
+    on where it ended. The kind of index stands after an @: flat (the default),
+    fp16, hnsw, ivfpq and milvus for models of one vector a quote; exact (the
+    default), two-stage, pool2, pool3 and binary for those of many. Other suffixes:
+    @page encodes whole pages, @ocr_text and @vlm_text read those of image quotes.
+    NAME=/path takes another checkpoint; A+B builds both.
+    """
+    from quoteweave.index.collection import Collection
+
+    finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
+    with Collection.open(collection) as opened:
+        specs = _wanted(opened, retriever, dtype)
+        if drop:
+            _drop(opened, specs)
+            return
+        how = Building(finding, wait=wait, replace=replace, quiet=as_json)
+        reports = {spec: build_index(opened, spec, how) for spec in specs}
+        found = {spec: recall_line(opened, spec, finding) or TOO_FEW for spec in specs} if recall else {}
+    if as_json:
+        print_json([{**_json(spec, report), "recall": found.get(spec)} for spec, report in reports.items()])
+    else:
+        for spec, report in reports.items():
+            _show(spec, report, found.get(spec))
+
+
+def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) -> list[str]:
+    """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
+    from quoteweave.core.errors import UsageError
+    from quoteweave.index.opened import manifest_of
+    from quoteweave.retrievers.registry import members
+    from quoteweave.retrievers.spec import parse_spec
+
+    if retriever is None:
+        manifests = [manifest_of(state) for state in collection.indexes()]
+        return [manifest.spec for manifest in manifests if manifest is not None]
+    specs = [parse_spec(text) for text in members(retriever)]
+    if dtype is None:
+        return [str(spec) for spec in specs]
+    if any(spec.dtype not in (None, dtype) for spec in specs):
+        raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
+    return [str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+
+
+def _drop(collection: "Collection", specs: list[str]) -> None:
+    from quoteweave.core.errors import UsageError
+    from quoteweave.index.opened import manifest_of
+    from quoteweave.index.vector_store import drop_index
+
+    states = [(state, manifest_of(state)) for state in collection.indexes()]
+    found = [state for state, manifest in states if manifest is not None and manifest.spec in specs]
+    if not found:
+        known = ", ".join(manifest.spec for _, manifest in states if manifest is not None) or "none"
+        raise UsageError(f"there is no index of {' or '.join(specs)}; there are: {known}")
+    with collection.writer() as writer:
+        for state in found:
+            drop_index(collection, writer, state)
+    tell(f"dropped {len(found)} indexes")
+
+
+def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:
+    from quoteweave.index.vector_store import IndexReport
+
+    fields = report.model_dump(mode="json") if report else dict.fromkeys(IndexReport.model_fields)
+    return {"retriever": spec, **fields}
+
+
+def _show(spec: str, report: "IndexReport | None", recall: str | None) -> None:
+    if report is None:
+        typer.echo(f"{spec}: up to date")
+        return
+    for unreadable in report.unreadable:
+        tell(f"not encoded: {unreadable.quote}: {unreadable.reason}")
+    skipped = f", {report.skipped} left out" if report.skipped else ""
+    typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
+    if recall is not None:
+        typer.echo(f"  {recall}")

@@ -1,0 +1,108 @@
+"""Building indexes with a bar on stderr, for the commands that do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quoteweave.cli.retrieving import Finding, means_for, tell
+
+if TYPE_CHECKING:
+    from quoteweave.index.collection import Collection
+    from quoteweave.index.embedding import EmbedProgress
+    from quoteweave.index.vector_store import IndexReport
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """How indexes are to be built."""
+
+    finding: Finding
+    wait: bool = False
+    replace: bool = False
+    quiet: bool = False
+
+
+def build_index(collection: "Collection", spec: str, how: Building) -> "IndexReport | None":
+    """Builds the index of a single retriever, or brings it up to date; None for one that has no vectors.
+
+    Raises what `VectorRetriever.refresh` raises.
+    """
+    from quoteweave.index.upkeep import refresh_indexes
+    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.retrievers.vector import VectorRetriever
+
+    retriever = make_retriever(spec, collection, means_for(collection, how.finding))
+    wait_s = None if how.wait else 0.0
+    if not isinstance(retriever, VectorRetriever):
+        with collection.writer(wait_s) as writer:
+            refresh_indexes(collection, writer)
+        return None
+    with encoding_progress(spec, quiet=how.quiet) as progress:
+        return retriever.refresh(progress, wait_s=wait_s, replace=how.replace)
+
+
+def recall_line(collection: "Collection", spec: str, finding: Finding) -> str | None:
+    """What an index finds of what an exact one does, measured; None where there are too few items to tell."""
+    from quoteweave.index import faiss_recall, kinds, maxsim_recall
+    from quoteweave.index.multivector import MultiVectorIndex
+    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.retrievers.vector import VectorRetriever
+
+    retriever = make_retriever(spec, collection, means_for(collection, finding))
+    if not isinstance(retriever, VectorRetriever):
+        return None
+    plan = retriever.store.plan
+    if plan.kind in kinds.EXACT:
+        return f"{plan.kind} compares all, so it finds what there is"
+    index = retriever.store.current().index
+    if isinstance(index, MultiVectorIndex):
+        measured: object = maxsim_recall.recall_of(plan.kind, index)
+    else:
+        measured = faiss_recall.recall_of(plan.kind, faiss_recall.stored_sample(collection, plan))
+    return None if measured is None else str(measured)
+
+
+def bring_up_to_date(collection: "Collection", how: Building) -> None:
+    """Encodes what the collection's indexes lack; what one cannot be given is told, and the others go on."""
+    from quoteweave.core.errors import QuoteweaveError
+    from quoteweave.index.opened import building_command
+    from quoteweave.index.upkeep import indexes_behind
+
+    for manifest in indexes_behind(collection):
+        try:
+            build_index(collection, manifest.spec, how)
+        except QuoteweaveError as error:
+            command = building_command(collection, manifest.spec)
+            tell(f"note: the index {manifest.spec} lacks what is new: {error}. Do it later with: {command}")
+
+
+@contextmanager
+def encoding_progress(spec: str, *, quiet: bool) -> "Iterator[EmbedProgress]":
+    """A bar of views, with their rate and the time left, on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from quoteweave.cli.output import printable
+    from quoteweave.index.embedding import EmbedProgress
+
+    stderr = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
+        task = bar.add_task(f"loading {printable(spec)}", total=None, rate="")
+
+        def on_total(views: int) -> None:
+            bar.update(task, total=views, description=f"encoding with {printable(spec)}")
+
+        def on_done(views: int) -> None:
+            bar.update(task, advance=views)
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            bar.update(task, rate=f"{speed:.1f} a second" if speed else "")
+
+        yield EmbedProgress(on_total, on_done, lambda: bar.update(task, description="building the index"))

@@ -1,0 +1,138 @@
+"""How `search`, `ask` and `eval` find quotes: options that they share, and the steps made from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import ChatModel, Retriever
+    from quoteweave.core.records import Filter
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.search import Search, Trace
+    from quoteweave.retrievers.registry import Means
+
+DEFAULT = "lexical"
+_PANEL = "Retrieval"
+
+RetrieversOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retriever",
+        "-r",
+        help="How quotes are found: lexical (the default), bm25, tfidf, a name that quoteweave models lists, or A+B of "
+        "text and pictures. Given again, rankings are fused.",
+        metavar="NAME",
+        rich_help_panel=_PANEL,
+    ),
+]
+FusionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="How several are fused: rrf (by ranks, the default) or scores; with weights as in scores:0.7,0.3.",
+        metavar="RULE",
+        rich_help_panel=_PANEL,
+    ),
+]
+ExpandOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Make several clauses of the question: by rules (rules), by what a first search finds (rm3), or by a "
+        "chat model (chat, or chat:MODEL@URL).",
+        metavar="HOW",
+        rich_help_panel=_PANEL,
+    ),
+]
+RerankOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Put what was found in a better order: a name that quoteweave models lists, cross-encoder=PATH, "
+        "endpoint:MODEL@URL, or a chat model (chat, or chat:MODEL@URL).",
+        metavar="NAME",
+        rich_help_panel=_PANEL,
+    ),
+]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(help="Where models run: cuda, mps, cpu; the best there is.", metavar="NAME", rich_help_panel=_PANEL),
+]
+BatchSizeOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Items that a model takes at once.", metavar="N", rich_help_panel=_PANEL),
+]
+TrustOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust-remote-code",
+        help="Run the code that a checkpoint brings along, for models that cannot be had otherwise.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How quotes are to be found, as the options say."""
+
+    retrievers: Sequence[str] | None = None
+    fusion: str | None = None
+    expand: str | None = None
+    rerank: str | None = None
+    device: str | None = None
+    batch_size: int | None = None
+    trust_remote_code: bool = False
+
+
+def means_for(collection: "Collection", finding: Finding) -> "Means":
+    """What the retrievers of a collection are made with; messages of what leaves the machine go to stderr."""
+    from quoteweave.pipeline.pictures import CollectionPictures
+    from quoteweave.retrievers.registry import Means
+    from quoteweave.retrievers.weights import Hardware, when_downloading
+
+    when_downloading(tell)
+    hardware = Hardware(
+        device=finding.device, batch_size=finding.batch_size, trust_remote_code=finding.trust_remote_code
+    )
+    return Means(hardware, CollectionPictures(collection), tell)
+
+
+def tell(line: str) -> None:
+    """A line for people, on stderr."""
+    from quoteweave.cli.output import printable
+
+    typer.echo(printable(line), err=True)
+
+
+def make_retriever(collection: "Collection", finding: Finding) -> "Retriever":
+    """The retriever, or the fusion of several, that the options name. Raises UsageError."""
+    from quoteweave.retrievers.registry import make_fused
+
+    return make_fused(finding.retrievers or [DEFAULT], finding.fusion, collection, means_for(collection, finding))
+
+
+def make_search(
+    collection: "Collection", finding: Finding, where: "Filter | None" = None, chat: "ChatModel | None" = None
+) -> "Search":
+    """The search that the options name; `chat` is what a plain `chat` means. Raises UsageError."""
+    from quoteweave.pipeline.search import Search
+    from quoteweave.retrievers.registry import make_fused
+    from quoteweave.retrievers.steps import make_expander, make_reranker
+
+    means, names = means_for(collection, finding), finding.retrievers or [DEFAULT]
+    retriever, expander, reranker = make_fused(names, finding.fusion, collection, means), None, None
+    if finding.expand:
+        expander = make_expander(finding.expand, names, collection, where=where, means=means, chat=chat)
+    if finding.rerank:
+        reranker = make_reranker(finding.rerank, means=means, chat=chat)
+    return Search(retriever, expander=expander, reranker=reranker)
+
+
+def tell_trace(trace: "Trace") -> None:
+    """Say on stderr what was searched for, where that is not the question alone, and what went wrong."""
+    if trace.expander is not None:
+        for clause in trace.clauses:
+            first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
+            tell(f"searched for: {first}{' …' if rest else ''}")
+    for note in trace.notes:
+        tell(f"note: {note}")

@@ -1,0 +1,278 @@
+"""Views become vectors: each document's are stored as a shard, and only what is missing is encoded.
+
+Documents share what an encoder gets at once, and a document's shard is stored and tied to it as soon as its last view
+is encoded: a killed run goes on from there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+from quoteweave.core.errors import DocumentError, ModelFailed, StorageError
+from quoteweave.core.protocols import Encoder, Pictures
+from quoteweave.core.records import Filter, Record
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import IndexPlan
+from quoteweave.index.shards import StoredVectors, shard_key
+from quoteweave.index.views import ItemView, item_views
+from quoteweave.index.writer import Writer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+
+# What an encoder gets at once, and cuts into its own batches; no more is ever in memory.
+TEXTS_AT_ONCE = 1024
+PICTURES_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedProgress:
+    """What a caller may watch, in the thread that encodes: views to come, views done with, and the index at last."""
+
+    on_total: Callable[[int], None] = lambda _: None
+    on_done: Callable[[int], None] = lambda _: None
+    on_index: Callable[[], None] = lambda: None
+
+
+class Unreadable(Record):
+    """A quote whose picture cannot be had."""
+
+    quote: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Survey:
+    """Which documents have their vectors, and which have not."""
+
+    stored: dict[str, StoredVectors] = field(default_factory=dict)
+    """By document."""
+    missing: dict[str, str | None] = field(default_factory=dict)
+    """By document the key of the shard that it needs; None where that cannot be known without pictures."""
+    views: dict[str, int] = field(default_factory=dict)
+    """How many views are to be encoded for each of these keys."""
+    older: dict[str, StoredVectors] = field(default_factory=dict)
+    """What missing documents had before their pictures became others."""
+
+
+@dataclass(slots=True)
+class Embedded:
+    """What `embed` did."""
+
+    stored: dict[str, StoredVectors]
+    """By document, of every document."""
+    fresh: set[str] = field(default_factory=set)
+    """Documents whose shards were made now."""
+    encoded: int = 0
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+
+def survey(collection: Collection, writer: Writer, plan: IndexPlan, pictures: Pictures | None = None) -> Survey:
+    """Looks for each document's shard, and ties it to the document if that was not done yet.
+
+    The words of a document never change, so a shard that is tied to it fits. Its pictures may, with a password for
+    instance: they are compared wherever `pictures` are given.
+    """
+    tied, found = collection.shard_keys(plan.shards), Survey()
+    can_see, compare = plan.view != "image" or pictures is not None, plan.view == "image" and pictures is not None
+    for document in collection.documents():
+        key, count = tied.get(document.name), 0
+        stored = collection.shards.vectors(plan.shards, key) if key is not None and not compare else None
+        if stored is None and can_see:
+            key, count = _needed(collection, plan, document.name, pictures)
+            stored = collection.shards.vectors(plan.shards, key)
+        if stored is not None:
+            found.stored[document.name] = stored
+        else:
+            found.missing[document.name] = key
+            found.views.update({key: count} if key is not None else {})
+            older = collection.shards.vectors(plan.shards, tied[document.name]) if document.name in tied else None
+            found.older.update({document.name: older} if older is not None else {})
+    untied = {name: stored.key for name, stored in found.stored.items() if tied.get(name) != stored.key}
+    if untied:
+        writer.keep_shards(plan.shards, untied)
+    return found
+
+
+def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: Pictures | None) -> tuple[str, int]:
+    """Key of the document's shard, and how many views it is made of. A shard of none is stored at once."""
+    views = document_views(collection, plan, name, pictures)
+    key, count = shard_key([view.key or "" for view in views]), sum(view.key is not None for view in views)
+    if not count and collection.shards.vectors(plan.shards, key) is None:
+        _put(collection, plan, key, [], [0] * len(views))
+    return key, count
+
+
+def document_views(collection: Collection, plan: IndexPlan, name: str, pictures: Pictures | None) -> list[ItemView]:
+    """A view for each item of that document. Raises UsageError for an unknown name, ValueError without pictures."""
+    rows = collection.select(Filter(documents=(name,)))
+    quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
+    return item_views(quotes, plan.view, plan.unit, pictures)
+
+
+def _put(
+    collection: Collection, plan: IndexPlan, key: str, parts: "Sequence[np.ndarray[Any, Any]]", lengths: Sequence[int]
+) -> None:
+    import numpy as np
+
+    vectors = np.concatenate(parts) if parts else np.empty((0, 0), dtype=plan.dtype)
+    collection.shards.put_vectors(plan.shards, key, vectors, lengths)
+
+
+def embed(
+    collection: Collection,
+    writer: Writer,
+    encoder: Encoder,
+    plan: IndexPlan,
+    *,
+    pictures: Pictures | None = None,
+    progress: EmbedProgress | None = None,
+) -> Embedded:
+    """Encodes what is missing. What can be loaded at once is bounded, and so is memory, whatever the collection holds.
+
+    A picture that cannot be had is left out of its document's shard. Raises ModelFailed for what are no vectors, or
+    not of the dimension of those that are there, and what the encoder raises; documents that were done stay done.
+    """
+    found, progress = survey(collection, writer, plan, pictures), progress or EmbedProgress()
+    progress.on_total(sum(found.views.values()))
+    run = _Run(collection, writer, encoder, plan, found)
+    stream = run.to_encode(pictures)
+    while chunk := list(islice(stream, PICTURES_AT_ONCE if plan.view == "image" else TEXTS_AT_ONCE)):
+        run.encode(chunk)
+        progress.on_done(len(chunk))
+    return run.done
+
+
+def _dimension(plan: IndexPlan, found: Survey) -> int:
+    """The dimension that vectors must have: that of those which are there, or which the settings say; 0 if unknown."""
+    said = plan.settings.get("dimensions")
+    return next((s.dimension for s in found.stored.values() if s.dimension), said if isinstance(said, int) else 0)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Documents of equal views, some of which are still to be encoded."""
+
+    key: str
+    names: list[str]
+    lengths: list[int]
+    left: int
+    parts: "list[np.ndarray[Any, Any]]" = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One view to encode."""
+
+    pending: _Pending
+    place: int
+    view: ItemView
+
+
+class _Run:
+    """One `embed`, while it goes on."""
+
+    def __init__(
+        self, collection: Collection, writer: Writer, encoder: Encoder, plan: IndexPlan, found: Survey
+    ) -> None:
+        self._collection, self._writer, self._encoder, self._plan = collection, writer, encoder, plan
+        self._found = found
+        self._dimension = _dimension(plan, found)
+        self.done = Embedded(dict(found.stored))
+
+    def to_encode(self, pictures: Pictures | None) -> Iterator[_Task]:
+        names: dict[str, list[str]] = {}
+        for name, key in self._found.missing.items():
+            names.setdefault(cast("str", key), []).append(name)
+        for key, same in names.items():
+            views = document_views(self._collection, self._plan, same[0], pictures)
+            places = [place for place, view in enumerate(views) if view.key is not None]
+            pending = _Pending(key, same, [0] * len(views), len(places))
+            yield from (_Task(pending, place, views[place]) for place in places)
+
+    def encode(self, chunk: Sequence[_Task]) -> None:
+        """Encodes these views, and stores the documents that are done with them."""
+        seen = [(task, content) for task in chunk if (content := self._loaded(task.view)) is not None]
+        matrices = self._vectors([task for task, _ in seen], [content for _, content in seen])
+        for (task, _), matrix in zip(seen, matrices, strict=True):
+            task.pending.lengths[task.place] = len(matrix)
+            task.pending.parts.append(matrix)
+        for task in chunk:
+            task.pending.left -= 1
+            if task.pending.left == 0:
+                self._store(task.pending)
+        self.done.encoded += len(seen)
+
+    def _loaded(self, view: ItemView) -> "str | Image | None":
+        from PIL import Image
+
+        try:
+            content = view.load()
+            if not isinstance(content, str):
+                content.load()  # else a damaged picture would only show in the encoder
+            return content
+        # What Pillow raises on a damaged picture depends on its format.
+        except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+            reason = str(error) if isinstance(error, DocumentError) else f"{type(error).__name__}: {error}"
+            self.done.unreadable.append(Unreadable(quote=view.quote.id, reason=reason))
+            return None
+
+    def _vectors(self, tasks: Sequence[_Task], contents: "Sequence[str | Image]") -> "list[np.ndarray[Any, Any]]":
+        import numpy as np
+
+        if not contents:
+            return []
+        what = [f"quote {task.view.quote.id}" for task in tasks]
+        matrices = self._encoder.encode_views(cast("Sequence[str]", contents))
+        check_vectors(self._plan.name, matrices, what, many=self._plan.many)
+        self._dimension = self._dimension or matrices[0].shape[1]
+        for matrix, item in zip(matrices, what, strict=True):
+            if matrix.shape[1] != self._dimension:
+                raise ModelFailed(
+                    f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
+                    f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong"
+                )
+        with np.errstate(over="ignore"):
+            stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
+        # Half precision cannot hold what is beyond 65,504.
+        check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], many=True)
+        return stored
+
+    def _store(self, pending: _Pending) -> None:
+        """Stores the vectors, and ties them to those documents of which no more could be seen before."""
+        seen = sum(length > 0 for length in pending.lengths)
+        better = {
+            name: older for name in pending.names if (older := self._found.older.get(name)) and _items(older) > seen
+        }
+        names = [name for name in pending.names if name not in better]
+        self.done.stored.update(better)
+        if names:
+            _put(self._collection, self._plan, pending.key, pending.parts, pending.lengths)
+            self._writer.keep_shards(self._plan.shards, dict.fromkeys(names, pending.key))
+            stored = self._collection.shards.vectors(self._plan.shards, pending.key)
+            if stored is None:
+                raise StorageError("vectors that were just stored cannot be read; check the disk of the collection")
+            self.done.stored.update(dict.fromkeys(names, stored))
+            self.done.fresh.update(names)
+
+
+def _items(stored: StoredVectors) -> int:
+    """How many items have vectors."""
+    return int((stored.lengths > 0).sum())
+
+
+def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
+    """Raises ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
+    import numpy as np
+
+    if len(matrices) != len(what):
+        raise ModelFailed(f"{name} gave {len(matrices)} results for {len(what)} inputs; it cannot be used as it is")
+    for matrix, item in zip(matrices, what, strict=True):
+        if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not many):
+            due = "vectors" if many else "one vector"
+            raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
+        if not np.isfinite(matrix).all():
+            advice = "the weights may be damaged, or --dtype too narrow for them"
+            raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}")

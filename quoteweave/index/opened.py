@@ -1,0 +1,104 @@
+"""Generations of indexes of vectors: what they hold, how they are opened, and what to say of those that cannot be."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import finalize
+
+from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
+from quoteweave.index import kinds
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import IndexPlan, IndexState, Manifest
+from quoteweave.index.vectors import Found, Scope, VectorIndex
+from quoteweave.index.views import PageMap
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
+
+MANIFEST = "index.json"
+# CollectionErrors that say nothing of the index itself.
+ELSEWHERE = (CollectionLocked, StorageError)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class OpenedIndex:
+    """One generation of an index, to be searched by any number of threads."""
+
+    folder: Path
+    manifest: Manifest
+    index: VectorIndex | None
+    """None while there are no vectors."""
+    pages: PageMap | None
+    """Where items are pages: which quotes these hold."""
+
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None) -> list[Found]:
+        """As VectorIndex's."""
+        import numpy as np
+
+        if self.index is not None:
+            return self.index.search(queries, k, scope)
+        return [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+
+
+def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
+    """The index of that generation; a connection that it has ends with its last user.
+
+    Raises CollectionError where files are missing or damaged, and what `open_index` raises.
+    """
+    manifest = read_manifest(state)
+    if manifest is None:
+        raise CollectionError(f"{state.folder / MANIFEST} is missing")
+    index = open_planned(collection, manifest, manifest.dimension, state.folder) if manifest.dimension else None
+    pages = PageMap(collection.iter_retrievable_rows()) if manifest.unit == "page" else None
+    opened = OpenedIndex(state.folder, manifest, index, pages)
+    finalize(opened, closing(index))
+    return opened
+
+
+def open_planned(collection: Collection, plan: IndexPlan, dimension: int, folder: Path | None = None) -> VectorIndex:
+    """The index as it was saved in `folder`, or an empty one. Raises as `open_index`."""
+    return kinds.open_index(plan.kind, dimension, place=collection.root / "milvus", folder=folder)
+
+
+def closing(index: VectorIndex | None) -> Callable[[], object]:
+    """What ends an index's connection to a database, if it has one."""
+    found: Callable[[], object] = getattr(index, "close", _nothing)
+    return found
+
+
+def _nothing() -> None:
+    """Where there is nothing to close."""
+
+
+def read_manifest(state: IndexState) -> Manifest | None:
+    """What a generation holds; None where it is none of vectors. Raises CollectionError where that is damaged."""
+    path = state.folder / MANIFEST
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise CollectionError(f"{path} is damaged") from error
+
+
+def manifest_of(state: IndexState | None) -> Manifest | None:
+    """What a generation holds; None where there is none of vectors that can be read."""
+    with suppress(CollectionError):
+        return None if state is None else read_manifest(state)
+    return None
+
+
+def building_command(collection: Collection, spec: str) -> str:
+    """The command that builds an index, or brings it up to date."""
+    return f"quoteweave index {shlex.quote(spec)} -c {shlex.quote(str(collection.root))}"
+
+
+def explained(error: CollectionError, collection: Collection, spec: str) -> CollectionError:
+    """The error of an index that cannot be read, with what to do about it."""
+    if isinstance(error, (*ELSEWHERE, FingerprintMismatch)):
+        return error
+    command = building_command(collection, spec)
+    return CollectionError(f"the index {spec} cannot be used: {error}. Build it anew with: {command}")

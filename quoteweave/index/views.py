@@ -1,0 +1,126 @@
+"""What an encoder sees of a document: a string or a picture for each of its items, which are quotes or whole pages."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from quoteweave.core.protocols import Pictures
+from quoteweave.core.records import Quote, View
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image
+
+    Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+Unit = Literal["quote", "page"]
+TextView = Literal["text", "ocr_text", "vlm_text"]
+
+# Part of every fingerprint of vectors; changes when the same quotes would be seen as other strings.
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """How one item is shown to an encoder."""
+
+    quote: Quote
+    """The item's quote; of a page the first."""
+    key: str | None
+    """Changes whenever the view does; None where there is nothing to see."""
+    load: "Callable[[], str | Image]"
+    """The string, or the picture. Raises DocumentError where that cannot be drawn."""
+
+
+def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: Pictures | None) -> list[ItemView]:
+    """A view for each item of one document, of whose retrievable quotes these are all, in the order of their rows.
+
+    Texts are their own keys. The view `image` needs `pictures`.
+    """
+    items = [[quote] for quote in quotes] if unit == "quote" else _pages(quotes)
+    if view != "image":
+        return [_text_view(item, view, unit) for item in items]
+    if pictures is None:
+        raise ValueError("the view 'image' needs pictures")
+    return [_picture_view(item[0], unit, pictures) for item in items]
+
+
+def item_rows(rows: "Rows", pages: "Rows", unit: Unit) -> "Rows":
+    """The row under which each item of one document stands, in the order of `item_views`: a page under its first."""
+    import numpy as np
+
+    return rows if unit == "quote" else np.unique(_first_rows(rows, pages))
+
+
+class PageMap:
+    """Which quotes stand on one page, over all documents: each with its row, its page, and so the page's first row."""
+
+    def __init__(self, documents: "Iterable[tuple[str, Rows, Rows]]") -> None:
+        import numpy as np
+
+        found = [(rows, _first_rows(rows, pages)) for _, rows, pages in documents]
+        none = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([none, *(rows for rows, _ in found)])
+        firsts = np.concatenate([none, *(firsts for _, firsts in found)])
+        order = np.lexsort((rows, firsts))
+        self._rows, self._firsts = rows[order], firsts[order]
+
+    def firsts_of(self, rows: "Rows") -> "Rows":
+        """First rows of the pages on which these quotes stand, ascending; rows that are not known are passed over."""
+        import numpy as np
+
+        return np.unique(self._firsts[np.isin(self._rows, rows)])
+
+    def rows_of(self, first: int) -> "Rows":
+        """Rows of the quotes on the page with that first row, ascending."""
+        import numpy as np
+
+        begin, end = np.searchsorted(self._firsts, [first, first + 1])
+        return self._rows[begin:end]
+
+
+def _first_rows(rows: "Rows", pages: "Rows") -> "Rows":
+    """The first row on the page of each of one document's quotes."""
+    import numpy as np
+
+    _, index, inverse = np.unique(pages, return_index=True, return_inverse=True)
+    return rows[index][inverse]
+
+
+def _pages(quotes: Sequence[Quote]) -> list[list[Quote]]:
+    pages: dict[int, list[Quote]] = defaultdict(list)
+    for quote in quotes:
+        pages[quote.page].append(quote)
+    return list(pages.values())
+
+
+def _text_view(item: Sequence[Quote], view: View, unit: Unit) -> ItemView:
+    text = _page_words(item, view) if unit == "page" else _words(item[0], view, section=item[0].section)
+    return ItemView(item[0], text if text.strip() else None, lambda: text)
+
+
+def _page_words(quotes: Sequence[Quote], view: View) -> str:
+    """Everything on the page once: a scanned page's picture repeats in one what its other quotes say."""
+    said = [(quote, _words(quote, view, section=None)) for quote in quotes]
+    parts = [words for quote, words in said if words and quote.layout != "page"]
+    return "\n".join(parts or [words for _, words in said if words])
+
+
+def _words(quote: Quote, view: View, *, section: str | None) -> str:
+    """Of an image quote also its section's title: a chart seldom says what it is about, the title above it does."""
+    if quote.kind == "text":
+        return quote.words()
+    if view == "ocr_text":
+        return quote.ocr_text or ""
+    if view == "vlm_text":
+        return quote.vlm_text or ""
+    return "\n".join(part for part in (section, quote.words()) if part)
+
+
+def _picture_view(quote: Quote, unit: Unit, pictures: Pictures) -> ItemView:
+    if unit == "quote":
+        return ItemView(quote, pictures.crop_key(quote), partial(pictures.crop, quote))
+    where = (quote.document, quote.page)
+    return ItemView(quote, pictures.page_key(*where), partial(pictures.page, *where))

@@ -1,0 +1,124 @@
+"""From a question to what bears on it: expanded, searched, pooled and reranked (MMDocRAG, section 4.8, Table 7)."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from pydantic import Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever
+from quoteweave.core.records import Filter, Hit, Kind, Query, Record
+from quoteweave.core.splits import C15, Split
+from quoteweave.retrievers.fusion import reciprocal_rank_fusion
+
+# How many candidates of each kind are put before a reranker unless asked otherwise.
+POOL = 40
+
+
+class Trace(Record):
+    """How a context came about."""
+
+    clauses: tuple[str, ...] = Field(description="what was searched for")
+    notes: tuple[str, ...] = Field(default=(), description="what went wrong on the way, one sentence each")
+    candidates: Mapping[str, int] = Field(default_factory=dict, description="quotes pooled, by kind; or 'all'")
+    expander: str | None = None
+    reranker: str | None = None
+    seconds: Mapping[str, float] = Field(default_factory=dict, description="what each step took")
+
+
+class Found(Record):
+    """Hits, best first, and how they came about."""
+
+    hits: tuple[Hit, ...]
+    trace: Trace
+
+
+class Retrieved(Record):
+    """A context, and how it came about."""
+
+    context: Context
+    trace: Trace
+
+
+class Search:
+    """Finds what bears on a question.
+
+    An expander makes several clauses of it, each is searched for by itself, and their rankings are pooled: a quote that
+    several hold counts once (reciprocal rank fusion). A reranker puts the `pool` best in order, of each kind by itself
+    where a context is asked for; it reads the question as it was asked, not its clauses.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        *,
+        expander: Expander | None = None,
+        reranker: Reranker | None = None,
+        pool: int = POOL,
+    ) -> None:
+        self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
+
+    async def find(self, query: Query, k: int, *, where: Filter | None = None) -> Found:
+        """At most `k` quotes of any kind. Raises what retriever and reranker raise."""
+        steps = _Steps(query)
+        await self._expand(steps)
+        hits = await self._ranked(steps, k, where)
+        return Found(hits=tuple(hits), trace=self._trace(steps))
+
+    async def context(self, query: Query, split: Split = C15, *, where: Filter | None = None) -> Retrieved:
+        """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty."""
+        steps, where = _Steps(query), where or Filter()
+        await self._expand(steps)
+        texts = await self._of_kind(steps, split.texts, where, "text")
+        images = await self._of_kind(steps, split.images, where, "image")
+        return Retrieved(context=Context(texts=tuple(texts), images=tuple(images)), trace=self._trace(steps))
+
+    async def _expand(self, steps: "_Steps") -> None:
+        if self._expander is not None:
+            with steps.timed("expand"):
+                steps.expansion = await self._expander.expand(steps.query)
+
+    async def _of_kind(self, steps: "_Steps", k: int, where: Filter, kind: Kind) -> Sequence[Hit]:
+        if k == 0 or where.kind not in (None, kind):
+            return []
+        return await self._ranked(steps, k, where.model_copy(update={"kind": kind}))
+
+    async def _ranked(self, steps: "_Steps", k: int, where: Filter | None) -> Sequence[Hit]:
+        clauses = [Query(text=clause) for clause in steps.expansion.clauses]
+        depth = max(k, self._pool) if self._reranker is not None or len(clauses) > 1 else k
+        with steps.timed("search"):
+            rankings = await asyncio.to_thread(self._retriever.search, clauses, depth, where=where)
+            pooled = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
+        steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
+        if self._reranker is not None and pooled:
+            with steps.timed("rerank"):
+                pooled = await self._reranker.rerank(steps.query, pooled)
+        return pooled[:k]
+
+    def _trace(self, steps: "_Steps") -> Trace:
+        return Trace(
+            clauses=steps.expansion.clauses,
+            notes=(steps.expansion.note,) if steps.expansion.note else (),
+            candidates=steps.candidates,
+            expander=self._expander.name if self._expander else None,
+            reranker=self._reranker.name if self._reranker else None,
+            seconds=steps.seconds,
+        )
+
+
+class _Steps:
+    """What one question has gone through so far."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.expansion = Expansion(clauses=(query.text,))
+        self.candidates: dict[str, int] = {}
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - started

@@ -1,0 +1,79 @@
+"""How a retriever is written in one word, for the command line, configuration files and HTTP.
+
+    bge                        a model of the catalogue, with the index that is always right
+    bge@hnsw                   with another kind of index
+    colpali@page               whole pages in place of quotes
+    bge@vlm_text               another view of image quotes
+    bge=/models/my-bge         another checkpoint in place of the catalogue's
+    colpali@bfloat16           with numbers of another kind
+    openai:MODEL@http://host/v1   an embeddings endpoint; without an address that of the environment
+
+Suffixes may follow each other in any order.
+"""
+
+from typing import Literal, get_args
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Record
+from quoteweave.index.kinds import OF_MANY, OF_ONE
+from quoteweave.index.views import TextView, Unit
+
+Dtype = Literal["float32", "float16", "bfloat16"]
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "kind": (*OF_ONE, *OF_MANY),
+    "unit": get_args(Unit),
+    "view": get_args(TextView),
+    "dtype": get_args(Dtype),
+}
+
+
+class Spec(Record):
+    """A retriever in its parts; what is None is left to the model."""
+
+    name: str
+    checkpoint: str | None = None
+    endpoint: str | None = None
+    """The model's name at an embeddings endpoint."""
+    url: str | None = None
+    kind: str | None = None
+    unit: Unit = "quote"
+    view: TextView | None = None
+    dtype: Dtype | None = None
+
+    def __str__(self) -> str:
+        """The spec in one word again; `parse_spec` reads it."""
+        named = f"{self.name}={self.checkpoint}" if self.checkpoint else self.name
+        if self.endpoint:
+            named = f"{self.name}:{self.endpoint}"
+        unit = None if self.unit == "quote" else self.unit
+        suffixes = [suffix for suffix in (self.url, self.kind, unit, self.view, self.dtype) if suffix]
+        return "@".join([named, *suffixes])
+
+
+def parse_spec(text: str) -> Spec:
+    """The parts of a spec; what stands after an `@` that is no suffix belongs to the checkpoint's path.
+
+    Raises UsageError for one that cannot be read. Whether the name exists is for the registry to say.
+    """
+    rest = text.strip()
+    found: dict[str, str] = {}
+    while True:
+        before, at, suffix = rest.rpartition("@")
+        field = _field(suffix)
+        if not at or field is None:
+            break
+        if field in found:
+            raise UsageError(f"{text!r} says its {field} twice: {suffix} and {found[field]}")
+        rest, found[field] = before, suffix
+    name, equals, checkpoint = rest.partition("=")
+    name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
+    if not name or (equals and not checkpoint) or (colon and not endpoint):
+        raise UsageError(f"{text!r} is no retriever; write it as NAME, NAME=CHECKPOINT or openai:MODEL")
+    return Spec.model_validate({"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **found})
+
+
+def _field(suffix: str) -> str | None:
+    if suffix.startswith(("http://", "https://")):
+        return "url"
+    return next((field for field, values in _FIELDS.items() if suffix in values), None)

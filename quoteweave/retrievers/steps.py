@@ -1,0 +1,106 @@
+"""Expanders and rerankers by name, for the command line, configuration files and HTTP; code passes objects.
+
+rules, rm3, chat                     expanders
+bge-reranker, bge-reranker=/path     a row of `rerankers.toml`, perhaps with another checkpoint
+cross-encoder=/path                  any other cross-encoder
+endpoint:MODEL@http://host/v1        a rerank endpoint; without an address that of the environment
+chat, chat:MODEL@http://host/v1      a chat model
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import ChatModel, Expander, Reranker
+from quoteweave.core.records import Filter
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.registry import SPARSE, Means, members
+from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
+from quoteweave.retrievers.sparse import Bm25Retriever
+
+EXPANDERS = ("rules", "rm3", "chat")
+ANY_CROSS_ENCODER = "cross-encoder"
+
+
+def make_expander(
+    text: str,
+    retrievers: Sequence[str],
+    collection: Collection,
+    *,
+    where: Filter | None = None,
+    means: Means | None = None,
+    chat: ChatModel | None = None,
+) -> Expander:
+    """The expander of that name, for a search by these retrievers; `chat` is what a plain `chat` means.
+
+    Raises UsageError for an unknown name, a chat model that nobody named, and RM3 before a retriever that does not
+    add up the scores of words.
+    """
+    if text == "rules":
+        from quoteweave.retrievers.expanders.clauses import ClauseSplitter
+
+        return ClauseSplitter()
+    if text == "rm3":
+        from quoteweave.retrievers.expanders.feedback import Rm3Expander
+
+        others = [name for spec in retrievers for name in members(spec) if name not in SPARSE]
+        if others:
+            raise UsageError(f"rm3 repeats words by their weight, for {', '.join(SPARSE)}; {others[0]} cannot use that")
+        return Rm3Expander(Bm25Retriever(collection), where=where)
+    model = _chat_model(text, means or Means(), chat)
+    if model is None:
+        raise UsageError(f"there is no expansion {text!r}; choose one of: {', '.join(EXPANDERS)}")
+    from quoteweave.retrievers.expanders.chat import ChatExpander
+
+    return ChatExpander(model)
+
+
+def make_reranker(text: str, *, means: Means | None = None, chat: ChatModel | None = None) -> Reranker:
+    """The reranker of that name; `chat` is what a plain `chat` means. Nothing is loaded yet.
+
+    Raises UsageError for an unknown name, and for a chat model that nobody named.
+    """
+    means = means or Means()
+    name, _, checkpoint = text.partition("=")
+    if name in reranker_rows():
+        return make_local_reranker(reranker_rows()[name], means.hardware, checkpoint or None)
+    if name == ANY_CROSS_ENCODER and checkpoint:
+        return make_local_reranker(row_for_path(checkpoint), means.hardware)
+    if text.startswith("endpoint:"):
+        from quoteweave.endpoints.rerank import RerankClient
+        from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
+
+        model_name, url = _at(text.removeprefix("endpoint:"))
+        reranker = EndpointReranker(RerankClient(model_name, base_url=url))
+        means.tell(f"the question and the quotes found are sent to {reranker.destination}")
+        return reranker
+    model = _chat_model(text, means, chat)
+    if model is None:
+        known = [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
+        raise UsageError(f"there is no reranker {text!r}; choose one of: {', '.join(known)}")
+    from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
+
+    return ListwiseReranker(model)
+
+
+def _chat_model(text: str, means: Means, chat: ChatModel | None) -> ChatModel | None:
+    """None where the name is that of no chat model. What is sent by a named one is told; who hands one in tells it."""
+    if text == "chat":
+        if chat is None:
+            raise UsageError("which chat model? write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL")
+        return chat
+    if not text.startswith("chat:"):
+        return None
+    from quoteweave.endpoints.chat import OpenAIChat
+
+    name, url = _at(text.removeprefix("chat:"))
+    if not name:
+        raise UsageError(f"{text!r} names no model; write chat:MODEL, or chat:MODEL@URL")
+    means.tell(f"the question is sent to {urlsplit(url).hostname if url else 'the endpoint of the environment'}")
+    return OpenAIChat(name, base_url=url)
+
+
+def _at(text: str) -> tuple[str, str | None]:
+    """'MODEL@http://host' as model and address; a model's name may hold an @ itself."""
+    name, at, url = text.rpartition("@")
+    return (name, url) if at and url.startswith(("http://", "https://")) else (text, None)

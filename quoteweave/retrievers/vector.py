@@ -1,0 +1,200 @@
+"""The retriever of every encoder: questions become vectors, and an index of a collection's vectors finds quotes."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from quoteweave.core.errors import CollectionError
+from quoteweave.core.protocols import Encoder, Pictures
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.index.collection import Collection
+from quoteweave.index.embedding import EmbedProgress, check_vectors
+from quoteweave.index.opened import OpenedIndex, explained
+from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
+from quoteweave.index.vectors import Found, Scope
+from quoteweave.index.views import PageMap
+from quoteweave.retrievers.spec import Spec
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.vectors import Rows
+
+# A context asks the same question once for each kind of quote, of the same two filters each time.
+QUESTIONS_KEPT = 256
+SCOPES_KEPT = 8
+
+T = TypeVar("T")
+
+
+class VectorRetriever:
+    """Ranks quotes, or whole pages, by the inner product of their vectors with the question's (MaxSim where many).
+
+    `spec` says which index: its kind, what of a quote the encoder sees, and whether items are quotes or pages. A page
+    gives all its quotes that pass the filter, in their order and with the page's score. Encoders of pictures need
+    `pictures`. Raises UsageError for a spec that does not fit the encoder. For any number of threads.
+    """
+
+    def __init__(
+        self, collection: Collection, encoder: Encoder, *, spec: Spec | None = None, pictures: Pictures | None = None
+    ) -> None:
+        spec = spec or Spec(name=encoder.name)
+        plan = make_plan(encoder, str(spec), kind=spec.kind, unit=spec.unit, view=spec.view)
+        self.collection, self.encoder = collection, encoder
+        self.store = VectorStore(collection, encoder, plan, pictures)
+        self._opened: OpenedIndex | None = None
+        self._opening = Lock()
+        self._questions: _Kept[Matrix] = _Kept(QUESTIONS_KEPT)
+        self._scopes: _Kept[Scope] = _Kept(SCOPES_KEPT)
+
+    def refresh(
+        self, progress: EmbedProgress | None = None, *, wait_s: float | None = 0.0, replace: bool = False
+    ) -> IndexReport:
+        """Builds the index or brings it up to date; waits `wait_s` seconds for another writer, None for ever.
+
+        Raises CollectionLocked, and what `VectorStore.refresh` raises.
+        """
+        with self.collection.writer(wait_s) as writer:
+            return self.store.refresh(writer, progress, replace=replace)
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        """At most `k` hits a query, best first; none for a query without words.
+
+        Brings an index that is behind up to date first, when nobody else is writing. Raises IndexMissing where it was
+        never built, FingerprintMismatch where one with other settings was, CollectionError where it is damaged,
+        UsageError for a filter that names an unknown document, and what the encoder raises.
+        """
+        hits: list[list[Hit]] = [[] for _ in queries]
+        opened, (asked, vectors) = self._current(), self._asked(queries, k)
+        wanted = k
+        while asked:
+            opened, found = self._find(opened, vectors, wanted, where)
+            for i, ranked in zip(asked, self._ranked(opened, found, where), strict=True):
+                hits[i] = ranked[:k]
+            # Of quotes that were removed since there may be so many that others stand behind them.
+            short = [at for at, i in enumerate(asked) if len(hits[i]) < k and len(found[at].rows) == wanted]
+            asked, vectors, wanted = [asked[at] for at in short], [vectors[at] for at in short], 2 * wanted
+        return hits
+
+    def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[Found]:
+        """As `search`, the rows of the items alone; of a page that of its first quote.
+
+        Where the index could not be brought up to date, rows of quotes that were removed may be among them.
+        """
+        import numpy as np
+
+        opened, (asked, vectors) = self._current(), self._asked(queries, k)
+        rows = [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+        if asked:
+            for i, found in zip(asked, self._find(opened, vectors, k, where)[1], strict=True):
+                rows[i] = found
+        return rows
+
+    def _current(self) -> OpenedIndex:
+        self.store.refresh_if_free()
+        with self._opening:
+            self._opened = self.store.current(self._opened)
+            return self._opened
+
+    def _asked(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
+        """Which queries have words, and their vectors; those that are new are encoded in one call."""
+        asked = [i for i, query in enumerate(queries) if query.text.strip()] if k > 0 else []
+        texts = [queries[i].text for i in asked]
+        known = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            encoded, name = self.encoder.encode_queries(new), self.encoder.name
+            check_vectors(name, encoded, [f"the question {text[:60]!r}" for text in new], many=self.encoder.many)
+            for text, vectors in zip(new, encoded, strict=True):
+                known[text] = vectors
+                self._questions.put(text, vectors)
+        return asked, [known[text] for text in texts]
+
+    def _find(
+        self, opened: OpenedIndex, vectors: "Sequence[Matrix]", k: int, where: Filter | None
+    ) -> tuple[OpenedIndex, list[Found]]:
+        """The items that are found, and the index in which they are."""
+        try:
+            return opened, opened.search(vectors, k, self._scope(opened, where))
+        except CollectionError as error:
+            # Another process may have put the next generation in its place, and removed what this one lies in.
+            newer = self._current()
+            if newer is opened:
+                raise explained(error, self.collection, self.store.plan.spec) from error
+        return newer, newer.search(vectors, k, self._scope(newer, where))
+
+    def _scope(self, opened: OpenedIndex, where: Filter | None) -> Scope | None:
+        """What passes the filter, looked up once while nothing changes; None where it does not narrow."""
+        if where is None or where == Filter():
+            return None
+        key = f"{self.collection.revision()} {opened.folder} {where.model_dump_json()}"
+        scope = self._scopes.get(key)
+        if scope is None:
+            pages = opened.pages
+            scope = Scope(self.collection, where) if pages is None else PageScope(self.collection, where, pages)
+            self._scopes.put(key, scope)
+        return scope
+
+    def _ranked(self, opened: OpenedIndex, found: Sequence[Found], where: Filter | None) -> list[list[Hit]]:
+        """The quotes of what was found for each question, loaded at once; those that are gone are left out."""
+        places = [_places(opened, one, self._scope(opened, where)) for one in found]
+        rows = list({row for ranked in places for row, _ in ranked})
+        quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
+        there = [[(quote, score) for row, score in ranked if (quote := quotes[row])] for ranked in places]
+        return [
+            [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]
+            for ranked in there
+        ]
+
+
+class PageScope(Scope):
+    """The pages on which a quote passes a filter, under the rows of their first quotes."""
+
+    def __init__(self, collection: Collection, where: Filter, pages: PageMap) -> None:
+        # What holds for a quote alone does not hold for its page's first.
+        super().__init__(collection, where.model_copy(update={"kind": None, "layouts": None}))
+        self.quotes = Scope(collection, where)
+        self._pages = pages
+
+    @cached_property
+    def rows(self) -> "Rows":
+        """(n,) first rows of these pages, ascending. Raises UsageError for documents that do not exist."""
+        return self._pages.firsts_of(self.quotes.rows)
+
+
+def _places(opened: OpenedIndex, found: Found, scope: Scope | None) -> list[tuple[int, float]]:
+    """Row and score of each quote that was found, itself or with its page."""
+    import numpy as np
+
+    ranked = list(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    if opened.pages is None:
+        return ranked
+    passing = scope.quotes.rows if isinstance(scope, PageScope) else None
+    places = []
+    for first, score in ranked:
+        rows = opened.pages.rows_of(first)
+        kept = rows if passing is None else rows[np.isin(rows, passing)]
+        places += [(row, score) for row in kept.tolist()]
+    return places
+
+
+class _Kept(Generic[T]):
+    """The last values by key, for any number of threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[str, T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: str) -> T | None:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: str, value: T) -> None:
+        with self._lock:
+            self._values[key] = value
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)

@@ -1,0 +1,133 @@
+"""A run killed at any moment of building an index goes on where it ended, and ends with the same index."""
+
+import itertools
+import os
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_collections import made_quote, make_collection, put
+from made_vectors import plain_index
+from test_killed_writer import die_at, in_a_process
+
+from quoteweave.index import embedding, kinds
+from quoteweave.index.collection import Collection
+from quoteweave.index.vector_store import VectorStore, make_plan
+from quoteweave.testing import FakeEncoder
+
+DOCUMENTS = {"a.txt": ["one", "two"], "b.txt": ["three", "four", "five"], "c.txt": ["six"], "d.txt": ["seven"]}
+AT_ONCE = 3
+# Of the moments to die at, one in so many is tried: each takes a process.
+STRIDE = 5
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "open_index", plain_index)
+    monkeypatch.setattr(embedding, "TEXTS_AT_ONCE", AT_ONCE)
+
+
+def refresh(root: Path, encoder: FakeEncoder) -> None:
+    with Collection.open(root) as collection, collection.writer() as writer:
+        VectorStore(collection, encoder, make_plan(encoder, "fake")).refresh(writer)
+
+
+def change(folder: Path) -> None:
+    """Puts documents; an index that was built before has another one."""
+    with Collection.open(folder / "collection") as collection, collection.writer() as writer:
+        for name, texts in DOCUMENTS.items():
+            put(writer, folder / "files", name, [made_quote(text) for text in texts])
+        writer.remove("old.txt")
+
+
+def prepare(folder: Path) -> Path:
+    with make_collection(folder, {"old.txt": ["zero"]}) as collection:
+        root = collection.root
+    refresh(root, FakeEncoder())
+    change(folder)
+    return root
+
+
+def assert_whole(root: Path) -> None:
+    """The index, whichever it is by now, holds the vectors of its quotes, and all files are in use."""
+    encoder = FakeEncoder()
+    with Collection.open(root) as collection:
+        opened = VectorStore(collection, encoder, make_plan(encoder, "fake")).current()
+        assert opened.index is not None
+        for name, texts in DOCUMENTS.items():
+            rows = set(opened.index.rows.tolist()) & set(collection.select().tolist())
+            for text in texts if name in opened.manifest.documents else []:
+                (best,) = opened.search(encoder.encode_queries([text]), 1, None)
+                assert best.scores[0] == pytest.approx(1)
+                assert best.rows[0] in rows
+                assert [quote and quote.text for quote in collection.quotes_at(best.rows.tolist())] == [text]
+
+
+def assert_finished(root: Path) -> None:
+    assert_whole(root)
+    with Collection.open(root) as collection:
+        (state,) = collection.indexes()
+        assert state.revision == collection.revision()
+        shards = {path.stem for path in (root / "vectors").rglob("*.npz")}
+        assert shards == set(collection.shard_keys(state.fingerprint.partition(".")[0]).values())
+        assert len(shards) == len(DOCUMENTS)
+        assert [path.parent for path in (root / "indexes").rglob("index.json")] == [state.folder]
+
+
+def test_killed_at_many_steps_it_goes_on_where_it_ended(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path / "prepared")
+    for moment in itertools.count(step=STRIDE):
+        root = shutil.copytree(prepared, tmp_path / str(moment))
+
+        def killed(moment: int = moment, root: Path = root) -> None:
+            die_at(moment)
+            refresh(root, FakeEncoder())
+
+        status = in_a_process(killed)
+        assert_whole(root)
+        with Collection.open(root) as collection:
+            done = sum(len(DOCUMENTS[name]) for name in collection.shard_keys(_shards()) if name in DOCUMENTS)
+        encoder = FakeEncoder()
+        refresh(root, encoder)
+        assert_finished(root)
+        again = [text for call in encoder.views for text in call]
+        assert len(again) == len(set(again)) <= 7 - done
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL
+    assert moment > 50
+    assert again == []
+
+
+def _shards() -> str:
+    return make_plan(FakeEncoder(), "fake").shards
+
+
+def test_killed_while_the_model_works_it_has_lost_one_call_at_most(tmp_path: Path) -> None:
+    texts = [text for texts in DOCUMENTS.values() for text in texts]
+    for calls in range(1, 4):
+        root = prepare(tmp_path / str(calls))
+
+        def killed(calls: int = calls, root: Path = root) -> None:
+            encoder = FakeEncoder()
+
+            def die(matrices: list[Any]) -> list[Any]:
+                if len(encoder.views) == calls:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return matrices
+
+            encoder.spoil = die
+            refresh(root, encoder)
+
+        assert in_a_process(killed) == -signal.SIGKILL
+        encoder = FakeEncoder()
+        refresh(root, encoder)
+        assert_finished(root)
+        # "three" was encoded in the first call, but its document ends in the second.
+        before = Counter(texts[: AT_ONCE * (calls - 1)])
+        if calls == 2:
+            before -= Counter(["three"])
+        assert Counter(text for call in encoder.views for text in call) == Counter(texts) - before

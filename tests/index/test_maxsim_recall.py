@@ -1,0 +1,94 @@
+"""The recall that a user is told is that of the kind on the user's own items."""
+
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+from made_shards import made_shard, topics
+
+from quoteweave.core.errors import CollectionError
+from quoteweave.index import candidates, maxsim_recall
+from quoteweave.index.kinds import OF_MANY
+from quoteweave.index.maxsim_recall import recall_of
+from quoteweave.index.multivector import MultiVectorIndex
+
+ITEMS = 400
+LENGTHS = [len(vectors) for vectors in topics(ITEMS).values()]
+# In half precision 64 numbers are 128 bytes; an item's place in a table is 32.
+BYTES = {
+    "two-stage": 4 * 64 + 32,
+    "pool2": 128 * mean(max(1, length // 2) for length in LENGTHS) + 64,
+    "pool3": 128 * mean(max(1, length // 3) for length in LENGTHS) + 64,
+    "binary": 8 * mean(LENGTHS) + 64,
+}
+
+
+def made_index(folder: Path, items: int = ITEMS) -> MultiVectorIndex:
+    index = MultiVectorIndex("exact", 64)
+    for first in range(1, items + 1, 90):
+        own = {row: vectors for row, vectors in topics(ITEMS).items() if first <= row < min(first + 90, items + 1)}
+        index.add(made_shard(folder / f"{first}.bin", own))
+    return index
+
+
+@pytest.mark.parametrize("kind", OF_MANY[1:])
+def test_it_is_high_where_the_kind_fits(kind: str, tmp_path: Path) -> None:
+    told = recall_of(kind, made_index(tmp_path))
+    assert told is not None
+    assert (told.kind, told.items) == (kind, ITEMS)
+    assert told.recall > 0.9
+    assert told.vector_bytes == 128 * mean(LENGTHS)
+    assert told.item_bytes == pytest.approx(BYTES[kind], rel=0.05)
+
+
+def test_it_falls_with_the_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = made_index(tmp_path)
+    monkeypatch.setattr(candidates, "TIMES_COMPRESSED", 1)
+    narrow = recall_of("binary", index)
+    assert narrow is not None
+    assert 0.3 < narrow.recall < 0.95
+
+
+def test_a_first_stage_that_knows_nothing_finds_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lowest_rows(self: Any, queries: Any, count: int, scope: Any) -> Any:
+        return [self._items.rows[:count] for _ in queries]
+
+    monkeypatch.setattr(candidates.Compressed, "nearest", lowest_rows)
+    told = recall_of("pool2", made_index(tmp_path))
+    assert told is not None
+    assert told.recall < 0.5
+
+
+def test_where_all_items_are_scored_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    index = made_index(tmp_path)
+    assert recall_of("exact", index) is None
+    assert recall_of("two-stage", made_index(tmp_path, 150)) is None
+
+
+def test_it_takes_a_bounded_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = made_index(tmp_path)
+    monkeypatch.setattr(maxsim_recall, "FEWEST", 130)
+    monkeypatch.setattr(maxsim_recall, "VECTORS", 1300)
+    told = recall_of("binary", index)
+    assert told is not None
+    assert 150 < told.items < 250
+    monkeypatch.setattr(maxsim_recall, "VECTORS", 1)
+    told = recall_of("binary", index)
+    assert told is not None
+    assert told.items == 130
+
+
+def test_it_is_told_in_a_line() -> None:
+    told = maxsim_recall.Recall("binary", 0.9876, 2000, 1234.5, 98765.4)
+    assert str(told) == (
+        "binary finds 98.8 % of the first 10 of exact search, and keeps 1,234 bytes an item, whose vectors take 98,765 "
+        "(measured on 2,000 of your own)"
+    )
+
+
+def test_a_missing_shard_is_said(tmp_path: Path) -> None:
+    index = made_index(tmp_path)
+    (tmp_path / "91.bin").unlink()
+    with pytest.raises(CollectionError, match=r"91\.bin is missing"):
+        recall_of("binary", index)

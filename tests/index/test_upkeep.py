@@ -1,0 +1,157 @@
+"""What happens to all indexes when documents change, without any model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection, put
+from made_vectors import ColourPictures, PlainIndex, plain_index
+
+from quoteweave.core.errors import EndpointUnreachable, MissingExtra, QuoteweaveError
+from quoteweave.index import kinds, lexical
+from quoteweave.index.collection import Collection
+from quoteweave.index.upkeep import indexes_behind, refresh_indexes
+from quoteweave.index.vector_store import VectorStore, make_plan
+from quoteweave.testing import FakeEncoder
+
+PORT = {"a.txt": ["grain", "timber"], "b.txt": ["coal", "salt", ""]}
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "open_index", plain_index)
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[Collection]:
+    with make_collection(tmp_path, PORT) as collection:
+        yield collection
+
+
+def built(collection: Collection, encoder: FakeEncoder, pictures: ColourPictures | None = None) -> VectorStore:
+    """An index of that encoder, up to date."""
+    store = VectorStore(collection, encoder, make_plan(encoder, encoder.name), pictures)
+    with collection.writer() as writer:
+        store.refresh(writer)
+    return store
+
+
+def held(store: VectorStore) -> list[str]:
+    """Texts of the quotes in the index."""
+    index = store.current().index
+    rows = [] if index is None else index.rows.tolist()
+    return [quote.text if quote else "gone" for quote in store.collection.quotes_at(rows)]
+
+
+def is_current(collection: Collection, store: VectorStore) -> bool:
+    state = collection.index_state(store.plan.fingerprint)
+    return state is not None and state.revision == collection.revision()
+
+
+def test_what_was_removed_leaves_every_index(port: Collection) -> None:
+    stores = [built(port, FakeEncoder(name=name, settings={"seed": name})) for name in ("one", "two")]
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        assert refresh_indexes(port, writer) == ()
+    for store in stores:
+        assert held(store) == ["coal", "salt"]
+        assert is_current(port, store)
+    assert indexes_behind(port) == []
+    state = port.index_state(lexical.FINGERPRINT)
+    assert state is not None
+    assert state.revision == port.revision()
+
+
+def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection, tmp_path: Path) -> None:
+    store = built(port, FakeEncoder())
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        put(writer, tmp_path, "c.txt", [made_quote("wool")])
+        assert refresh_indexes(port, writer) == ()
+    assert held(store) == ["coal", "salt"]
+    assert [(manifest.spec, manifest.count) for manifest in indexes_behind(port)] == [("fake", 2)]
+    store.refresh_if_free()
+    assert held(store) == ["coal", "salt", "wool"]
+    assert indexes_behind(port) == []
+
+
+def test_a_renamed_document_and_one_without_words_need_no_encoder(port: Collection, tmp_path: Path) -> None:
+    encoder = FakeEncoder()
+    store = built(port, encoder)
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        put(writer, tmp_path, "renamed.txt", [made_quote("grain"), made_quote("timber")])
+        put(writer, tmp_path, "wordless.txt", [made_quote("", layout="figure")])
+        assert refresh_indexes(port, writer) == ()
+    assert is_current(port, store)
+    assert held(store) == ["coal", "salt", "grain", "timber"]
+    with port.writer() as writer:
+        store.refresh(writer)
+    assert len(encoder.views) == 1
+
+
+def test_a_renamed_document_keeps_the_vectors_of_its_pictures_where_these_are_at_hand(tmp_path: Path) -> None:
+    encoder, pictures = FakeEncoder(reads="image"), ColourPictures()
+    with make_collection(tmp_path, {"a.pdf": ["red", "lime"], "b.pdf": ["blue"]}) as collection:
+        store = built(collection, encoder, pictures)
+        for name, known in [("c.pdf", pictures), ("d.pdf", None)]:
+            with collection.writer() as writer:
+                writer.remove("a.pdf" if known else "c.pdf")
+                put(writer, tmp_path, name, [made_quote("red"), made_quote("lime")])
+                assert refresh_indexes(collection, writer, known) == ()
+            assert is_current(collection, store) == (known is not None)
+            assert held(store) == (["blue", "red", "lime"] if known else ["blue"])
+        assert len(encoder.views) == 1
+
+
+@pytest.mark.parametrize(
+    "error", [MissingExtra("faiss", "models"), EndpointUnreachable("no Milvus answers at http://localhost")]
+)
+def test_an_index_that_cannot_be_had_is_told_and_stops_nothing(
+    port: Collection, error: QuoteweaveError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(port, FakeEncoder(name="away"))
+    other = built(port, FakeEncoder(name="here", settings={"seed": 1}))
+
+    def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+        if folder is not None and "away" in (folder / "index.json").read_text():
+            raise error
+        return PlainIndex(dimension, folder)
+
+    monkeypatch.setattr(kinds, "open_index", open_index)
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        (note,) = refresh_indexes(port, writer)
+    assert note == (
+        f"the index away was not brought up to date: {error}. Do it later with: quoteweave index away -c {port.root}"
+    )
+    assert held(other) == ["coal", "salt"]
+    assert [manifest.spec for manifest in indexes_behind(port)] == ["away"]
+
+
+def test_an_index_whose_description_is_damaged_is_told(port: Collection) -> None:
+    built(port, FakeEncoder())
+    (port.indexes()[0].folder / "index.json").write_text("{")
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        (note,) = refresh_indexes(port, writer)
+    assert "index.json is damaged" in note
+    assert "quoteweave index fake -c" in note
+
+
+def test_a_damaged_index_is_made_again_from_its_vectors(port: Collection) -> None:
+    store = built(port, FakeEncoder())
+    (port.indexes()[0].folder / "items.npz").unlink()
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        assert refresh_indexes(port, writer) == ()
+    assert held(store) == ["coal", "salt"]
+
+
+def test_without_changes_no_index_is_touched(port: Collection) -> None:
+    built(port, FakeEncoder())
+    with port.writer() as writer:
+        refresh_indexes(port, writer)
+        before = port.indexes()
+        refresh_indexes(port, writer)
+    assert port.indexes() == before

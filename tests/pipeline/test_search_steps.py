@@ -1,0 +1,169 @@
+"""A question is expanded, searched for, pooled and reranked; each step does what it says, and the trace tells."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from made_collections import made_quote
+
+from quoteweave.core.errors import EndpointUnreachable
+from quoteweave.core.protocols import Expansion
+from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
+from quoteweave.core.splits import C15, C20, TOP_10, Split
+from quoteweave.pipeline.search import Retrieved, Search
+
+QUERY = Query(text="grain")
+
+
+def numbered(text: str, layout: str = "paragraph") -> Quote:
+    return made_quote(text, layout=layout).model_copy(update={"id": text})  # type: ignore[arg-type]
+
+
+class Shelf:
+    """Finds whatever it holds of the kind asked for, in its own order; a clause may have an order of its own."""
+
+    def __init__(self, quotes: Sequence[Quote], orders: dict[str, Sequence[int]] | None = None) -> None:
+        self.quotes, self.orders = quotes, orders or {}
+        self.asked: list[tuple[list[str], int, Filter | None]] = []
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        self.asked.append(([query.text for query in queries], k, where))
+        return [self._hits(query.text, k, where.kind if where else None) for query in queries]
+
+    def _hits(self, text: str, k: int, kind: str | None) -> list[Hit]:
+        order = self.orders.get(text, range(len(self.quotes)))
+        kept = [quote for quote in (self.quotes[i] for i in order) if kind in (None, quote.kind)][:k]
+        return [Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(kept, 1)]
+
+
+class Clauses:
+    name = "clauses"
+
+    def __init__(self, *clauses: str, note: str | None = None) -> None:
+        self.expansion = Expansion(clauses=clauses, note=note)
+
+    async def expand(self, query: Query) -> Expansion:
+        return self.expansion
+
+
+class Backwards:
+    """Puts the last candidate first, and keeps what it was given."""
+
+    name = "backwards"
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, list[str]]] = []
+
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        self.given.append((query.text, [hit.quote.text for hit in hits]))
+        return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(reversed(hits), 1)]
+
+
+def shelf(texts: int, images: int) -> Shelf:
+    return Shelf([numbered(f"t{i}") for i in range(texts)] + [numbered(f"i{i}", "chart") for i in range(images)])
+
+
+def context(search: Search, split: Split = C15, where: Filter | None = None) -> Retrieved:
+    return asyncio.run(search.context(QUERY, split, where=where))
+
+
+def words(hits: Sequence[Hit]) -> list[str]:
+    return [hit.quote.text for hit in hits]
+
+
+@pytest.mark.parametrize(("split", "texts", "images"), [(TOP_10, 7, 3), (C15, 10, 5), (C20, 12, 8)])
+def test_a_split_fixes_how_many_of_each_kind(split: Split, texts: int, images: int) -> None:
+    found = context(Search(shelf(30, 30)), split).context
+    assert words(found.texts) == [f"t{i}" for i in range(texts)]
+    assert words(found.images) == [f"i{i}" for i in range(images)]
+    assert [hit.rank for hit in found.images] == list(range(1, images + 1))
+
+
+def test_one_kind_does_not_take_the_places_of_the_other() -> None:
+    found = context(Search(shelf(30, 1))).context
+    assert (len(found.texts), len(found.images)) == (10, 1)
+
+
+@pytest.mark.parametrize(("kind", "texts", "images"), [("text", 10, 0), ("image", 0, 5)])
+def test_a_filter_by_kind_leaves_the_other_empty(kind: Kind, texts: int, images: int) -> None:
+    found = context(Search(shelf(30, 30)), where=Filter(kind=kind)).context
+    assert (len(found.texts), len(found.images)) == (texts, images)
+
+
+def test_the_rest_of_a_filter_is_kept_and_nothing_is_searched_deeper_than_asked() -> None:
+    retriever = shelf(1, 1)
+    context(Search(retriever), Split(texts=2, images=1), Filter(documents=("a",), last_page=3))
+    kept = {"documents": ("a",), "last_page": 3}
+    assert retriever.asked == [
+        (["grain"], 2, Filter.model_validate({**kept, "kind": "text"})),
+        (["grain"], 1, Filter.model_validate({**kept, "kind": "image"})),
+    ]
+
+
+def test_a_kind_of_which_none_is_wanted_is_not_searched() -> None:
+    retriever = shelf(3, 3)
+    found = context(Search(retriever), Split(texts=0, images=2)).context
+    assert (len(found.texts), len(found.images), len(retriever.asked)) == (0, 2, 1)
+
+
+def test_clauses_are_searched_in_one_call_and_a_quote_found_by_several_counts_once_and_more() -> None:
+    quotes = [numbered(name) for name in "abcd"]
+    retriever = Shelf(quotes, {"first": [0, 1], "second": [2, 1], "third": [3, 1]})
+    found = asyncio.run(Search(retriever, expander=Clauses("first", "second", "third")).find(QUERY, 4))
+    # b: 3/62; a, c, d: 1/61 each.
+    assert words(found.hits)[0] == "b"
+    assert sorted(words(found.hits)) == ["a", "b", "c", "d"]
+    assert [hit.rank for hit in found.hits] == [1, 2, 3, 4]
+    assert [texts for texts, _, _ in retriever.asked] == [["first", "second", "third"]]
+
+
+def test_a_single_ranking_keeps_its_scores() -> None:
+    found = asyncio.run(Search(shelf(3, 0)).find(QUERY, 2))
+    assert [hit.score for hit in found.hits] == [1, 1 / 2]
+
+
+def test_a_reranker_sees_the_pool_of_each_kind_and_the_question_itself() -> None:
+    reranker = Backwards()
+    search = Search(shelf(9, 4), expander=Clauses("other"), reranker=reranker, pool=6)
+    found = context(search, Split(texts=2, images=2)).context
+    assert reranker.given == [
+        ("grain", ["t0", "t1", "t2", "t3", "t4", "t5"]),
+        ("grain", ["i0", "i1", "i2", "i3"]),
+    ]
+    assert (words(found.texts), words(found.images)) == (["t5", "t4"], ["i3", "i2"])
+
+
+def test_a_pool_is_never_smaller_than_what_is_asked_for() -> None:
+    found = asyncio.run(Search(shelf(9, 0), reranker=Backwards(), pool=1).find(QUERY, 5))
+    assert words(found.hits) == ["t4", "t3", "t2", "t1", "t0"]
+
+
+def test_a_reranker_is_not_asked_about_nothing() -> None:
+    reranker = Backwards()
+    assert context(Search(shelf(0, 0), reranker=reranker)).context.texts == ()
+    assert reranker.given == []
+
+
+def test_the_trace_tells_what_was_done() -> None:
+    search = Search(shelf(9, 1), expander=Clauses("a", "b", note="the model was away"), reranker=Backwards(), pool=7)
+    trace = context(search, Split(texts=2, images=2)).trace
+    assert (trace.clauses, trace.notes) == (("a", "b"), ("the model was away",))
+    assert (trace.expander, trace.reranker) == ("clauses", "backwards")
+    assert trace.candidates == {"text": 7, "image": 1}
+    assert set(trace.seconds) == {"expand", "search", "rerank"}
+
+
+def test_without_steps_the_trace_holds_the_question_alone() -> None:
+    trace = context(Search(shelf(1, 0))).trace
+    assert (trace.clauses, trace.notes, trace.expander, trace.reranker) == (("grain",), (), None, None)
+
+
+def test_errors_of_a_reranker_come_through_as_they_are() -> None:
+    class Broken:
+        name = "broken"
+
+        async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+            raise EndpointUnreachable("no answer")
+
+    with pytest.raises(EndpointUnreachable, match="no answer"):
+        context(Search(shelf(1, 0), reranker=Broken()))

@@ -1,0 +1,65 @@
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.errors import UsageError
+from quoteweave.index.kinds import OF_MANY, OF_ONE
+from quoteweave.index.views import TextView, Unit
+from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
+
+NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])
+PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=20).map(
+    lambda t: f"/m/{t}/x"
+)
+SPECS = st.builds(
+    Spec,
+    name=NAMES,
+    checkpoint=st.none() | PATHS,
+    kind=st.none() | st.sampled_from([*OF_ONE, *OF_MANY]),
+    unit=st.sampled_from(get_args(Unit)),
+    view=st.none() | st.sampled_from(get_args(TextView)),
+    dtype=st.none() | st.sampled_from(get_args(Dtype)),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("bge", Spec(name="bge")),
+        ("bge@hnsw", Spec(name="bge", kind="hnsw")),
+        (
+            "bge=/models/my-bge@hnsw@vlm_text",
+            Spec(name="bge", checkpoint="/models/my-bge", kind="hnsw", view="vlm_text"),
+        ),
+        ("bge@vlm_text@hnsw", Spec(name="bge", kind="hnsw", view="vlm_text")),
+        ("colpali@page@two-stage@bfloat16", Spec(name="colpali", unit="page", kind="two-stage", dtype="bfloat16")),
+        ("bge=/models/a@b+c=d", Spec(name="bge", checkpoint="/models/a@b+c=d")),
+        ("openai:text-embedding-3-small", Spec(name="openai", endpoint="text-embedding-3-small")),
+        (
+            "openai:org/model:tag@http://127.0.0.1:8000/v1@flat",
+            Spec(name="openai", endpoint="org/model:tag", url="http://127.0.0.1:8000/v1", kind="flat"),
+        ),
+        (" lexical ", Spec(name="lexical")),
+    ],
+)
+def test_a_word_is_read_into_its_parts(text: str, spec: Spec) -> None:
+    assert parse_spec(text) == spec
+
+
+@given(SPECS)
+def test_what_is_written_is_read_again(spec: Spec) -> None:
+    assert parse_spec(str(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    "text", ["", "=", "bge=", "=path", "openai:", ":model", "@hnsw", "bge@flat@hnsw", "bge@page@quote"]
+)
+def test_what_is_no_spec_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_spec(text)
+
+
+def test_an_unknown_suffix_is_part_of_the_name_and_so_no_retriever() -> None:
+    assert parse_spec("bge@fast").name == "bge@fast"
