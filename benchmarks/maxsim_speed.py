@@ -6,8 +6,8 @@ made     exact search over made pages, beside colpali-engine's scorer (`score_mu
          of kinds in two stages; what they find of random vectors means nothing. Needs colpali-engine (extra `visual`),
          2 GB of disk and 8 GB of memory
 memory   the most memory, mapped files included, of a process that does nothing but search the made pages
-real     recall@10 of exact search, time and size of every kind on real token vectors: pages of MMDocIR's documents,
-         and passages of them, asked MMDocIR's questions (`token_vectors.py`)
+real     recall@10 of exact search, time and size of every kind on real token vectors: pages of MMDocIR's documents, and
+         stretches of them, asked MMDocIR's questions (`token_vectors.py`)
 """
 
 import statistics

@@ -2,7 +2,8 @@
 
 That model was not trained for late interaction, but its vectors are of real text in real documents, which is what
 recall hangs on. A page is read in pieces of as many tokens as the model takes; the vectors of its pieces, of length 1,
-are the page's. Passages are stretches of a page's vectors, each of which shares half of them with the next.
+are the page's. Passages are stretches of a page's vectors, each of which shares half of them with the next; windows
+share seven eighths, so that the best items are much alike, and the hardest to tell from each other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Tokens = list[npt.NDArray[np.float16]]
 
-PASSAGE = 128
+STRETCH = 128
 
 
 class TokenModel:
@@ -60,10 +61,10 @@ class TokenModel:
             yield text[piece[0][0] : piece[-1][1]]
 
 
-def passages(pages: "Tokens") -> "Tokens":
-    """Stretches of the vectors of each page; what is left at its end belongs to the last."""
-    step = PASSAGE // 2
-    return [page[first : first + PASSAGE] for page in pages for first in range(0, max(1, len(page) - step), step)]
+def stretches(pages: "Tokens", step: int) -> "Tokens":
+    """Stretches of the vectors of each page, one every `step` vectors; the last may be shorter."""
+    shared = STRETCH - step
+    return [page[first : first + STRETCH] for page in pages for first in range(0, max(1, len(page) - shared), step)]
 
 
 def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
@@ -72,4 +73,5 @@ def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
     texts = page_texts(mmdocir() / "pdf", cache or Path(), ocr=cache is not None)
     pages = model.pages([text for own in texts.values() for text in own])
     questions = model.encode([example.query.text for example in load_mmdocir(mmdocir())])
-    return {"pages": pages, "passages": passages(pages)}, questions
+    passages, windows = stretches(pages, STRETCH // 2), stretches(pages, STRETCH // 8)
+    return {"pages": pages, "passages": passages, "windows": windows}, questions

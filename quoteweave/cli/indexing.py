@@ -1,9 +1,11 @@
 """Building indexes with a bar on stderr, for the commands that do."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from quoteweave.cli.retrieving import Finding, means_for, tell
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from quoteweave.index.collection import Collection
     from quoteweave.index.embedding import EmbedProgress
     from quoteweave.index.vector_store import IndexReport
+    from quoteweave.retrievers.vector import VectorRetriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,29 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
         with collection.writer(wait_s) as writer:
             refresh_indexes(collection, writer)
         return None
+    server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
+    if retriever.store.plan.kind == "milvus" and server:
+        tell(f"vectors, names of documents and ids of quotes are sent to {urlsplit(server).hostname}")
     with encoding_progress(spec, quiet=how.quiet) as progress:
-        return retriever.refresh(progress, wait_s=wait_s, replace=how.replace)
+        report = retriever.refresh(progress, wait_s=wait_s, replace=how.replace)
+    if not how.quiet:
+        _suggest(collection, retriever)
+    return report
+
+
+def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:
+    """Names a faster kind where a flat search is slow."""
+    from quoteweave.index.kinds import default_kind
+
+    if retriever.store.plan.kind != default_kind(many=False):
+        return
+    from quoteweave.index.faiss import FaissIndex
+    from quoteweave.index.faiss_recall import suggestion
+
+    index = retriever.store.current().index
+    line = suggestion(index, collection, retriever.store.plan) if isinstance(index, FaissIndex) else None
+    if line is not None:
+        tell(f"note: {line}")
 
 
 def recall_line(collection: "Collection", spec: str, finding: Finding) -> str | None:

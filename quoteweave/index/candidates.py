@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # So many times as many candidates as are wanted, and a share of all items, so that what grows large keeps its recall.
 # With them 96 % and more of the best ten are found by means of MiniLM's token vectors, and 99.9 % by compressed ones
 # (benchmarks/maxsim_speed.py).
-TIMES_POOLED, SHARE_POOLED = 15, 1 / 20
+TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
 TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
 # Fewer are wanted at the price of so many.
 FEWEST = 10

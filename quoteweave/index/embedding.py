@@ -76,20 +76,22 @@ def survey(collection: Collection, writer: Writer, plan: IndexPlan, pictures: Pi
     instance: they are compared wherever `pictures` are given.
     """
     tied, found = collection.shard_keys(plan.shards), Survey()
-    can_see, compare = plan.view != "image" or pictures is not None, plan.view == "image" and pictures is not None
+    of_pictures, shards = plan.view == "image", collection.shards
     for document in collection.documents():
-        key, count = tied.get(document.name), 0
-        stored = collection.shards.vectors(plan.shards, key) if key is not None and not compare else None
-        if stored is None and can_see:
-            key, count = _needed(collection, plan, document.name, pictures)
-            stored = collection.shards.vectors(plan.shards, key)
+        name, key, count = document.name, tied.get(document.name), 0
+        before = shards.vectors(plan.shards, key) if key is not None else None
+        stored = before if pictures is None or not of_pictures else None
+        if stored is None and (pictures is not None or not of_pictures):
+            key, count = _needed(collection, plan, name, pictures)
+            stored = shards.vectors(plan.shards, key)
         if stored is not None:
-            found.stored[document.name] = stored
-        else:
-            found.missing[document.name] = key
-            found.views.update({key: count} if key is not None else {})
-            older = collection.shards.vectors(plan.shards, tied[document.name]) if document.name in tied else None
-            found.older.update({document.name: older} if older is not None else {})
+            found.stored[name] = stored
+            continue
+        found.missing[name] = key
+        if key is not None:
+            found.views[key] = count
+        if before is not None:
+            found.older[name] = before
     untied = {name: stored.key for name, stored in found.stored.items() if tied.get(name) != stored.key}
     if untied:
         writer.keep_shards(plan.shards, untied)

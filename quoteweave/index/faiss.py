@@ -32,8 +32,9 @@ class FaissIndex:
     later goes by the same training; an index that has grown to many times its size is better built anew.
 
     From a folder it is opened memory-mapped; the first change reads it into memory. Removed items are passed over, and
-    leave the vectors when the index is saved. Where FAISS was built for GPUs and finds one with room for the vectors,
-    `flat` is searched there while nothing narrows the search; this has been tried without a GPU only.
+    leave the vectors when the index is saved, for which `hnsw` is built anew. Where FAISS was built for GPUs and finds
+    one with room for the vectors, `flat` is searched there while nothing narrows the search; this has been tried with a
+    stand-in for a GPU only.
     """
 
     def __init__(self, kind: str, dimension: int, folder: Path | None = None) -> None:

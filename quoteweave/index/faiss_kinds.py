@@ -22,8 +22,8 @@ CHUNK = 16_384  # vectors that are in memory at once, where they have to be copi
 def library() -> Any:
     """FAISS. Raises MissingExtra where it is not installed.
 
-    For the whole process it is told to multiply matrices from 20 questions on (up to FAISS 1.14), or from 20 numbers
-    on (since), in place of comparing one by one: eleven times as fast for 64 questions.
+    Sets for the whole process from when on it multiplies matrices, in place of comparing one by one: from 20 questions,
+    or in newer versions from 20 numbers of questions. Left as it is, newer ones take eleven times as long for 64.
     """
     try:
         import faiss

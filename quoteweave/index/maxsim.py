@@ -32,7 +32,7 @@ _ASKED_AT_ONCE = 32
 _PRODUCTS_AT_ONCE = 1 << 18
 # Beyond so many threads memory is not read any faster.
 _MOST_THREADS = 16
-_BYTES_FOR_A_THREAD = 16 << 20
+_BYTES_FOR_A_THREAD = 4 << 20
 # Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
 _PLACES = 13
 _SIGN_AND_REST = -0x70002000

@@ -63,6 +63,16 @@ def open_planned(collection: Collection, plan: IndexPlan, dimension: int, folder
     return kinds.open_index(plan.kind, dimension, place=collection.root / "milvus", folder=folder)
 
 
+def open_if_whole(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:
+    """As `open_planned`; None where what was saved is damaged, or gone from its database."""
+    try:
+        return open_planned(collection, plan, dimension, folder)
+    except ELSEWHERE:
+        raise
+    except CollectionError:
+        return None
+
+
 def closing(index: VectorIndex | None) -> Callable[[], object]:
     """What ends an index's connection to a database, if it has one."""
     found: Callable[[], object] = getattr(index, "close", _nothing)

@@ -31,6 +31,7 @@ from quoteweave.index.opened import (
     explained,
     manifest_of,
     open_generation,
+    open_if_whole,
     open_planned,
 )
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
@@ -88,8 +89,8 @@ class VectorStore:
     def refresh(self, writer: Writer, progress: EmbedProgress | None = None, *, replace: bool = False) -> IndexReport:
         """Encodes what is missing and builds the index, or brings it up to date; what is damaged is made anew.
 
-        Raises FingerprintMismatch where there is such an index of the encoder with other settings; with `replace` that
-        one is dropped. Raises what `embed` and `open_index` raise, and StorageError where the disk refuses.
+        Raises FingerprintMismatch where there is an index of the same spec with other settings; with `replace` that one
+        is dropped. Raises what `embed` and `open_index` raise, and StorageError where the disk refuses.
         """
         rivals, progress = self._rivals(), progress or EmbedProgress()
         if rivals and not replace and self.collection.index_state(self._fingerprint) is None:
@@ -136,12 +137,10 @@ class VectorStore:
         raise self._missing()
 
     def _rivals(self) -> list[tuple[IndexState, Manifest]]:
-        """Indexes of this encoder, kind, unit and view that were made with other settings."""
-        plan = self.plan
+        """Indexes that go by the same word and were made with other settings."""
         others = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
         found = [(state, other) for state in others if (other := manifest_of(state)) is not None]
-        wanted = (plan.name, plan.kind, plan.unit, plan.view)
-        return [(state, other) for state, other in found if (other.name, other.kind, other.unit, other.view) == wanted]
+        return [(state, other) for state, other in found if other.spec == self.plan.spec]
 
     def _missing(self) -> CollectionError:
         spec, command = self.plan.spec, building_command(self.collection, self.plan.spec)
@@ -159,9 +158,9 @@ def drop_index(collection: Collection, writer: Writer, state: IndexState) -> Non
     """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
     manifest = manifest_of(state)
     if manifest is not None and manifest.kind == _OUTSIDE and manifest.dimension:
-        index = open_planned(collection, manifest, manifest.dimension, state.folder)
+        index = open_if_whole(collection, manifest, manifest.dimension, state.folder)
         try:
-            getattr(index, "drop")()  # noqa: B009 - of this kind alone
+            getattr(index, "drop", lambda: None)()
         finally:
             closing(index)()
     writer.drop_index(state.fingerprint)
@@ -216,29 +215,23 @@ class _Before:
     dimension: int
     manifest: Manifest | None
     index: VectorIndex | None
-    rows: "Rows"
 
 
 def _before(
     collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
 ) -> _Before:
     """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
-    import numpy as np
-
-    manifest, none = manifest_of(state), np.empty(0, dtype=np.int64)
+    manifest = manifest_of(state)
     said = manifest.dimension if manifest is not None else 0
     dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), said)
     if not dimension:
-        return _Before(0, manifest, None, none)
-    if state is not None and said == dimension:
-        try:
-            index = open_planned(collection, plan, dimension, state.folder)
-            return _Before(dimension, manifest, index, index.rows)
-        except ELSEWHERE:
-            raise
-        except CollectionError:
-            pass  # damaged: what is in it is in the shards too
-    return _Before(dimension, None, open_planned(collection, plan, dimension), none)
+        return _Before(0, manifest, None)
+    index = (
+        open_if_whole(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
+    )
+    if index is None:  # what is in it is in the shards too
+        return _Before(dimension, None, open_planned(collection, plan, dimension))
+    return _Before(dimension, manifest, index)
 
 
 def _change(
@@ -253,9 +246,10 @@ def _change(
 
     if before.index is None:
         return False
-    kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, before.rows)}
+    present = before.index.rows
+    kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, present)}
     staying = [rows for name, rows in held.items() if name in kept]
-    gone = np.setdiff1d(before.rows, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
+    gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
     if len(gone):
         before.index.remove(gone)
     added = [name for name, rows in held.items() if name not in kept and len(rows)]

@@ -138,10 +138,11 @@ class VectorRetriever:
 
     def _ranked(self, opened: OpenedIndex, found: Sequence[Found], where: Filter | None) -> list[list[Hit]]:
         """The quotes of what was found for each question, loaded at once; those that are gone are left out."""
-        places = [_places(opened, one, self._scope(opened, where)) for one in found]
+        scope = self._scope(opened, where)
+        places = [_places(opened, one, scope) for one in found]
         rows = list({row for ranked in places for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
-        there = [[(quote, score) for row, score in ranked if (quote := quotes[row])] for ranked in places]
+        there = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in places]
         return [
             [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]
             for ranked in there

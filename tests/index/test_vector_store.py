@@ -139,14 +139,14 @@ def test_an_index_of_other_settings_is_refused_until_it_is_replaced(port: Collec
         old.current()
 
 
-def test_other_kinds_views_units_and_encoders_are_no_rivals(port: Collection) -> None:
+def test_other_kinds_views_units_and_checkpoints_are_no_rivals(port: Collection) -> None:
     build(store_of(port, FakeEncoder(settings={"max_length": 512})))
     encoder = FakeEncoder()
     plans = [
         make_plan(encoder, "fake@fp16", kind="fp16"),
         make_plan(encoder, "fake@vlm_text", view="vlm_text"),
         make_plan(encoder, "fake@page", unit="page"),
-        make_plan(FakeEncoder(name="other"), "other"),
+        make_plan(FakeEncoder(settings={"checkpoint": "/mine"}), "fake=/mine"),
     ]
     for plan in plans:
         build(VectorStore(port, encoder, plan))
@@ -279,6 +279,7 @@ def test_what_lies_in_a_database_goes_with_its_index(port: Collection, outside: 
     with port.writer() as writer:
         drop_index(port, writer, port.indexes()[0])
     assert outside.databases == {}
+    assert port.indexes() == []
     assert {index.closed for index in outside.opened} == {True}
 
 
@@ -318,6 +319,14 @@ def test_a_database_that_lost_the_index_gets_it_again(port: Collection, outside:
         store.current()
     build(store)
     assert (found(store, "salt")[0], len(encoder.views)) == ("salt", 1)
+
+
+def test_an_index_that_its_database_lost_can_be_dropped(port: Collection, outside: type[Outside]) -> None:
+    build(store_of(port, FakeEncoder(), "milvus"))
+    outside.databases.clear()
+    with port.writer() as writer:
+        drop_index(port, writer, port.indexes()[0])
+    assert port.indexes() == []
 
 
 def test_an_index_that_another_process_has_open_is_not_taken_for_a_damaged_one(
