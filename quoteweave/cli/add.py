@@ -1,6 +1,7 @@
 """`quoteweave add`: files and folders become documents of a collection."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,16 +66,19 @@ def add_paths(
 ) -> "AddReport":
     """Add to the collection at that path, made if there is none, with a progress bar. Raises a QuoteweaveError."""
     from quoteweave.cli.indexing import Building, bring_up_to_date
+    from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.ingest import add as add_files
     from quoteweave.documents.walk import folders_among
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.pictures import CollectionPictures
 
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind
     with Collection.create(collection) as opened:
+        options = replace(options or AddOptions(), pictures=CollectionPictures(opened))
         with adding_progress(quiet=quiet) as progress:
             report = add_files(opened, paths, options, progress)
         if encode:
-            bring_up_to_date(opened, Building(Finding(), wait=bool(options and options.wait_s is None), quiet=quiet))
+            bring_up_to_date(opened, Building(Finding(), wait=options.wait_s is None, quiet=quiet))
     return report
 
 

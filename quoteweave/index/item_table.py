@@ -59,13 +59,15 @@ class _File:
             numbers = np.frombuffer(mapped, self.dtype, self.count * self.dimension, self.offset)
         except FileNotFoundError:
             raise CollectionError(f"{self.path} is missing, which holds vectors of the index") from None
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise CollectionError(f"cannot read {self.path}, which holds vectors of the index: {error}") from error
+        except ValueError as error:
             raise CollectionError(f"{self.path}, which holds vectors of the index, is damaged: {error}") from error
         return numbers.reshape(self.count, self.dimension)
 
 
 class ItemTable:
-    """Items with at least one vector, by row. 32 bytes an item are in memory; of the files, one is open at a time."""
+    """Items with at least one vector, by row. 32 bytes an item are in memory, and one file at a time is mapped."""
 
     def __init__(self) -> None:
         import numpy as np

@@ -30,7 +30,7 @@ _ASKED_AT_ONCE = 32
 # Up to so many multiplications OpenBLAS multiplies matrices in the thread that asks, and faster than larger ones. Its
 # own threads wait for each other so busily that beside other work they take several times as long as one.
 _PRODUCTS_AT_ONCE = 1 << 18
-# Beyond so many threads memory is not read any faster.
+# A thread has buffers of some 8 MB, and is worth beginning for so many bytes to read.
 _MOST_THREADS = 16
 _BYTES_FOR_A_THREAD = 4 << 20
 # Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
@@ -84,7 +84,7 @@ class InnerProducts:
 
 
 class SignBits:
-    """How many signs agree, less those of all numbers, with the vectors of questions (n, dimension)."""
+    """How many numbers differ in sign from those of the vectors of questions (n, dimension), as a negative count."""
 
     def __init__(self, asked: "Matrix") -> None:
         self._asked = sign_bits(asked)
@@ -96,7 +96,7 @@ class SignBits:
         return np.concatenate(parts)
 
     def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
-        """As Similarity's: 0 where all signs agree, else less."""
+        """As Similarity's; 0 where all signs agree."""
         import numpy as np
 
         faiss, asked = library(), self._asked[first:last]
@@ -146,12 +146,11 @@ def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Block]
     asked, questions = sum(lengths), np.cumsum([0, *lengths[:-1]])
     for block in blocks:
         vectors = similar.read(block.parts)
-        largest = [
-            np.maximum.reduceat(
-                similar.compare(vectors, first, min(asked, first + _ASKED_AT_ONCE)), block.starts, axis=0
-            )
+        similarities = (
+            similar.compare(vectors, first, min(asked, first + _ASKED_AT_ONCE))
             for first in range(0, asked, _ASKED_AT_ONCE)
-        ]
+        )
+        largest = [np.maximum.reduceat(some, block.starts, axis=0) for some in similarities]
         of_block = np.add.reduceat(np.concatenate(largest, axis=1), questions, axis=1)
         scores[:, block.first : block.first + len(block.starts)] = of_block.T
     return scores
@@ -171,7 +170,7 @@ def best(scores: "Scores", rows: "Rows", k: int) -> Found:
 
 
 def _widen(vectors: "Vectors", out: "Matrix") -> None:
-    """Puts vectors into `out`. numpy's own way from half precision takes six times as long."""
+    """Puts vectors into `out`. From half precision numpy's own way takes six times as long."""
     import numpy as np
 
     if vectors.dtype != np.float16:

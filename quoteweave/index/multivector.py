@@ -53,8 +53,7 @@ class MultiVectorIndex:
             return
         if shard.dimension != self.dimension:
             raise ValueError(f"{shard.path} holds vectors of {shard.dimension} numbers, the index {self.dimension}")
-        quotes = [quote for quote, length in zip(shard.quotes, shard.lengths, strict=False) if length]
-        shard = replace(shard, rows=shard.rows[some], lengths=shard.lengths[some], quotes=quotes)
+        shard = replace(shard, rows=shard.rows[some], lengths=shard.lengths[some], quotes=())
         if self._candidates is not None:
             self._candidates.add(shard)
         self._items.add(shard)

@@ -1,5 +1,6 @@
 """`quoteweave index`, and what searching with such an index is like, with a real small model and over real HTTP."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,14 +64,26 @@ def test_searching_before_building_names_the_command(quoteweave: Quoteweave, por
     assert f"quoteweave index {minilm} -c {port}" in got.err
 
 
-def test_another_dtype_is_refused_until_it_is_replaced(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
+def test_numbers_of_two_kinds_live_side_by_side(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
     quoteweave("index", minilm, "-c", port)
-    got = quoteweave("index", minilm, "-c", port, "--dtype", "bfloat16")
-    assert got.code == 1
-    assert "dtype: 'float32' → 'bfloat16'" in got.err
-    assert quoteweave("index", minilm, "-c", port, "--dtype", "bfloat16", "--replace").code == 0
+    assert quoteweave("index", minilm, "-c", port, "--dtype", "bfloat16").code == 0
     assert quoteweave("search", "grain", "-c", port, "-r", f"{minilm}@bfloat16").code == 0
-    assert quoteweave("search", "grain", "-c", port, "-r", minilm).code == 1
+    assert quoteweave("search", "grain", "-c", port, "-r", minilm).code == 0
+
+
+def test_other_weights_in_the_same_place_are_refused_until_they_replace_the_first(
+    quoteweave: Quoteweave, port: Path, minilm: str, tmp_path: Path
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(minilm.partition("=")[2], model)
+    spec = f"minilm={model}"
+    quoteweave("index", spec, "-c", port)
+    (model / "trained-on.txt").write_text("something else")
+    for command in (("index", spec), ("search", "grain", "-r", spec)):
+        got = quoteweave(*command, "-c", port)
+        assert (got.code, "checkpoint: 'sha256:" in got.err, "--replace" in got.err) == (1, True, True)
+    assert quoteweave("index", spec, "-c", port, "--replace").code == 0
+    assert quoteweave("search", "grain", "-c", port, "-r", spec).code == 0
 
 
 def test_dtypes_that_contradict_each_other(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
