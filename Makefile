@@ -24,6 +24,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/parsing_mmdocir.py
 	$(BIN)/python benchmarks/parsing_speed.py
 	$(BIN)/python benchmarks/search_speed.py
+	$(BIN)/python benchmarks/hybrid_mmdocir.py
+	$(BIN)/python benchmarks/dense_speed.py
+	$(BIN)/python benchmarks/maxsim_speed.py
+	$(BIN)/python benchmarks/encoding_speed.py
 	$(BIN)/python benchmarks/startup.py
 
 clean:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     Compress = Callable[[Matrix], Vectors]
 
-# So many times as many candidates as are wanted, and a share of all items, so that what grows large keeps its recall.
-# With them 96 % and more of the best ten are found by means of MiniLM's token vectors, and 99.9 % by compressed ones
-# (benchmarks/maxsim_speed.py).
+# So many times as many candidates as are wanted, or a share of all items, so that what grows large keeps its recall. Of
+# MiniLM's token vectors, the means find 97 % of the best ten and more, compressed ones 99.7 % (measured by
+# benchmarks/maxsim_speed.py, also on stretches of pages that are much alike).
 TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
 TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
 # Fewer are wanted at the price of so many.
