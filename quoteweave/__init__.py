@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from quoteweave.generation.cited import CitedGenerator
     from quoteweave.generation.extractive import ExtractiveGenerator
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.fusion import FusedRetriever
     from quoteweave.retrievers.hybrid import SplitHybrid
-    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.retrievers.registry import Means, make_retriever
     from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
     from quoteweave.retrievers.vector import VectorRetriever
 
@@ -38,6 +39,7 @@ _HOME = {
     "Citation": "core.answers",
     "CitedGenerator": "generation.cited",
     "Collection": "index.collection",
+    "CollectionPictures": "pipeline.pictures",
     "Context": "core.answers",
     "Document": "core.records",
     "ExtractiveGenerator": "generation.extractive",
@@ -45,6 +47,7 @@ _HOME = {
     "FusedRetriever": "retrievers.fusion",
     "Hit": "core.records",
     "LexicalRetriever": "retrievers.sparse",
+    "Means": "retrievers.registry",
     "OpenAIChat": "endpoints.chat",
     "ParserSettings": "documents.parse",
     "Query": "core.records",
@@ -65,6 +68,7 @@ __all__ = [
     "Citation",
     "CitedGenerator",
     "Collection",
+    "CollectionPictures",
     "Context",
     "Document",
     "ExtractiveGenerator",
@@ -72,6 +76,7 @@ __all__ = [
     "FusedRetriever",
     "Hit",
     "LexicalRetriever",
+    "Means",
     "OpenAIChat",
     "ParserSettings",
     "Query",

@@ -77,9 +77,9 @@ def add_paths(
         options = replace(options or AddOptions(), pictures=CollectionPictures(opened))
         with adding_progress(quiet=quiet) as progress:
             report = add_files(opened, paths, options, progress)
-        if encode:
-            bring_up_to_date(opened, Building(Finding(), wait=options.wait_s is None, quiet=quiet))
-    return report
+        how = Building(Finding(), wait=options.wait_s is None, quiet=quiet)
+        notes = bring_up_to_date(opened, how) if encode else report.index_notes
+    return report.model_copy(update={"index_notes": tuple(notes)})
 
 
 def _show(report: "AddReport", collection: Path) -> None:

@@ -57,7 +57,8 @@ def import_parsed(
                 on_document=lambda _: bar.advance(task),
                 on_note=lambda note: tell(f"note: {note}"),
             )
-        bring_up_to_date(opened, Building(Finding(), quiet=as_json))
+        for note in bring_up_to_date(opened, Building(Finding(), quiet=as_json)):
+            tell(f"note: {note}")
     if as_json:
         print_json({"imported": [document.model_dump(mode="json") for document in documents]})
         return

@@ -87,18 +87,21 @@ def recall_line(collection: "Collection", spec: str, finding: Finding) -> str | 
     return None if measured is None else str(measured)
 
 
-def bring_up_to_date(collection: "Collection", how: Building) -> None:
-    """Encodes what the collection's indexes lack; what one cannot be given is told, and the others go on."""
+def bring_up_to_date(collection: "Collection", how: Building) -> list[str]:
+    """Encodes what the collection's indexes lack; why one cannot be given it is returned, and the others go on."""
     from quoteweave.core.errors import QuoteweaveError
     from quoteweave.index.opened import building_command
     from quoteweave.index.upkeep import indexes_behind
 
+    notes: list[str] = []
     for manifest in indexes_behind(collection):
         try:
             build_index(collection, manifest.spec, how)
         except QuoteweaveError as error:
             command = building_command(collection, manifest.spec)
-            tell(f"note: the index {manifest.spec} lacks what is new: {error}. Do it later with: {command}")
+            reason = str(error).rstrip(".")
+            notes.append(f"the index {manifest.spec} lacks what is new: {reason}. Do it later with: {command}")
+    return notes
 
 
 @contextmanager
@@ -119,10 +122,11 @@ def encoding_progress(spec: str, *, quiet: bool) -> "Iterator[EmbedProgress]":
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
-        task = bar.add_task(f"loading {printable(spec)}", total=None, rate="")
+        name = printable(spec.partition("=")[0])  # a path would leave no room for the bar
+        task = bar.add_task(f"loading {name}", total=None, rate="")
 
         def on_total(views: int) -> None:
-            bar.update(task, total=views, description=f"encoding with {printable(spec)}")
+            bar.update(task, total=views, description=f"encoding with {name}")
 
         def on_done(views: int) -> None:
             bar.update(task, advance=views)

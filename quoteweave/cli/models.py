@@ -46,10 +46,11 @@ def models(
 
 
 def _show_all(rows: "list[ModelRow]", rerankers: "list[RerankerRow]") -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
+    # Names are there to be typed, so they are never cut, however narrow the terminal.
     table = Table(
-        "retriever",
+        Column("retriever", min_width=max(len(row.name) for row in rows)),
         "reads",
         "vectors",
         "dimension",
@@ -71,7 +72,10 @@ def _show_all(rows: "list[ModelRow]", rerankers: "list[RerankerRow]") -> None:
             plain(row.licence),
             plain(row.checkpoint),
         )
-    rest = Table("reranker", "download", "GPU", "licence", "checkpoint", box=None, pad_edge=False)
+    longest = max(len(row.name) for row in rerankers)
+    rest = Table(
+        Column("reranker", min_width=longest), "download", "GPU", "licence", "checkpoint", box=None, pad_edge=False
+    )
     for other in rerankers:
         sizes = (f"{other.download_gb:g} GB", f"{other.gpu_gb:g} GB")
         rest.add_row(other.name, *sizes, plain(other.licence), plain(other.checkpoint))

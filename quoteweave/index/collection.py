@@ -49,19 +49,21 @@ class Collection:
         self._catalog = self._folder.catalog
 
     @classmethod
-    def open(cls, root: Path) -> Self:
+    def open(cls, root: Path | str) -> Self:
         """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there."""
+        root = Path(root)
         check_format(root)
         collection = cls(root)
         collection.revision()  # so that a damaged catalogue is known now, not in the middle of the work
         return collection
 
     @classmethod
-    def create(cls, root: Path) -> Self:
+    def create(cls, root: Path | str) -> Self:
         """The collection at `root`, made if that is a new or an empty folder.
 
         Raises CollectionError where it holds other things, and what `open` raises.
         """
+        root = Path(root)
         if not is_collection(root):
             make_folder(root)
         return cls.open(root)

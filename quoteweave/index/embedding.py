@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-# What an encoder gets at once, and cuts into its own batches; no more is ever in memory.
-TEXTS_AT_ONCE = 1024
-PICTURES_AT_ONCE = 32
+# What an encoder gets at once, and cuts into its own batches; no more is ever in memory, or lost when it is stopped.
+TEXTS_AT_ONCE = 256
+PICTURES_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,8 @@ class _Run:
             if matrix.shape[1] != self._dimension:
                 raise ModelFailed(
                     f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
-                    f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong"
+                    f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong. Where that "
+                    f"is meant, drop the index and build it again: quoteweave index {self._plan.spec} --drop"
                 )
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]

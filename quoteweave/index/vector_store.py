@@ -81,7 +81,10 @@ class VectorStore:
         self, collection: Collection, encoder: Encoder, plan: IndexPlan, pictures: Pictures | None = None
     ) -> None:
         if plan.view == "image" and pictures is None:
-            raise ValueError(f"{plan.name} reads pictures; say with `pictures` where they are")
+            raise UsageError(
+                f"{plan.name} reads pictures, and was not told where they are: in Python, "
+                "make_retriever(NAME, collection, Means(pictures=CollectionPictures(collection)))"
+            )
         self.collection, self.plan, self.pictures = collection, plan, pictures
         self._encoder = encoder
         self._fingerprint = plan.fingerprint

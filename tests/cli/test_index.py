@@ -140,6 +140,16 @@ def test_a_model_that_is_gone_does_not_cost_the_documents(
     assert "wheat.txt" in quoteweave("search", "wheat conveyor", "-c", port).out
 
 
+def test_json_says_which_index_could_not_be_kept_in_step(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    with ModelServer() as server:
+        spec = f"openai:words@{server.base_url}"
+        quoteweave("index", spec, "-c", port)
+    (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
+    got = quoteweave("add", tmp_path / "wheat.txt", "-c", port, "--json")
+    (note,) = got.json()["index_notes"]
+    assert (got.code, f"the index {spec} lacks what is new" in note) == (0, True)
+
+
 def test_filters_fusion_and_expansion_go_together(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
     quoteweave("index", minilm, "-c", port)
     question, where = "Where is grain unloaded? How did turnover develop in 2023?", ("-c", port, "--doc", "port.pdf")

@@ -362,5 +362,5 @@ def test_a_view_or_kind_that_does_not_fit_the_encoder_is_refused(port: Collectio
         make_plan(visual, "fake", view="ocr_text")
     with pytest.raises(UsageError, match="no index 'flat' for items of many vectors"):
         make_plan(visual, "fake", kind="flat")
-    with pytest.raises(ValueError, match="`pictures`"):
+    with pytest.raises(UsageError, match="CollectionPictures"):
         VectorStore(port, visual, make_plan(visual, "fake"))

@@ -58,10 +58,10 @@ class SentenceTransformerEncoder(TextEncoder):
         return SentenceTransformer(modules=[transformer, pooling], device=device)
 
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        model, row = self.model, self.row  # first: it says so where a library is missing
         import torch
         from sentence_transformers.util import batch_to_device
 
-        model, row = self.model, self.row
         task = "query" if query else "document"
         prompt = row.query_prefix if query else row.passage_prefix
         with torch.inference_mode():

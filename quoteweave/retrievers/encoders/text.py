@@ -1,7 +1,8 @@
 """What the encoders of text share: a row of the catalogue, batches, and one thread at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -26,6 +27,9 @@ GPU_BATCH = 64
 FULL_LENGTH = 512
 CHARACTERS_PER_TOKEN = 4
 
+# What the libraries import when they are first used is not made for several threads.
+_LOADING = RLock()
+
 
 class TextEncoder(ABC):
     """An encoder of text; a subclass encodes one batch. Nothing is loaded before the first one.
@@ -39,6 +43,7 @@ class TextEncoder(ABC):
         self.row = row.at(checkpoint)
         self.hardware = hardware
         self._lock = RLock()
+        self._loaded_once = False
 
     @property
     def name(self) -> str:
@@ -82,9 +87,16 @@ class TextEncoder(ABC):
 
         return cast("torch.dtype", getattr(torch, self._dtype_name))
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One thread of a model's at a time; until its weights are loaded, one of all models'."""
+        with self._lock, nullcontext() if self._loaded_once else _LOADING:
+            yield
+            self._loaded_once = True
+
     def _encode(self, texts: Sequence[str], *, query: bool) -> "list[Matrix]":
         def encode(batch: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
-            with self._lock:
+            with self._alone():
                 return self._batch(batch, query=query)
 
         if not texts:
