@@ -130,7 +130,8 @@ def test_equals_a_count_of_cells(golden: list[Place], quoted: list[Place]) -> No
     assert row["box_precision@6"] == (pytest.approx(len(ours & theirs) / len(theirs)) if ours and theirs else None)
 
 
-REAL = st.floats(0, 1000, allow_subnormal=False)
+# To a millionth of a point: areas of boxes that are thinner vanish beside others in the arithmetic.
+REAL = st.floats(0, 1000).map(lambda edge: round(edge, 6))
 REAL_PLACES: st.SearchStrategy[list[Place]] = st.lists(
     st.tuples(st.integers(0, 1), st.tuples(REAL, REAL, REAL, REAL)), max_size=8
 )
