@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Completion, Context
-from quoteweave.core.records import Filter, Hit, ParsedDocument, Prediction, Query, Quote, Record, Reference
+from quoteweave.core.answers import Answer, Completion, Context, Usage
+from quoteweave.core.records import Filter, Hit, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +51,21 @@ class Retriever(Protocol):
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, ranks from 1. A query that matches nothing gives an empty list."""
         ...
+
+
+@runtime_checkable
+class Notes(Protocol):
+    """A retriever that may have something to say of what it cannot find."""
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence each; none where all that there is can be found."""
+        ...
+
+
+def notes_of(*retrievers: Retriever) -> tuple[str, ...]:
+    """What these say of what they cannot find, each sentence once."""
+    said = (retriever.notes() for retriever in retrievers if isinstance(retriever, Notes))
+    return tuple(dict.fromkeys(note for notes in said for note in notes))
 
 
 class Encoder(Protocol):
@@ -111,6 +126,13 @@ class Pictures(Protocol):
         ...
 
 
+class Reranking(Record):
+    """What a reranker made of hits."""
+
+    hits: tuple[Hit, ...] = Field(description="all that it was given, best first, with its scores and ranks from 1")
+    note: str | None = Field(default=None, description="what went wrong, where hits stay as they were")
+
+
 class Reranker(Protocol):
     """Hits become hits in a better order."""
 
@@ -119,8 +141,8 @@ class Reranker(Protocol):
         """The model's name, as traces and runs record it."""
         ...
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-        """All of `hits`, best first, with its scores and ranks from 1. Raises ModelError or EndpointError."""
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
+        """Each of `hits` once. Raises ModelError or EndpointError."""
         ...
 
 
@@ -165,13 +187,72 @@ class Generator(Protocol):
         ...
 
 
-class Metric(Protocol):
-    """One row for each question; the summary is made from the rows. None means undefined, which is not zero."""
+class Grade(Record):
+    """One number by a judge; or the error."""
 
-    def row(self, prediction: Prediction, reference: Reference) -> Mapping[str, float | None]:
-        """The figures of one question, counts included."""
+    score: float | None = Field(description="on the scale asked for; None where the judgement failed")
+    error: str | None = Field(default=None, description="why there is no score")
+    raw: str | None = Field(default=None, description="the judge's last reply, as it came")
+    model: str = Field(description="the judge that was asked for")
+    prompt: str = Field(description="SHA-256 of the prompt's text")
+    usage: Usage = Usage()
+    attempts: int = Field(default=1, ge=1)
+
+
+class EvidenceJudge(Protocol):
+    """Grades statements against their evidence, and answers against gold. A judgement that failed has no score."""
+
+    @property
+    def name(self) -> str:
+        """The model and its prompts: changes whenever grades are not to be mixed."""
         ...
 
-    def summarise(self, rows: Sequence[Mapping[str, float | None]]) -> Mapping[str, float | None]:
-        """The figures of all questions, from their rows alone."""
+    async def support(self, statement: str, evidence: Sequence[Quote]) -> Grade:
+        """0, 0.5 or 1: how far all of the evidence together, images included, supports the statement."""
+        ...
+
+    async def relevance(self, statement: str, item: Quote) -> Grade:
+        """0 or 1: whether one cited item bears on the statement."""
+        ...
+
+    async def accuracy(self, question: str, gold_answer: str, answer: str, *, question_type: str | None) -> Grade:
+        """0, 1 or 2: how right the answer is, by the rubric for such questions."""
+        ...
+
+
+class CitedSentence(Record):
+    """A sentence of a response, and what it cites."""
+
+    text: str
+    cited: tuple[str, ...] = Field(default=(), description="ids of items, each once")
+
+
+class Splitter(Protocol):
+    """A response becomes sentences with the items that each cites."""
+
+    @property
+    def name(self) -> str:
+        """Changes whenever the same response would be split otherwise."""
+        ...
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether it splits by rule; figures then say so in their names, for published ones were split by a model."""
+        ...
+
+    async def split(self, response: str) -> list[CitedSentence]:
+        """All sentences in order, those without citations too. Raises EndpointError when its model fails."""
+        ...
+
+
+class Entailment(Protocol):
+    """Says whether a text entails a claim."""
+
+    @property
+    def name(self) -> str:
+        """The model and all that changes what it says, as runs record it."""
+        ...
+
+    def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """For each (premise, claim), in order, whether the premise entails the claim. Raises ModelError."""
         ...

@@ -1,8 +1,8 @@
-"""What flows through the house: documents, pages and quotes; queries and hits; examples, references and predictions.
+"""What flows through the house: documents, pages and quotes; queries and hits.
 
 Records are frozen. Boxes are in points from the top left of the page as it is shown (rotation and crop applied);
 pages count from 0; `page_label` is what is printed on the page where there is such a label, else page + 1.
-The answer's records are in `core.answers`.
+The answer's records are in `core.answers`, those of datasets and runs in `core.examples`.
 """
 
 from collections.abc import Mapping
@@ -46,9 +46,10 @@ class Quote(Record):
     document: str = Field(description="name of the document in its collection")
     page: int = Field(ge=0, description="from 0")
     page_label: str = Field(description="as people call the page")
-    bbox: Box = Field(description="points from the top left of the page")
+    bbox: Box = Field(description="points from the top left of the page; empty where a dataset does not say")
     kind: Kind
     layout: Layout
+    layout_id: int | None = Field(default=None, ge=0, description="its number in MMDocIR's layouts, if any")
     section: str | None = Field(default=None, description="the title above the quote")
     caption: str | None = Field(default=None, description="caption of an image quote")
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
@@ -157,39 +158,3 @@ class PageHit(Record):
     score: float
     document: str
     page: int = Field(ge=0)
-
-
-class GoldBox(Record):
-    """A place that holds the evidence for an example."""
-
-    page: int = Field(ge=0)
-    bbox: Box
-
-
-class Reference(Record):
-    """The gold of an example."""
-
-    answer: str | None = None
-    pages: tuple[int, ...] = ()
-    boxes: tuple[GoldBox, ...] = ()
-
-
-class Example(Record):
-    """One line of a dataset."""
-
-    id: str
-    query: Query
-    document: str | None = Field(default=None, description="the document it is asked of, where the dataset says")
-    domain: str | None = None
-    evidence_types: tuple[str, ...] = Field(default=(), description="modality of the evidence, as the dataset names it")
-    reference: Reference
-
-
-class Prediction(Record):
-    """What a configuration made of one example: its hits, or the error."""
-
-    example: str = Field(description="id of the example")
-    scope: Literal["document", "collection"] = "collection"
-    hits: tuple[Hit, ...] = ()
-    pages: tuple[PageHit, ...] = ()
-    error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")

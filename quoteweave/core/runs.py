@@ -18,13 +18,13 @@ from typing import Literal
 from pydantic import Field, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.records import Prediction, Record
+from quoteweave.core.examples import Prediction, Scope
+from quoteweave.core.records import Record
 
 RUN = "run.json"
 PREDICTIONS = "predictions.jsonl"
 
 Configuration = Mapping[str, JsonValue]
-Scope = Literal["document", "collection"]
 Key = tuple[str, Scope]
 
 

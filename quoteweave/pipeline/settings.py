@@ -34,10 +34,10 @@ class ModelSettings(Record):
 
     @property
     def destination(self) -> str | None:
-        """The host that questions and quotes are sent to; None when nothing leaves the machine's own code."""
+        """The host and port that questions and quotes are sent to; None when nothing leaves the machine's own code."""
         if self.model is None:
             return None
-        return urlsplit(self.base_url).hostname if self.base_url else "api.openai.com"
+        return urlsplit(self.base_url).netloc.rpartition("@")[2] if self.base_url else "api.openai.com"
 
 
 def make_chat(settings: ModelSettings) -> ChatModel | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.records import Hit, Prediction, Quote
+from quoteweave.core.examples import Prediction
+from quoteweave.core.records import Hit, Quote
 from quoteweave.core.runs import Configuration, open_run, read_run
 
 CONFIGURATION: Configuration = {"retriever": "lexical", "quotes": 20, "scopes": ["document", "collection"]}

@@ -6,8 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
+from quoteweave.core.marks import MAX_RANGE, parse_marks
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.generation.citations import MAX_RANGE, parse_marks, resolve, weave
+from quoteweave.generation.citations import resolve, weave
 
 
 def quotes(kind: Kind, count: int) -> tuple[Hit, ...]:

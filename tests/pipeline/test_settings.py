@@ -42,7 +42,7 @@ def test_the_key_is_not_shown() -> None:
         (ModelSettings(), None),
         (ModelSettings(base_url="http://localhost:8000/v1", api_key="k"), None),
         (ModelSettings(model="m"), "api.openai.com"),
-        (ModelSettings(model="m", base_url="https://user:pw@models.example:8443/v1"), "models.example"),
+        (ModelSettings(model="m", base_url="https://user:pw@models.example:8443/v1"), "models.example:8443"),
     ],
 )
 def test_where_questions_go(settings: ModelSettings, destination: str | None) -> None:

@@ -1,0 +1,76 @@
+"""What is measured: an example of a dataset, its gold, and the prediction that a configuration made of it.
+
+An *item* is what gold names: a quote of the example's own context, or a quote, page or passage of what is searched.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.core.answers import Answer, Context, Usage
+from quoteweave.core.boxes import Box
+from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
+
+Scope = Literal["document", "collection", "context"]
+
+
+class GoldBox(Record):
+    """A place of the example's document that holds the evidence."""
+
+    page: int = Field(ge=0)
+    bbox: Box
+
+
+class GoldLayout(Record):
+    """A layout element that holds the evidence, as MMDocIR numbers them."""
+
+    document: str
+    layout_id: int = Field(ge=0)
+    kind: Kind | None = Field(default=None, description="where the dataset tells it")
+
+
+class Reference(Record):
+    """The gold of an example. What a dataset does not tell is None, or empty where nothing can be gold."""
+
+    answer: str | None = Field(default=None, description="the gold answer")
+    short_answer: str | None = Field(default=None, description="the gold answer in a few words")
+    relevant: Mapping[str, int] | None = Field(
+        default=None, description="gold items: id to grade, 1 where the dataset has no grades; 0 is judged irrelevant"
+    )
+    pages: tuple[int, ...] = Field(default=(), description="gold pages of the example's document, from 0")
+    boxes: tuple[GoldBox, ...] = ()
+    layouts: tuple[GoldLayout, ...] = Field(default=(), description="gold layout elements, to match retrieved quotes")
+
+
+class Example(Record):
+    """One line of a dataset."""
+
+    id: str
+    query: Query
+    document: str | None = Field(default=None, description="the document it is asked of, where the dataset says")
+    domain: str | None = None
+    question_type: str | None = Field(default=None, description="as the dataset names it")
+    evidence_types: tuple[str, ...] = Field(default=(), description="modalities of the evidence")
+    context: Context | None = Field(default=None, description="the candidate quotes, where the dataset fixes them")
+    choices: Mapping[str, str] = Field(default_factory=dict, description="letter to option, where there are any")
+    reference: Reference
+
+
+class Prediction(Record):
+    """What a configuration made of one example: its hits, its context, what the model said; or the error."""
+
+    example: str = Field(description="id of the example")
+    scope: Scope = Field(default="collection", description="what was searched; `context` is the example's own quotes")
+    hits: tuple[Hit, ...] = ()
+    pages: tuple[PageHit, ...] = ()
+    items: Mapping[str, float] = Field(
+        default_factory=dict, description="a ranking that came without quotes (TREC): item to score, best first"
+    )
+    context: Context | None = Field(default=None, description="what the generator saw; None: the example's own")
+    response: str | None = Field(default=None, description="what the model said, as it came; metrics read this")
+    answer: Answer | None = Field(default=None, description="the checked answer that a user would see")
+    model: str | None = Field(default=None, description="who responded")
+    usage: Usage = Usage()
+    seconds: float | None = Field(default=None, ge=0, description="from question to answer")
+    error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")
