@@ -4,18 +4,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.indexing import Building, build_index, recall_line
+from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from quoteweave.cli.indexing import Measured
     from quoteweave.index.collection import Collection
     from quoteweave.index.vector_store import IndexReport
 
 JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
 encoded (now), skipped (left out: without words or picture), unreadable (list of
-{quote, reason}), recall (with --recall, in words); null for one without vectors."""
+{quote, reason}); null for one without vectors. With --recall also recall: recall
+(share of exact search's first ten that it finds, null where there are too few items to
+tell), items (measured on), and said, the same in words."""
 TOO_FEW = "there are too few items to measure its recall: most or all are compared exactly"
 
 DtypeOption = Annotated[
@@ -61,18 +66,18 @@ def index(
             return
         how = Building(finding, wait=wait, replace=replace, quiet=as_json)
         reports = {spec: build_index(opened, spec, how) for spec in specs}
-        found = {spec: recall_line(opened, spec, finding) or TOO_FEW for spec in specs} if recall else {}
+        found = {spec: recall_of(opened, spec, finding) for spec in specs} if recall else {}
     if as_json:
-        print_json([{**_json(spec, report), "recall": found.get(spec)} for spec, report in reports.items()])
+        print_json([{**_json(spec, report), "recall": _recall_json(spec, found)} for spec, report in reports.items()])
     else:
         for spec, report in reports.items():
-            _show(spec, report, found.get(spec))
+            _show(spec, report, _said(found[spec]) if spec in found else None)
 
 
 def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) -> list[str]:
     """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
     from quoteweave.core.errors import UsageError
-    from quoteweave.index.opened import manifest_of
+    from quoteweave.index.manifests import manifest_of
     from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.spec import parse_spec
 
@@ -89,7 +94,7 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
 
 def _drop(collection: "Collection", specs: list[str]) -> None:
     from quoteweave.core.errors import UsageError
-    from quoteweave.index.opened import manifest_of
+    from quoteweave.index.manifests import manifest_of
     from quoteweave.index.vector_store import drop_index
 
     states = [(state, manifest_of(state)) for state in collection.indexes()]
@@ -100,7 +105,7 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     with collection.writer() as writer:
         for state in found:
             drop_index(collection, writer, state)
-    tell(f"dropped {len(found)} indexes")
+    tell(f"dropped {len(found)} {'index' if len(found) == 1 else 'indexes'}")
 
 
 def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:
@@ -110,12 +115,24 @@ def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:
     return {"retriever": spec, **fields}
 
 
+def _recall_json(spec: str, found: "Mapping[str, Measured]") -> dict[str, object] | None:
+    if spec not in found:
+        return None
+    measured = found[spec]
+    numbers = {name: getattr(measured, name, None) for name in ("recall", "items")}
+    return {**numbers, "recall": 1.0 if measured == EXACT else numbers["recall"], "said": _said(measured)}
+
+
+def _said(measured: "Measured") -> str:
+    return TOO_FEW if measured is None else str(measured)
+
+
 def _show(spec: str, report: "IndexReport | None", recall: str | None) -> None:
     if report is None:
         typer.echo(f"{spec}: up to date")
         return
     for unreadable in report.unreadable:
-        tell(f"not encoded: {unreadable.quote}: {unreadable.reason}")
+        tell(f"not encoded: {unreadable.reason}")
     skipped = f", {report.skipped} left out" if report.skipped else ""
     typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
     if recall is not None:

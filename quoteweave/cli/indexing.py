@@ -10,10 +10,15 @@ from urllib.parse import urlsplit
 from quoteweave.cli.retrieving import Finding, means_for, tell
 
 if TYPE_CHECKING:
+    from quoteweave.index import faiss_recall, maxsim_recall
     from quoteweave.index.collection import Collection
     from quoteweave.index.embedding import EmbedProgress
     from quoteweave.index.vector_store import IndexReport
     from quoteweave.retrievers.vector import VectorRetriever
+
+    Measured = faiss_recall.Recall | maxsim_recall.Recall | str | None
+
+EXACT = "it compares all, so that it finds what there is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
         return None
     server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
     if retriever.store.plan.kind == "milvus" and server:
-        tell(f"vectors, names of documents and ids of quotes are sent to {urlsplit(server).hostname}")
+        tell(f"vectors, names of documents and ids of quotes are sent to {urlsplit(server).netloc.rpartition('@')[2]}")
     with encoding_progress(spec, quiet=how.quiet) as progress:
         report = retriever.refresh(progress, wait_s=wait_s, replace=how.replace)
     if not how.quiet:
@@ -66,8 +71,8 @@ def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:
         tell(f"note: {line}")
 
 
-def recall_line(collection: "Collection", spec: str, finding: Finding) -> str | None:
-    """What an index finds of what an exact one does, measured; None where there are too few items to tell."""
+def recall_of(collection: "Collection", spec: str, finding: Finding) -> "Measured":
+    """What an index finds of what an exact one does; None where there are too few items, or no vectors, to tell."""
     from quoteweave.index import faiss_recall, kinds, maxsim_recall
     from quoteweave.index.multivector import MultiVectorIndex
     from quoteweave.retrievers.registry import make_retriever
@@ -78,19 +83,17 @@ def recall_line(collection: "Collection", spec: str, finding: Finding) -> str | 
         return None
     plan = retriever.store.plan
     if plan.kind in kinds.EXACT:
-        return f"{plan.kind} compares all, so it finds what there is"
+        return EXACT
     index = retriever.store.current().index
     if isinstance(index, MultiVectorIndex):
-        measured: object = maxsim_recall.recall_of(plan.kind, index)
-    else:
-        measured = faiss_recall.recall_of(plan.kind, faiss_recall.stored_sample(collection, plan))
-    return None if measured is None else str(measured)
+        return maxsim_recall.recall_of(plan.kind, index)
+    return faiss_recall.recall_of(plan.kind, faiss_recall.stored_sample(collection, plan))
 
 
 def bring_up_to_date(collection: "Collection", how: Building) -> list[str]:
     """Encodes what the collection's indexes lack; why one cannot be given it is returned, and the others go on."""
     from quoteweave.core.errors import QuoteweaveError
-    from quoteweave.index.opened import building_command
+    from quoteweave.index.manifests import building_command
     from quoteweave.index.upkeep import indexes_behind
 
     notes: list[str] = []
@@ -98,7 +101,7 @@ def bring_up_to_date(collection: "Collection", how: Building) -> list[str]:
         try:
             build_index(collection, manifest.spec, how)
         except QuoteweaveError as error:
-            command = building_command(collection, manifest.spec)
+            command = building_command(collection.root, manifest.spec)
             reason = str(error).rstrip(".")
             notes.append(f"the index {manifest.spec} lacks what is new: {reason}. Do it later with: {command}")
     return notes

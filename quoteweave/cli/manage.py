@@ -92,7 +92,7 @@ def remove(
 
 
 def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
-    from quoteweave.index.opened import manifest_of
+    from quoteweave.index.manifests import manifest_of
 
     manifest = manifest_of(state)
     return {
@@ -111,4 +111,5 @@ def _said_of(index: Mapping[str, object]) -> str:
     if index["kind"] is not None:
         left_out = f", {index['skipped']} left out" if index["skipped"] else ""
         said += f"{index['kind']}, {index['items']} items{left_out}, "
-    return said + ("up to date" if index["up_to_date"] else "behind; the next search brings it up to date")
+    catching_up = "the next search" if index["kind"] is None else "quoteweave index"
+    return said + ("up to date" if index["up_to_date"] else f"behind; {catching_up} brings it up to date")

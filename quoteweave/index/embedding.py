@@ -1,7 +1,7 @@
 """Views become vectors: each document's are stored as a shard, and only what is missing is encoded.
 
 Documents share what an encoder gets at once, and a document's shard is stored and tied to it as soon as its last view
-is encoded: a killed run goes on from there.
+is encoded; until then its parts are, so that a killed run goes on from what the encoder got last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from quoteweave.core.errors import DocumentError, ModelFailed, StorageError
+from quoteweave.core.errors import StorageError
 from quoteweave.core.protocols import Encoder, Pictures
-from quoteweave.core.records import Filter, Record
+from quoteweave.core.records import Filter
 from quoteweave.index.collection import Collection
+from quoteweave.index.manifests import building_command
+from quoteweave.index.pending import PendingShard, put
 from quoteweave.index.records import IndexPlan
+from quoteweave.index.seen import DimensionChanged, Unreadable, check_vectors, loaded
 from quoteweave.index.shards import StoredVectors, shard_key
 from quoteweave.index.views import ItemView, item_views
 from quoteweave.index.writer import Writer
@@ -34,13 +37,6 @@ class EmbedProgress:
     on_total: Callable[[int], None] = lambda _: None
     on_done: Callable[[int], None] = lambda _: None
     on_index: Callable[[], None] = lambda: None
-
-
-class Unreadable(Record):
-    """A quote whose picture cannot be had."""
-
-    quote: str
-    reason: str
 
 
 @dataclass(slots=True)
@@ -103,7 +99,7 @@ def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: Pictur
     views = document_views(collection, plan, name, pictures)
     key, count = shard_key([view.key or "" for view in views]), sum(view.key is not None for view in views)
     if not count and collection.shards.vectors(plan.shards, key) is None:
-        _put(collection, plan, key, [], [0] * len(views))
+        put(collection, plan, (plan.shards, key), [], [0] * len(views))
     return key, count
 
 
@@ -112,15 +108,6 @@ def document_views(collection: Collection, plan: IndexPlan, name: str, pictures:
     rows = collection.select(Filter(documents=(name,)))
     quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
     return item_views(quotes, plan.view, plan.unit, pictures)
-
-
-def _put(
-    collection: Collection, plan: IndexPlan, key: str, parts: "Sequence[np.ndarray[Any, Any]]", lengths: Sequence[int]
-) -> None:
-    import numpy as np
-
-    vectors = np.concatenate(parts) if parts else np.empty((0, 0), dtype=plan.dtype)
-    collection.shards.put_vectors(plan.shards, key, vectors, lengths)
 
 
 def embed(
@@ -138,13 +125,33 @@ def embed(
     not of the dimension of those that are there, and what the encoder raises; documents that were done stay done.
     """
     found, progress = survey(collection, writer, plan, pictures), progress or EmbedProgress()
+    unreadable = _tried_again(collection, plan, found, pictures) if pictures is not None else []
     progress.on_total(sum(found.views.values()))
-    run = _Run(collection, writer, encoder, plan, found)
+    run = _Run(collection, writer, encoder, plan=plan, found=found, progress=progress)
+    run.done.unreadable += unreadable
     stream = run.to_encode(pictures)
     while chunk := list(islice(stream, PICTURES_AT_ONCE if plan.view == "image" else TEXTS_AT_ONCE)):
         run.encode(chunk)
         progress.on_done(len(chunk))
     return run.done
+
+
+def _tried_again(collection: Collection, plan: IndexPlan, found: Survey, pictures: Pictures) -> list[Unreadable]:
+    """Pictures that could not be had before and still cannot; a document with one that now can is missing again."""
+    unreadable: list[Unreadable] = []
+    for name, stored in list(found.stored.items()):
+        if plan.view != "image" or stored.lengths.all():
+            continue
+        views = document_views(collection, plan, name, pictures)
+        blind = [view for view, vectors in zip(views, stored.lengths, strict=True) if view.key and not vectors]
+        still = [content for view in blind if isinstance(content := loaded(view), Unreadable)]
+        if len(still) == len(blind):
+            unreadable += still
+        else:
+            del found.stored[name]
+            found.missing[name] = stored.key
+            found.views[stored.key] = sum(view.key is not None for view in views)
+    return unreadable
 
 
 def _dimension(plan: IndexPlan, found: Survey) -> int:
@@ -153,23 +160,11 @@ def _dimension(plan: IndexPlan, found: Survey) -> int:
     return next((s.dimension for s in found.stored.values() if s.dimension), said if isinstance(said, int) else 0)
 
 
-@dataclass(slots=True)
-class _Pending:
-    """Documents of equal views, some of which are still to be encoded."""
-
-    key: str
-    names: list[str]
-    lengths: list[int]
-    left: int
-    parts: "list[np.ndarray[Any, Any]]" = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Task:
     """One view to encode."""
 
-    pending: _Pending
-    place: int
+    pending: PendingShard
     view: ItemView
 
 
@@ -177,10 +172,17 @@ class _Run:
     """One `embed`, while it goes on."""
 
     def __init__(
-        self, collection: Collection, writer: Writer, encoder: Encoder, plan: IndexPlan, found: Survey
+        self,
+        collection: Collection,
+        writer: Writer,
+        encoder: Encoder,
+        *,
+        plan: IndexPlan,
+        found: Survey,
+        progress: EmbedProgress,
     ) -> None:
         self._collection, self._writer, self._encoder, self._plan = collection, writer, encoder, plan
-        self._found = found
+        self._found, self._progress = found, progress
         self._dimension = _dimension(plan, found)
         self.done = Embedded(dict(found.stored))
 
@@ -191,35 +193,26 @@ class _Run:
         for key, same in names.items():
             views = document_views(self._collection, self._plan, same[0], pictures)
             places = [place for place, view in enumerate(views) if view.key is not None]
-            pending = _Pending(key, same, [0] * len(views), len(places))
-            yield from (_Task(pending, place, views[place]) for place in places)
+            pending = PendingShard(key, same, places, [0] * len(views))
+            self._dimension = pending.resume(self._collection, self._plan, self._dimension)
+            if pending.done:
+                self._progress.on_done(pending.done)
+            yield from (_Task(pending, views[place]) for place in places[pending.done :])
 
     def encode(self, chunk: Sequence[_Task]) -> None:
         """Encodes these views, and stores the documents that are done with them."""
-        seen = [(task, content) for task in chunk if (content := self._loaded(task.view)) is not None]
+        views = [(task, loaded(task.view)) for task in chunk]
+        self.done.unreadable += [content for _, content in views if isinstance(content, Unreadable)]
+        seen = [(task, content) for task, content in views if not isinstance(content, Unreadable)]
         matrices = self._vectors([task for task, _ in seen], [content for _, content in seen])
-        for (task, _), matrix in zip(seen, matrices, strict=True):
-            task.pending.lengths[task.place] = len(matrix)
-            task.pending.parts.append(matrix)
-        for task in chunk:
-            task.pending.left -= 1
-            if task.pending.left == 0:
+        made = iter(matrices)
+        for task, content in views:
+            task.pending.add(None if isinstance(content, Unreadable) else next(made))
+            if task.pending.whole:
                 self._store(task.pending)
+        if not chunk[-1].pending.whole:
+            chunk[-1].pending.store_part(self._collection, self._writer, self._plan)
         self.done.encoded += len(seen)
-
-    def _loaded(self, view: ItemView) -> "str | Image | None":
-        from PIL import Image
-
-        try:
-            content = view.load()
-            if not isinstance(content, str):
-                content.load()  # else a damaged picture would only show in the encoder
-            return content
-        # What Pillow raises on a damaged picture depends on its format.
-        except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-            reason = str(error) if isinstance(error, DocumentError) else f"{type(error).__name__}: {error}"
-            self.done.unreadable.append(Unreadable(quote=view.quote.id, reason=reason))
-            return None
 
     def _vectors(self, tasks: Sequence[_Task], contents: "Sequence[str | Image]") -> "list[np.ndarray[Any, Any]]":
         import numpy as np
@@ -232,10 +225,11 @@ class _Run:
         self._dimension = self._dimension or matrices[0].shape[1]
         for matrix, item in zip(matrices, what, strict=True):
             if matrix.shape[1] != self._dimension:
-                raise ModelFailed(
+                command = building_command(self._collection.root, self._plan.spec)
+                raise DimensionChanged(
                     f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
                     f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong. Where that "
-                    f"is meant, drop the index and build it again: quoteweave index {self._plan.spec} --drop"
+                    f"is meant, build the index anew with: {command} --replace"
                 )
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
@@ -243,7 +237,7 @@ class _Run:
         check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], many=True)
         return stored
 
-    def _store(self, pending: _Pending) -> None:
+    def _store(self, pending: PendingShard) -> None:
         """Stores the vectors, and ties them to those documents of which no more could be seen before."""
         seen = sum(length > 0 for length in pending.lengths)
         better = {
@@ -252,8 +246,7 @@ class _Run:
         names = [name for name in pending.names if name not in better]
         self.done.stored.update(better)
         if names:
-            _put(self._collection, self._plan, pending.key, pending.parts, pending.lengths)
-            self._writer.keep_shards(self._plan.shards, dict.fromkeys(names, pending.key))
+            pending.store(self._collection, self._writer, self._plan, names)
             stored = self._collection.shards.vectors(self._plan.shards, pending.key)
             if stored is None:
                 raise StorageError("vectors that were just stored cannot be read; check the disk of the collection")
@@ -264,18 +257,3 @@ class _Run:
 def _items(stored: StoredVectors) -> int:
     """How many items have vectors."""
     return int((stored.lengths > 0).sum())
-
-
-def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
-    """Raises ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
-    import numpy as np
-
-    if len(matrices) != len(what):
-        raise ModelFailed(f"{name} gave {len(matrices)} results for {len(what)} inputs; it cannot be used as it is")
-    for matrix, item in zip(matrices, what, strict=True):
-        if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not many):
-            due = "vectors" if many else "one vector"
-            raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
-        if not np.isfinite(matrix).all():
-            advice = "the weights may be damaged, or --dtype too narrow for them"
-            raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}")

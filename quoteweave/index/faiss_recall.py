@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from quoteweave.index.collection import Collection
 from quoteweave.index.faiss import FaissIndex
 from quoteweave.index.faiss_kinds import ENOUGH_TO_TRAIN
-from quoteweave.index.opened import building_command
+from quoteweave.index.manifests import building_command
 from quoteweave.index.records import IndexPlan
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def suggestion(index: FaissIndex, collection: Collection, plan: IndexPlan, *, sl
     best = max(measured, key=lambda one: one.recall)
     kinds = ", ".join(f"{one.kind} finds {100 * one.recall:.0f} % in {one.seconds:.2g} s" for one in measured)
     told = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
-    return f"a flat search takes {took:.2g} s; {told}: {building_command(collection, f'{plan.spec}@{best.kind}')}"
+    return f"a flat search takes {took:.2g} s; {told}: {building_command(collection.root, f'{plan.spec}@{best.kind}')}"
 
 
 def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:

@@ -1,8 +1,6 @@
 """Generations of indexes of vectors: what they hold, how they are opened, and what to say of those that cannot be."""
 
-import shlex
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ from weakref import finalize
 from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
+from quoteweave.index.manifests import MANIFEST, building_command, read_manifest
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
 from quoteweave.index.vectors import Found, Scope, VectorIndex
 from quoteweave.index.views import PageMap
@@ -18,7 +17,6 @@ from quoteweave.index.views import PageMap
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
-MANIFEST = "index.json"
 # CollectionErrors that say nothing of the index itself.
 ELSEWHERE = (CollectionLocked, StorageError)
 
@@ -83,32 +81,9 @@ def _nothing() -> None:
     """Where there is nothing to close."""
 
 
-def read_manifest(state: IndexState) -> Manifest | None:
-    """What a generation holds; None where it is none of vectors. Raises CollectionError where that is damaged."""
-    path = state.folder / MANIFEST
-    try:
-        return Manifest.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise CollectionError(f"{path} is damaged") from error
-
-
-def manifest_of(state: IndexState | None) -> Manifest | None:
-    """What a generation holds; None where there is none of vectors that can be read."""
-    with suppress(CollectionError):
-        return None if state is None else read_manifest(state)
-    return None
-
-
-def building_command(collection: Collection, spec: str) -> str:
-    """The command that builds an index, or brings it up to date."""
-    return f"quoteweave index {shlex.quote(spec)} -c {shlex.quote(str(collection.root))}"
-
-
 def explained(error: CollectionError, collection: Collection, spec: str) -> CollectionError:
     """The error of an index that cannot be read, with what to do about it."""
     if isinstance(error, (*ELSEWHERE, FingerprintMismatch)):
         return error
-    command = building_command(collection, spec)
+    command = building_command(collection.root, spec)
     return CollectionError(f"the index {spec} cannot be used: {error}. Build it anew with: {command}")

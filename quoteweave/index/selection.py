@@ -58,7 +58,7 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
     if missing:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-        raise UsageError("; ".join(_unknown(name, known) for name in missing) + ". The collection lists its documents")
+        raise UsageError("; ".join(_unknown(name, known) for name in missing) + "; quoteweave list shows them all")
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

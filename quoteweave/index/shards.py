@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from quoteweave.core.errors import StorageError
 from quoteweave.index.faults import writing
 from quoteweave.index.files import folder_name, replacing
 
@@ -61,7 +62,10 @@ class ShardStore:
         self.root = root
 
     def get(self, fingerprint: str, key: str) -> "Arrays | None":
-        """The arrays, or None where there are none; a damaged file is removed and counts as none."""
+        """The arrays, or None where there are none; a damaged file is removed and counts as none.
+
+        Raises StorageError where the file cannot be opened.
+        """
         import numpy as np
 
         def read(path: Path) -> "Arrays":
@@ -92,7 +96,9 @@ class ShardStore:
             return read(path)
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile):
+        except OSError as error:  # says nothing of what is in the file, which may have cost hours
+            raise StorageError(f"{path} cannot be read: {error.strerror or error}; see to it and try again") from error
+        except (EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile):
             # A reader may not be allowed to remove it; the next `put` replaces it in any case.
             with suppress(OSError):
                 path.unlink(missing_ok=True)

@@ -1,11 +1,11 @@
 """Every index of a collection after its documents have changed, as far as that goes without any model."""
 
-from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.errors import FingerprintMismatch, QuoteweaveError
 from quoteweave.core.protocols import Pictures
 from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import survey
-from quoteweave.index.opened import building_command, manifest_of, read_manifest
+from quoteweave.index.manifests import building_command, manifest_of, read_manifest
 from quoteweave.index.records import IndexState, Manifest
 from quoteweave.index.vector_store import synchronise
 from quoteweave.index.writer import Writer
@@ -27,7 +27,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures |
                 _refresh(collection, writer, state, pictures)
             except QuoteweaveError as error:
                 spec = _spec(state)
-                command = building_command(collection, spec)
+                command = building_command(collection.root, spec)
                 notes.append(f"the index {spec} was not brought up to date: {error}. Do it later with: {command}")
     return tuple(notes)
 
@@ -41,6 +41,8 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
 
 def _refresh(collection: Collection, writer: Writer, state: IndexState, pictures: Pictures | None) -> None:
     manifest = read_manifest(state)
+    if manifest is not None and manifest.fingerprint != state.fingerprint:
+        raise FingerprintMismatch("another version of quoteweave made it, in another way")
     if manifest is not None:
         found = survey(collection, writer, manifest, pictures)
         synchronise(collection, writer, manifest, found.stored, complete=not found.missing)

@@ -7,7 +7,6 @@ shards are missing.
 
 from collections.abc import Collection as Container
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,20 +20,18 @@ from quoteweave.core.protocols import Encoder, Pictures
 from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
-from quoteweave.index.embedding import EmbedProgress, Unreadable, embed
+from quoteweave.index.embedding import Embedded, EmbedProgress, embed
+from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
 from quoteweave.index.opened import (
-    ELSEWHERE,
-    MANIFEST,
     OpenedIndex,
-    building_command,
     closing,
     explained,
-    manifest_of,
     open_generation,
     open_if_whole,
     open_planned,
 )
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
+from quoteweave.index.seen import DimensionChanged, Unreadable
 from quoteweave.index.shards import StoredVectors
 from quoteweave.index.vectors import Shard, VectorIndex
 from quoteweave.index.views import Unit, item_rows
@@ -92,13 +89,24 @@ class VectorStore:
     def refresh(self, writer: Writer, progress: EmbedProgress | None = None, *, replace: bool = False) -> IndexReport:
         """Encodes what is missing and builds the index, or brings it up to date; what is damaged is made anew.
 
-        Raises FingerprintMismatch where there is an index of the same spec with other settings; with `replace` that one
-        is dropped. Raises what `embed` and `open_index` raise, and StorageError where the disk refuses.
+        Raises FingerprintMismatch where there is an index of the same spec with other settings, and DimensionChanged
+        where its vectors are of another dimension than the encoder's; with `replace` these are dropped. Raises what
+        `embed` and `open_index` raise, and StorageError where the disk refuses.
         """
         rivals, progress = self._rivals(), progress or EmbedProgress()
         if rivals and not replace and self.collection.index_state(self._fingerprint) is None:
             raise self._missing()
-        embedded = embed(self.collection, writer, self._encoder, self.plan, pictures=self.pictures, progress=progress)
+        try:
+            embedded = self._embed(writer, progress)
+        except DimensionChanged:
+            if not replace:
+                raise
+            for state in self.collection.indexes():
+                if state.fingerprint.startswith(f"{self.plan.shards}."):
+                    drop_index(self.collection, writer, state)
+            writer.drop_index(self._fingerprint)
+            writer.prune()
+            embedded = self._embed(writer, progress)
         progress.on_index()
         manifest = synchronise(self.collection, writer, self.plan, embedded.stored, fresh=embedded.fresh)
         if replace:
@@ -111,22 +119,29 @@ class VectorStore:
             unreadable=tuple(embedded.unreadable),
         )
 
-    def refresh_if_free(self) -> None:
-        """As `refresh`, but only where the index is behind, nobody else is writing and the folder can be written.
+    def _embed(self, writer: Writer, progress: EmbedProgress) -> Embedded:
+        return embed(self.collection, writer, self._encoder, self.plan, pictures=self.pictures, progress=progress)
 
-        Raises IndexMissing where it was never built, or FingerprintMismatch where one with other settings is there.
-        """
+    def lacking(self) -> str | None:
+        """Which documents the index lacks, and the command that adds them; None where it has all that can be found."""
         state = self.collection.index_state(self._fingerprint)
-        if state is None:
-            raise self._missing()
-        if state.revision != self.collection.revision():
-            with suppress(*ELSEWHERE), self.collection.writer() as writer:
-                self.refresh(writer)
+        if state is None or state.revision == self.collection.revision():
+            return None
+        manifest = manifest_of(state)
+        held, tied = manifest.documents if manifest else {}, self.collection.shard_keys(self.plan.shards)
+        names = [document.name for document in self.collection.documents()]
+        lacking = [name for name in names if name not in held or held[name] != tied.get(name)]
+        if not lacking:
+            return None
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        command = building_command(self.collection.root, self.plan.spec)
+        return f"the index {self.plan.spec} lacks {lacking[0]}{more}, so nothing is found there; add it with: {command}"
 
     def current(self, opened: OpenedIndex | None = None) -> OpenedIndex:
         """The index as it was last brought up to date, `opened` if it still is that.
 
-        Raises as `refresh_if_free`, and CollectionError, with what to do, where its files are damaged.
+        Raises IndexMissing where it was never built, FingerprintMismatch where one with other settings is there, and
+        CollectionError, with what to do, where its files are damaged.
         """
         while (state := self.collection.index_state(self._fingerprint)) is not None:
             if opened is not None and opened.folder == state.folder:
@@ -146,7 +161,7 @@ class VectorStore:
         return [(state, other) for state, other in found if other.spec == self.plan.spec]
 
     def _missing(self) -> CollectionError:
-        spec, command = self.plan.spec, building_command(self.collection, self.plan.spec)
+        spec, command = self.plan.spec, building_command(self.collection.root, self.plan.spec)
         rivals = self._rivals()
         if not rivals:
             return IndexMissing(f"the index {spec} has not been built; build it with: {command}")
@@ -201,7 +216,7 @@ def synchronise(
             }
         )
         if changed or manifest != before.manifest:
-            revision = collection.revision() if complete or state is None else state.revision
+            revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
             writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
         elif complete:

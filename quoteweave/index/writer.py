@@ -10,6 +10,7 @@ from pathlib import Path
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.records import Document, ParsedDocument, Quote, Record
 from quoteweave.index.folder import Folder
+from quoteweave.index.manifests import manifest_of
 from quoteweave.index.records import Failure, IndexState, Origin
 from quoteweave.index.selection import require_documents
 
@@ -101,6 +102,12 @@ class Writer:
             require_documents(db, keys)
             db.executemany(_SHARD, ((fingerprint, key, name) for name, key in keys.items()))
 
+    def forget_parts(self, fingerprint: str, name: str) -> None:
+        """Says that the parts of a document's shard (`part_of`) are not needed any more."""
+        query = "DELETE FROM shards WHERE fingerprint GLOB ? AND document IN (SELECT key FROM documents WHERE name = ?)"
+        with self._folder.catalog.write() as db:
+            db.execute(query, (f"{fingerprint}.*", name))
+
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
         """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.
 
@@ -129,12 +136,12 @@ class Writer:
 
         An index's shards have its fingerprint, or what stands before the dot in it.
         """
-        shards = fingerprint.partition(".")[0]
+        shards = _shards_of(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            left = {found.partition(".")[0] for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            left = {_shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
             if shards not in left:
-                db.execute("DELETE FROM shards WHERE fingerprint = ?", (shards,))
+                db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
     def prune(self) -> None:
@@ -145,6 +152,16 @@ class Writer:
             sources = {key for (key,) in db.execute("SELECT source FROM documents")}
             for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
                 shards[fingerprint].add(key)
+            current = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
+        for fingerprint, name, generation, revision in current:
+            folder = self._folder.generations.path(fingerprint, generation)
+            state = IndexState(
+                name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder
+            )
+            manifest = manifest_of(state)
+            # An index that was not brought up to date may still read the vectors of a document that is gone.
+            if manifest is not None:
+                shards[_shards_of(fingerprint)].update(manifest.documents.values())
         self._folder.images.prune(images)
         self._folder.sources.prune(sources)
         self._folder.shards.prune(shards)
@@ -154,6 +171,16 @@ class Writer:
         with self._folder.catalog.read() as db:
             current = dict(db.execute("SELECT fingerprint, generation FROM indexes").fetchall())
         self._folder.generations.prune(current)
+
+
+def part_of(fingerprint: str, number: int) -> str:
+    """The fingerprint under which the parts of shards that are not whole yet are stored."""
+    return f"{fingerprint}.{number}"
+
+
+def _shards_of(fingerprint: str) -> str:
+    """The fingerprint of an index's shards: what stands before the dot."""
+    return fingerprint.partition(".")[0]
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:

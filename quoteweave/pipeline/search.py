@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever
+from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.splits import C15, Split
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
@@ -21,7 +21,7 @@ class Trace(Record):
     """How a context came about."""
 
     clauses: tuple[str, ...] = Field(description="what was searched for")
-    notes: tuple[str, ...] = Field(default=(), description="what went wrong on the way, one sentence each")
+    notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
     candidates: Mapping[str, int] = Field(default_factory=dict, description="quotes pooled, by kind; or 'all'")
     expander: str | None = None
     reranker: str | None = None
@@ -79,6 +79,7 @@ class Search:
         if self._expander is not None:
             with steps.timed("expand"):
                 steps.expansion = await self._expander.expand(steps.query)
+            steps.tell(steps.expansion.note)
 
     async def _of_kind(self, steps: "_Steps", k: int, where: Filter, kind: Kind) -> Sequence[Hit]:
         if k == 0 or where.kind not in (None, kind):
@@ -88,19 +89,23 @@ class Search:
     async def _ranked(self, steps: "_Steps", k: int, where: Filter | None) -> Sequence[Hit]:
         clauses = [Query(text=clause) for clause in steps.expansion.clauses]
         depth = max(k, self._pool) if self._reranker is not None or len(clauses) > 1 else k
+        for note in notes_of(self._retriever):
+            steps.tell(note)
         with steps.timed("search"):
             rankings = await asyncio.to_thread(self._retriever.search, clauses, depth, where=where)
-            pooled = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
+            pooled: Sequence[Hit] = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
         steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
         if self._reranker is not None and pooled:
             with steps.timed("rerank"):
-                pooled = await self._reranker.rerank(steps.query, pooled)
+                reranking = await self._reranker.rerank(steps.query, pooled)
+            steps.tell(reranking.note)
+            pooled = reranking.hits
         return pooled[:k]
 
     def _trace(self, steps: "_Steps") -> Trace:
         return Trace(
             clauses=steps.expansion.clauses,
-            notes=(steps.expansion.note,) if steps.expansion.note else (),
+            notes=tuple(steps.notes),
             candidates=steps.candidates,
             expander=self._expander.name if self._expander else None,
             reranker=self._reranker.name if self._reranker else None,
@@ -114,8 +119,14 @@ class _Steps:
     def __init__(self, query: Query) -> None:
         self.query = query
         self.expansion = Expansion(clauses=(query.text,))
+        self.notes: list[str] = []
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
+
+    def tell(self, note: str | None) -> None:
+        """Each note once, though texts and images may both give it."""
+        if note and note not in self.notes:
+            self.notes.append(note)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

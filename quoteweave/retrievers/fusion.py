@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Retriever
+from quoteweave.core.protocols import Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 # Cormack et al. chose 60; the larger it is, the less the first places count beside the others.
@@ -107,6 +107,10 @@ class FusedRetriever:
         self._rule = rule
         self._weights = _checked(weights, len(retrievers))
         self._depth = depth
+
+    def notes(self) -> tuple[str, ...]:
+        """Those of its retrievers."""
+        return notes_of(*self._retrievers)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, with the rule's scores. Raises what the retrievers raise."""

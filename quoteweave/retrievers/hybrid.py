@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, cycle, islice
 from typing import get_args
 
-from quoteweave.core.protocols import Retriever
+from quoteweave.core.protocols import Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query
 from quoteweave.core.splits import C15, C20, TOP_10, Split
 
@@ -27,6 +27,10 @@ class SplitHybrid:
 
     def __init__(self, text: Retriever, visual: Retriever) -> None:
         self._text, self._visual = text, visual
+
+    def notes(self) -> tuple[str, ...]:
+        """Those of its retrievers."""
+        return notes_of(self._text, self._visual)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query. Raises what the retrievers raise."""

@@ -10,8 +10,9 @@ from quoteweave.core.errors import CollectionError
 from quoteweave.core.protocols import Encoder, Pictures
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.index.collection import Collection
-from quoteweave.index.embedding import EmbedProgress, check_vectors
+from quoteweave.index.embedding import EmbedProgress
 from quoteweave.index.opened import OpenedIndex, explained
+from quoteweave.index.seen import check_vectors
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
 from quoteweave.index.vectors import Found, Scope
 from quoteweave.index.views import PageMap
@@ -61,9 +62,10 @@ class VectorRetriever:
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first; none for a query without words.
 
-        Brings an index that is behind up to date first, when nobody else is writing. Raises IndexMissing where it was
-        never built, FingerprintMismatch where one with other settings was, CollectionError where it is damaged,
-        UsageError for a filter that names an unknown document, and what the encoder raises.
+        Only reads: what the index lacks of its collection is not found, and `notes` says so; what was removed since is
+        never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch where one with other
+        settings was, CollectionError where it is damaged, UsageError for a filter that names an unknown document, and
+        what the encoder raises of a question.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
         opened, (asked, vectors) = self._current(), self._asked(queries, k)
@@ -80,7 +82,7 @@ class VectorRetriever:
     def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[Found]:
         """As `search`, the rows of the items alone; of a page that of its first quote.
 
-        Where the index could not be brought up to date, rows of quotes that were removed may be among them.
+        Rows of quotes that were removed since the index was brought up to date may be among them.
         """
         import numpy as np
 
@@ -91,8 +93,12 @@ class VectorRetriever:
                 rows[i] = found
         return rows
 
+    def notes(self) -> tuple[str, ...]:
+        """What a search with it cannot find, a sentence each: documents that the index lacks."""
+        lacking = self.store.lacking()
+        return () if lacking is None else (lacking,)
+
     def _current(self) -> OpenedIndex:
-        self.store.refresh_if_free()
         with self._opening:
             self._opened = self.store.current(self._opened)
             return self._opened

@@ -64,6 +64,8 @@ def test_files_that_change_change_the_index_and_only_what_is_new_awaits_its_enco
     (folder / "c.txt").write_text("white")
     assert update(collection, folder).updated == ("c.txt",)
     assert [manifest.spec for manifest in indexes_behind(collection)] == ["fake"]
+    assert texts(retriever) == ["lime"]
+    retriever.refresh()
     assert texts(retriever) == ["lime", "white"]
     assert encoder.views == [["red", "lime", "blue"], ["white"]]
 

@@ -239,8 +239,35 @@ def test_an_endpoint_that_fails_in_the_middle_loses_nothing(port: Collection, mo
     with pytest.raises(EndpointUnreachable):
         run(port, encoder)
     encoder.spoil = None
-    assert run(port, encoder).encoded == 11 - 3
-    assert encoder.views[2:] == [["coal", "salt", "wool", "v"], ["w", "x", "y", "z"]]
+    told = list[int]()
+    assert run(port, encoder, progress=EmbedProgress(on_total=told.append, on_done=told.append)).encoded == 11 - 4
+    assert encoder.views[2:] == [["salt", "wool", "v", "w"], ["x", "y", "z"]]
+    assert told == [8, 1, 4, 3]
+
+
+def test_a_long_document_is_stored_in_parts_which_end_as_its_shard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "TEXTS_AT_ONCE", 2)
+    words = ["one", "two", "three", "four", "five", "six", "seven"]
+
+    def stopped(matrices: list["Matrix"]) -> list["Matrix"]:
+        if len(encoder.views) == 3:
+            raise KeyboardInterrupt
+        return matrices
+
+    with make_collection(tmp_path, {"long.txt": words}) as collection:
+        encoder = FakeEncoder(spoil=stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(collection, encoder)
+        assert len(list((collection.root / "vectors").rglob("*.npz"))) == 2
+        damaged = max((collection.root / "vectors").rglob("*.npz"))
+        damaged.write_bytes(damaged.read_bytes()[:100])
+        encoder.spoil = None
+        embedded = run(collection, encoder)
+        assert encoder.views[3:] == [["three", "four"], ["five", "six"], ["seven"]]
+        assert np.allclose(np.concatenate(vectors(embedded, "long.txt")), np.concatenate(encoder.encode_views(words)))
+        assert len(list((collection.root / "vectors").rglob("*.npz"))) == 1
 
 
 COLOURS: Mapping[str, Sequence[str]] = {"a.pdf": ["red", "lime", "blue"], "b.pdf": ["white", "black"]}
@@ -254,13 +281,16 @@ def test_a_picture_that_cannot_be_had_is_told_and_the_others_go_on(tmp_path: Pat
         assert encoder.views == [["#ff0000", "#0000ff", "#000000"]]
         assert [embedded.stored[name].lengths.tolist() for name in COLOURS] == [[1, 0, 1], [0, 1]]
         texts = {collection.quote(one.quote).text: one.reason for one in embedded.unreadable}
-        assert texts["lime"] == "'a.pdf' cannot be drawn"
+        assert texts["lime"].endswith(": 'a.pdf' cannot be drawn")
         assert "truncated" in texts["white"]
         assert len(texts) == 2
 
-        drawn = len(pictures.drawn)
-        assert run(collection, encoder, pictures=pictures).unreadable == []
-        assert len(pictures.drawn) == drawn
+        again = run(collection, encoder, pictures=pictures)
+        assert (again.unreadable, again.encoded) == (embedded.unreadable, 0)
+        pictures.broken = set()
+        mended = run(collection, encoder, pictures=pictures)
+        assert (mended.fresh, [collection.quote(one.quote).text for one in mended.unreadable]) == ({"a.pdf"}, ["white"])
+        assert mended.stored["a.pdf"].lengths.tolist() == [1, 1, 1]
 
 
 def test_all_pictures_of_a_document_may_be_damaged(tmp_path: Path) -> None:

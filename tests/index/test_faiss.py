@@ -257,9 +257,16 @@ def overwrite(path: Path) -> None:
     path.write_bytes(bytes(path.stat().st_size))
 
 
+def flip(path: Path) -> None:
+    """One wrong byte, in the middle of a vector or of a row."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
 @pytest.mark.parametrize("kind", ["flat", "fp16", "hnsw", "ivfpq"])
 @pytest.mark.parametrize("name", ["vectors.faiss", "items.npz"])
-@pytest.mark.parametrize("damage", [cut, empty, overwrite, Path.unlink])
+@pytest.mark.parametrize("damage", [cut, empty, overwrite, flip, Path.unlink])
 def test_damaged_files_are_named(kind: str, name: str, damage: Any, tmp_path: Path) -> None:
     index = index_of(kind, clustered(50))
     reopened(index, tmp_path / "saved")

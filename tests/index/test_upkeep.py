@@ -7,9 +7,10 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
-from quoteweave.core.errors import EndpointUnreachable, MissingExtra, QuoteweaveError
-from quoteweave.index import kinds, lexical
+from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
+from quoteweave.index import kinds, lexical, views
 from quoteweave.index.collection import Collection
+from quoteweave.index.manifests import manifest_of
 from quoteweave.index.upkeep import indexes_behind, refresh_indexes
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
@@ -70,9 +71,39 @@ def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection,
         assert refresh_indexes(port, writer) == ()
     assert held(store) == ["coal", "salt"]
     assert [(manifest.spec, manifest.count) for manifest in indexes_behind(port)] == [("fake", 2)]
-    store.refresh_if_free()
+    with port.writer() as writer:
+        store.refresh(writer)
     assert held(store) == ["coal", "salt", "wool"]
     assert indexes_behind(port) == []
+
+
+def test_an_index_that_another_version_made_in_another_way_is_left_alone_and_told(
+    port: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(port, FakeEncoder())
+    (before,) = [state for state in port.indexes() if state.fingerprint != lexical.FINGERPRINT]
+    monkeypatch.setattr(views, "VERSION", views.VERSION + 1)
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        (note,) = refresh_indexes(port, writer)
+    assert "another version of quoteweave made it" in note
+    assert [state for state in port.indexes() if state.fingerprint != lexical.FINGERPRINT] == [before]
+    with pytest.raises(FingerprintMismatch):
+        VectorStore(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
+
+
+def test_vectors_that_an_index_still_reads_outlive_their_document(port: Collection) -> None:
+    store = built(port, FakeEncoder())
+    (manifest,) = [found for state in port.indexes() if (found := manifest_of(state)) is not None]
+    with port.writer() as writer:
+        writer.remove("a.txt")  # and no index hears of it, as where the process is killed
+    kept = {path.stem for path in (port.root / "vectors").rglob("*.npz")}
+    assert kept >= set(manifest.documents.values())
+    with port.writer() as writer:
+        refresh_indexes(port, writer)
+    kept = {path.stem for path in (port.root / "vectors").rglob("*.npz")}
+    assert manifest.documents["a.txt"] not in kept
+    assert held(store) == ["coal", "salt"]
 
 
 def test_a_renamed_document_and_one_without_words_need_no_encoder(port: Collection, tmp_path: Path) -> None:

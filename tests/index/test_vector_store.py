@@ -1,7 +1,7 @@
 """Indexes of vectors: built, kept in step, refused, mended and dropped. What searches them is plain numpy here."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,12 +14,14 @@ from quoteweave.core.errors import (
     CollectionLocked,
     FingerprintMismatch,
     IndexMissing,
+    ModelFailed,
     StorageError,
     UsageError,
 )
+from quoteweave.core.protocols import Setting
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
-from quoteweave.index.opened import manifest_of
+from quoteweave.index.manifests import manifest_of
 from quoteweave.index.vector_store import IndexReport, VectorStore, drop_index, make_plan
 from quoteweave.index.vectors import Shard
 from quoteweave.testing import FakeEncoder
@@ -96,7 +98,7 @@ def test_an_index_is_brought_up_to_date_by_what_has_changed(port: Collection, tm
         writer.remove("a.txt")
     add(port, tmp_path, "b.txt", "coal", "tin")
     add(port, tmp_path, "c.txt", "wool")
-    store.refresh_if_free()
+    build(store)
     assert sorted(found(store, "coal")) == ["coal", "tin", "wool"]
     assert encoder.views[1:] == [["coal", "tin", "wool"]]
     assert len(folders(port)) == len(list((port.root / "indexes").glob("*/*"))) == 1
@@ -111,7 +113,8 @@ def test_what_is_up_to_date_is_not_written_again(port: Collection) -> None:
     assert port.indexes() == before
     with port.writer() as writer:
         writer.set_metadata("a.txt", {"year": "2020"})
-    store.refresh_if_free()
+    assert store.lacking() is None
+    build(store)
     assert port.indexes() == [before[0].model_copy(update={"revision": port.revision()})]
     assert store.current(opened) is opened
 
@@ -119,16 +122,15 @@ def test_what_is_up_to_date_is_not_written_again(port: Collection) -> None:
 def test_an_index_that_was_never_built_is_missing_and_the_command_is_told(port: Collection) -> None:
     store = store_of(port, FakeEncoder(), "hnsw")
     command = f"quoteweave index fake@hnsw -c {port.root}"
-    for ask in (store.refresh_if_free, store.current):
-        with pytest.raises(IndexMissing, match=f"^the index fake@hnsw has not been built; build it with: {command}$"):
-            ask()
+    with pytest.raises(IndexMissing, match=f"^the index fake@hnsw has not been built; build it with: {command}$"):
+        store.current()
 
 
 def test_an_index_of_other_settings_is_refused_until_it_is_replaced(port: Collection) -> None:
     old, new = store_of(port, FakeEncoder(settings={"max_length": 512})), store_of(port, FakeEncoder())
     build(old)
     told = rf"built with other settings \(max_length: 512 → None\).*quoteweave index fake -c {port.root} --replace$"
-    for refused in (new.refresh_if_free, new.current, lambda: build(new)):
+    for refused in (new.current, lambda: build(new)):
         with pytest.raises(FingerprintMismatch, match=told):
             refused()
     assert found(old, "salt")[0] == "salt"
@@ -225,14 +227,33 @@ def test_an_empty_collection_and_one_of_which_all_was_removed(tmp_path: Path) ->
         assert found(store, "salt") == ["wool"]
 
 
-def test_while_another_writes_the_index_stays_as_it_is(port: Collection) -> None:
+def test_what_an_index_lacks_is_told_and_what_was_removed_is_not(port: Collection, tmp_path: Path) -> None:
     store = store_of(port, FakeEncoder())
     build(store)
     with port.writer() as writer:
         writer.remove("a.txt")
-        before = port.indexes()
-        store.refresh_if_free()
-        assert port.indexes() == before
+    assert store.lacking() is None
+    add(port, tmp_path, "b.txt", "tin")
+    command = f"quoteweave index fake -c {port.root}"
+    assert store.lacking() == f"the index fake lacks b.txt, so nothing is found there; add it with: {command}"
+    add(port, tmp_path, "c.txt", "wool")
+    assert (store.lacking() or "").startswith("the index fake lacks b.txt and 1 more, so nothing is found there; ")
+    build(store)
+    assert store.lacking() is None
+
+
+UNSAID: Mapping[str, Setting] = {"dimensions": None}
+
+
+def test_a_model_that_changes_its_dimension_needs_replace(port: Collection, tmp_path: Path) -> None:
+    build(store_of(port, FakeEncoder(dimension=8, settings=UNSAID)))
+    add(port, tmp_path, "c.txt", "wool")
+    store = store_of(port, FakeEncoder(dimension=16, settings=UNSAID))
+    with pytest.raises(ModelFailed, match=r"gave 16 numbers .* have 8; .* --replace$"):
+        build(store)
+    report = build(store, replace=True)
+    assert (report.encoded, report.items) == (5, 5)
+    assert store.current().manifest.dimension == 16
 
 
 class Outside(PlainIndex):

@@ -7,7 +7,7 @@ import pytest
 from made_collections import made_quote
 
 from quoteweave.core.errors import EndpointUnreachable
-from quoteweave.core.protocols import Expansion
+from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
 from quoteweave.core.splits import C15, C20, TOP_10, Split
 from quoteweave.pipeline.search import Retrieved, Search
@@ -51,12 +51,14 @@ class Backwards:
 
     name = "backwards"
 
-    def __init__(self) -> None:
+    def __init__(self, note: str | None = None) -> None:
+        self.note = note
         self.given: list[tuple[str, list[str]]] = []
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         self.given.append((query.text, [hit.quote.text for hit in hits]))
-        return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(reversed(hits), 1)]
+        backwards = [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(reversed(hits), 1)]
+        return Reranking(hits=tuple(backwards), note=self.note)
 
 
 def shelf(texts: int, images: int) -> Shelf:
@@ -153,6 +155,11 @@ def test_the_trace_tells_what_was_done() -> None:
     assert set(trace.seconds) == {"expand", "search", "rerank"}
 
 
+def test_notes_of_expander_and_reranker_stand_in_the_trace_once_each() -> None:
+    search = Search(shelf(3, 3), expander=Clauses("a", note="no clauses"), reranker=Backwards("no order"))
+    assert context(search).trace.notes == ("no clauses", "no order")
+
+
 def test_without_steps_the_trace_holds_the_question_alone() -> None:
     trace = context(Search(shelf(1, 0))).trace
     assert (trace.clauses, trace.notes, trace.expander, trace.reranker) == (("grain",), (), None, None)
@@ -162,7 +169,7 @@ def test_errors_of_a_reranker_come_through_as_they_are() -> None:
     class Broken:
         name = "broken"
 
-        async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
             raise EndpointUnreachable("no answer")
 
     with pytest.raises(EndpointUnreachable, match="no answer"):

@@ -1,6 +1,7 @@
 """Whatever is put, replaced and removed: what is gone is never found again, through any index, and what stays is."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -35,7 +36,7 @@ changes = st.lists(
 
 
 def follow(root: Path, kinds: Sequence[str], unit: Literal["quote", "page"], done: Sequence[Change]) -> None:
-    """Makes the changes one by one; after each, all indexes must find all that is there and nothing else."""
+    """Makes the changes one by one; no index may ever find what is gone, and one brought up to date finds all."""
     there: dict[str, tuple[str, ...]] = {"old.txt": WORDS}
     with make_collection(root, {"old.txt": WORDS}) as collection:
         encoders = {kind: FakeEncoder(many=kind in OF_MANY) for kind in kinds}
@@ -53,7 +54,7 @@ def follow(root: Path, kinds: Sequence[str], unit: Literal["quote", "page"], don
             for kind, retriever in retrievers.items():
                 if how == "index":
                     retriever.refresh()
-                check(retriever, there, (number, kind))
+                check(retriever, there, (number, kind), complete=how == "index")
 
 
 def change(collection: Collection, folder: Path, name: str | None, texts: Sequence[str] | None, keeps_up: bool) -> None:
@@ -66,16 +67,19 @@ def change(collection: Collection, folder: Path, name: str | None, texts: Sequen
             assert refresh_indexes(collection, writer) == ()
 
 
-def check(retriever: VectorRetriever, there: Mapping[str, Sequence[str]], at: object) -> None:
-    everything = sorted((name, text) for name, texts in there.items() for text in texts)
+def check(retriever: VectorRetriever, there: Mapping[str, Sequence[str]], at: object, *, complete: bool) -> None:
+    everything = Counter((name, text) for name, texts in there.items() for text in texts)
     found = retriever.search([Query(text=word) for word in WORDS], 100)
     for word, hits in zip(WORDS, found, strict=True):
-        assert sorted((hit.quote.document, hit.quote.text) for hit in hits) == everything, (at, word)
+        said = Counter((hit.quote.document, hit.quote.text) for hit in hits)
+        assert said == everything if complete else said <= everything, (at, word)
     for name in there:
         (hits,) = retriever.search([Query(text="grain")], 100, where=Filter(documents=(name,)))
-        assert sorted(hit.quote.text for hit in hits) == sorted(there[name]), at
-    alive = set(retriever.collection.select().tolist())
-    assert set(retriever.search_rows([Query(text="grain")], 100)[0].rows.tolist()) <= alive
+        said = Counter((name, hit.quote.text) for hit in hits)
+        assert said == Counter((name, text) for text in there[name]) if complete else said <= everything, at
+    if complete:
+        alive = set(retriever.collection.select().tolist())
+        assert set(retriever.search_rows([Query(text="grain")], 100)[0].rows.tolist()) <= alive
 
 
 @pytest.mark.parametrize("kind", ["flat", "fp16", "hnsw", "ivfpq", "exact", "two-stage", "pool2", "binary"])

@@ -16,6 +16,8 @@ from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
 from quoteweave.index.vectors import Found, Scope
 from quoteweave.retrievers import vector
+from quoteweave.retrievers.fusion import FusedRetriever
+from quoteweave.retrievers.hybrid import SplitHybrid
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import PageScope, VectorRetriever
 from quoteweave.testing import FakeEncoder
@@ -107,6 +109,7 @@ def test_a_filter_holds_for_documents_that_came_since(port: Collection, tmp_path
     assert texts(retriever, "wool", where=images) == ["Grain by ship"]
     with port.writer() as writer:
         put(writer, tmp_path, "c.txt", [made_quote("Wool", layout="table")])
+    retriever.refresh()
     assert texts(retriever, "wool", where=images) == ["Wool", "Grain by ship"]
 
 
@@ -163,14 +166,22 @@ def test_without_an_index_nothing_is_searched(port: Collection) -> None:
     assert encoder.queries == []
 
 
-def test_an_index_that_is_behind_is_brought_up_to_date(port: Collection, tmp_path: Path) -> None:
+def test_a_search_only_reads_and_says_what_the_index_lacks(port: Collection, tmp_path: Path) -> None:
     encoder = FakeEncoder()
     retriever = built(port, encoder)
+    assert retriever.notes() == ()
     with port.writer() as writer:
         writer.remove("a.txt")
         put(writer, tmp_path, "c.txt", [made_quote("Wool")])
-    assert sorted(texts(retriever, "wool")) == ["Coal", "Fish by night", "Grain by rail", "Wool"]
-    assert encoder.views[1:] == [["Wool"]]
+    before = port.indexes()
+    assert sorted(texts(retriever, "wool")) == ["Coal", "Fish by night", "Grain by rail"]
+    (note,) = retriever.notes()
+    assert note.startswith("the index fake lacks c.txt, so nothing is found there; add it with: quoteweave index fake")
+    assert FusedRetriever([retriever, retriever]).notes() == SplitHybrid(retriever, retriever).notes() == (note,)
+    assert (len(encoder.views), port.indexes()) == (1, before)
+    retriever.refresh()
+    assert texts(retriever, "wool", 1) == ["Wool"]
+    assert retriever.notes() == ()
 
 
 def test_while_another_writes_what_was_removed_is_not_found_and_others_take_its_place(
@@ -273,6 +284,7 @@ def test_pages_that_were_removed_give_way_to_others(port: Collection, tmp_path: 
     with port.writer() as writer:
         put(writer, tmp_path, "b.txt", [made_quote("Fish")])
         assert texts(retriever, "coal", 2) == ["Grain by ship", "Timber by rail"]
+    retriever.refresh()
     assert texts(retriever, "fish", 1) == ["Fish"]
 
 
@@ -336,6 +348,7 @@ def test_threads_search_while_documents_change(port: Collection, tmp_path: Path)
             for number in range(20):
                 with port.writer(wait_s=30) as writer:
                     put(writer, tmp_path, "c.txt", [made_quote(f"Wool {number}")])
+                    retriever.store.refresh(writer)
         finally:
             done.set()
         assert min(thread.result() for thread in searching) > 0

@@ -1,0 +1,96 @@
+"""Shards that are being made: their parts are stored as they come, so that a killed run loses no more than one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.index.collection import Collection
+from quoteweave.index.records import IndexPlan
+from quoteweave.index.writer import Writer, part_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Vectors = np.ndarray[Any, Any]
+
+
+@dataclass(slots=True)
+class PendingShard:
+    """The shard of documents of equal views, some of which are still to be encoded."""
+
+    key: str
+    names: list[str]
+    places: Sequence[int]
+    """Which items have views, in the order in which these are encoded."""
+    lengths: list[int]
+    """Vectors of each item; 0 where there are none, or not yet."""
+    done: int = 0
+    """How many of the places are done with."""
+    _vectors: "list[Vectors]" = field(default_factory=list)
+    _parts: int = 0
+    _in_parts: int = 0
+    """How many of the places, and of the matrices, are in parts that are stored."""
+    _matrices_in_parts: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether all views are done with."""
+        return self.done == len(self.places)
+
+    def add(self, matrix: "Vectors | None") -> None:
+        """What the encoder made of the next view; None where it could not be had."""
+        if matrix is not None:
+            self.lengths[self.places[self.done]] = len(matrix)
+            self._vectors.append(matrix)
+        self.done += 1
+
+    def resume(self, collection: Collection, plan: IndexPlan, dimension: int) -> int:
+        """Takes up the parts that a stopped run left; the dimension of their vectors, or the one given.
+
+        Parts of another dimension, and such as hold more than all views but the last, are not of this shard.
+        """
+        while (arrays := collection.shards.get(part_of(plan.shards, self._parts), self.key)) is not None:
+            vectors, lengths = arrays["vectors"], arrays["lengths"]
+            fits = not len(vectors) or dimension in (0, vectors.shape[1])
+            if not fits or self.done + len(lengths) >= len(self.places):
+                break
+            for place, length in zip(self.places[self.done :], lengths.tolist(), strict=False):
+                self.lengths[place] = length
+            if len(vectors):
+                dimension = vectors.shape[1]
+                self._vectors.append(vectors)
+            self.done += len(lengths)
+            self._stored_part()
+        return dimension
+
+    def store_part(self, collection: Collection, writer: Writer, plan: IndexPlan) -> None:
+        """Stores what has come since the last part. Raises StorageError where the disk is full or refuses."""
+        fingerprint = part_of(plan.shards, self._parts)
+        lengths = [self.lengths[place] for place in self.places[self._in_parts : self.done]]
+        put(collection, plan, (fingerprint, self.key), self._vectors[self._matrices_in_parts :], lengths)
+        writer.keep_shards(fingerprint, {self.names[0]: self.key})
+        self._stored_part()
+
+    def store(self, collection: Collection, writer: Writer, plan: IndexPlan, names: Sequence[str]) -> None:
+        """Stores the shard and ties it to these documents. Raises StorageError where the disk is full or refuses."""
+        put(collection, plan, (plan.shards, self.key), self._vectors, self.lengths)
+        writer.keep_shards(plan.shards, dict.fromkeys(names, self.key))
+        if self._parts:
+            writer.forget_parts(plan.shards, self.names[0])
+
+    def _stored_part(self) -> None:
+        self._parts, self._in_parts, self._matrices_in_parts = self._parts + 1, self.done, len(self._vectors)
+
+
+def put(
+    collection: Collection,
+    plan: IndexPlan,
+    name: tuple[str, str],
+    vectors: "Sequence[Vectors]",
+    lengths: Sequence[int],
+) -> None:
+    """Stores vectors as a shard under a fingerprint and a key."""
+    import numpy as np
+
+    joined = np.concatenate(vectors) if vectors else np.empty((0, 0), dtype=plan.dtype)
+    collection.shards.put_vectors(*name, joined, lengths)
