@@ -1,5 +1,7 @@
 """`quoteweave models`: the catalogue of models."""
 
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,11 +10,18 @@ from quoteweave.cli.options import JsonOption
 from quoteweave.cli.output import console, plain, print_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from quoteweave.retrievers.catalogue import ModelRow
     from quoteweave.retrievers.rerankers import RerankerRow
 
 JSON = """--json prints two lists, retrievers and rerankers; each entry holds the model's row: name,
 checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
+
+# What stands in brackets behind a licence: of which part it is, or who says so.
+_REMARK = re.compile(r" \([^)]*\)")
+# Characters of a line that all else takes.
+WITHOUT_CHECKPOINT = 76
 
 
 def models(
@@ -24,11 +33,13 @@ def models(
     Any name takes another checkpoint, as in bge=/path/to/folder. The sparse
     retrievers lexical, bm25 and tfidf need no model.
     """
-    from quoteweave.core.errors import UsageError
     from quoteweave.retrievers.catalogue import catalogue
     from quoteweave.retrievers.rerankers import reranker_rows
+    from quoteweave.retrievers.spec import unknown
 
     rows, rerankers = catalogue(), reranker_rows()
+    if name is not None and name not in {**rows, **rerankers}:
+        raise unknown("model", name, [*rows, *rerankers])
     if as_json:
         print_json(
             {
@@ -38,53 +49,52 @@ def models(
         )
     elif name is None:
         _show_all(list(rows.values()), list(rerankers.values()))
-    elif name in {**rows, **rerankers}:
+    else:
         row = rows[name] if name in rows else rerankers[name]
         _show_one(row.model_dump(mode="json"))
-    else:
-        raise UsageError(f"no model is named {name!r}; quoteweave models lists them")
 
 
 def _show_all(rows: "list[ModelRow]", rerankers: "list[RerankerRow]") -> None:
-    from rich.table import Column, Table
+    out = console()
+    # A checkpoint that is cut is of no use, so where one has no room none is shown.
+    wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
+    vectors = [f"{'many' if row.many else 'one'} × {row.dimension}" for row in rows]
+    retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
+    out.print(retrieve, "", _table("reranker", rerankers, {}, wide), "")
+    out.print("quoteweave models NAME shows all that is known of one.")
 
-    # Names are there to be typed, so they are never cut, however narrow the terminal.
-    table = Table(
-        Column("retriever", min_width=max(len(row.name) for row in rows)),
-        "reads",
-        "vectors",
-        "dimension",
-        "download",
-        "GPU",
-        "licence",
-        "checkpoint",
-        box=None,
-        pad_edge=False,
-    )
-    for row in rows:
-        table.add_row(
-            row.name,
-            row.reads,
-            "many" if row.many else "one",
-            str(row.dimension),
-            f"{row.download_gb:g} GB",
-            f"{row.gpu_gb:g} GB",
-            plain(row.licence),
-            plain(row.checkpoint),
-        )
-    longest = max(len(row.name) for row in rerankers)
-    rest = Table(
-        Column("reranker", min_width=longest), "download", "GPU", "licence", "checkpoint", box=None, pad_edge=False
-    )
-    for other in rerankers:
-        sizes = (f"{other.download_gb:g} GB", f"{other.gpu_gb:g} GB")
-        rest.add_row(other.name, *sizes, plain(other.licence), plain(other.checkpoint))
-    console().print(table, "", rest)
+
+def _table(
+    title: str, rows: "Sequence[ModelRow | RerankerRow]", more: Mapping[str, Sequence[str]], wide: bool
+) -> "Table":
+    from rich.table import Table
+
+    columns = {
+        title: [row.name for row in rows],
+        **more,
+        "download": [f"{row.download_gb:g} GB" for row in rows],
+        "GPU": [f"{row.gpu_gb:g} GB" for row in rows],
+        "licence": [_REMARK.sub("", row.licence) for row in rows],
+        **({"checkpoint": [row.checkpoint for row in rows]} if wide else {}),
+    }
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, cells in columns.items():
+        # Names are there to be typed, so they are never cut, however narrow the terminal.
+        table.add_column(name, no_wrap=True, min_width=max(map(len, cells)) if name == title else None)
+    for row_cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row_cells))
+    return table
 
 
 def _show_one(fields: dict[str, object]) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
     for field, value in fields.items():
-        if value not in (None, ""):
-            console().print(
-                plain(f"{field:<18}", "bold").append_text(plain(repr(value) if value == "" else str(value)))
-            )
+        part = field.removesuffix("_revision")
+        has_none = part != field and fields[part if part in fields else f"{part}_checkpoint"] is None
+        if value not in (None, "") and not has_none:
+            # Spaces and line breaks at the end of a prefix count.
+            exact = isinstance(value, str) and value != " ".join(value.split())
+            table.add_row(plain(field, "bold"), plain(repr(value) if exact else str(value)))
+    console().print(table)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from quoteweave.retrievers.registry import Means
 
 DEFAULT = "lexical"
+MOST_SHOWN = 80  # characters of what was searched for
 _PANEL = "Retrieval"
 
 RetrieversOption = Annotated[
@@ -133,6 +134,6 @@ def tell_trace(trace: "Trace") -> None:
     if trace.expander is not None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
-            tell(f"searched for: {first}{' …' if rest else ''}")
+            tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
     for note in trace.notes:
         tell(f"note: {note}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from quoteweave.endpoints.http import Address, Connection, openai_address, sendable
+from quoteweave.endpoints.http import Address, Connection, beginning, openai_address, sendable
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -21,7 +21,7 @@ _WANTED = "list of embeddings"
 
 class _Item(BaseModel):
     index: int
-    embedding: list[float]
+    embedding: list[float | None]  # some servers write null for a number that is none
 
 
 class _Usage(BaseModel):
@@ -93,13 +93,17 @@ class EmbeddingsClient:
 
         try:
             async with connection, asyncio.TaskGroup() as tasks:
-                started = [tasks.create_task(embedded(batch)) for batch in _batches(texts, self._batch_size)]
+                batches = list(_batches(texts, self._batch_size))
+                started = [tasks.create_task(embedded(batch)) for batch in batches]
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         parts = [task.result() for task in started]
-        dimensions = sorted({part.vectors.shape[1] for part in parts})
-        if len(dimensions) > 1:
-            raise connection.wrong(f"vectors of {dimensions[0]} and of {dimensions[-1]} numbers")
+        for batch, part in zip(batches, parts, strict=True):
+            first, other = parts[0].vectors.shape[1], part.vectors.shape[1]
+            if first != other:
+                raise connection.wrong(
+                    f"vectors of {first} and of {other} numbers, these for {_named(texts, batch[0])}"
+                )
         vectors = [part.vectors for part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
         tokens = [part.tokens for part in parts if part.tokens is not None]
         return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None)
@@ -112,30 +116,39 @@ class EmbeddingsClient:
             request["dimensions"] = self.dimensions
         longest = max(batch, key=lambda i: len(texts[i]))
         advice = (
-            f"send shorter texts, or fewer at once (batch_size); the longest of these {len(batch)} is text "
-            f"{longest + 1} of {len(texts)}, with {len(texts[longest])} characters: {texts[longest][:60]!r}"
+            f"send shorter texts, or fewer at once (batch_size); the longest of these {len(batch)} has "
+            f"{len(texts[longest])} characters and is {_named(texts, longest)}"
         )
         reply = connection.parse(await connection.post("/embeddings", request, advice=advice), _Body, _WANTED)
         items = sorted(reply.data, key=lambda item: item.index)
-        return Embeddings(self._vectors(connection, items, batch), reply.usage.prompt_tokens if reply.usage else None)
+        vectors = self._vectors(connection, items, [_named(texts, i) for i in batch])
+        return Embeddings(vectors, reply.usage.prompt_tokens if reply.usage else None)
 
-    def _vectors(self, connection: Connection, items: list[_Item], batch: range) -> "Matrix":
-        """The vectors of a batch; `batch` says which texts these are of."""
+    def _vectors(self, connection: Connection, items: list[_Item], names: list[str]) -> "Matrix":
+        """The vectors of a batch; `names` say of which texts."""
         import numpy as np
 
-        if [item.index for item in items] != list(range(len(batch))):
-            raise connection.wrong(f"{len(items)} embeddings that are not one for each of {len(batch)} texts")
+        if [item.index for item in items] != list(range(len(names))):
+            raise connection.wrong(
+                f"{len(items)} embeddings that are not one for each of {len(names)} texts, the first of them {names[0]}"
+            )
         dimension = self.dimensions or len(items[0].embedding)
-        other = next((len(item.embedding) for item in items if len(item.embedding) != dimension), None)
-        if other is not None or not dimension:
-            raise connection.wrong(f"a vector of {other or 0} numbers where {dimension or 'some'} were expected")
+        for item, text in zip(items, names, strict=True):
+            if len(item.embedding) != dimension or not dimension:
+                numbers = f"a vector of {len(item.embedding)} numbers where {dimension or 'some'} were expected"
+                raise connection.wrong(f"{numbers}, for {text}")
         with np.errstate(over="ignore"):  # what overflows becomes infinite, and is refused with that
             vectors = np.array([item.embedding for item in items], dtype=np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
-            number = batch[int(np.argmin(finite))] + 1
-            raise connection.wrong(f"numbers that are not finite (NaN or infinite) for text {number}")
+            text = names[int(np.argmin(finite))]
+            raise connection.wrong(f"numbers that are not finite (NaN or infinite) for {text}")
         return vectors
+
+
+def _named(texts: Sequence[str], number: int) -> str:
+    """A text in a message: its number, and how it begins."""
+    return f"text {number + 1} of {len(texts)}: {beginning(texts[number])!r}"
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[range]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 _LONGEST_QUOTED_MESSAGE = 300
+_LONGEST_BEGINNING = 60
 _ADVICE = {
     401: "check the API key",
     403: "check what the API key may use",
@@ -61,6 +62,11 @@ class Address:
     def host(self) -> str:
         """The machine that what is sent goes to."""
         return urlsplit(self.url).hostname or ""
+
+    @property
+    def destination(self) -> str:
+        """The machine and, where the URL names one, the port, as a person is told them."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
 
 
 def openai_address(model: str, base_url: str | None, api_key: str | None) -> Address:
@@ -137,7 +143,8 @@ class Connection:
     def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
         """The error for an answer that is not what was `wanted`, such as "chat completion"."""
         return EndpointBadResponse(
-            f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: {problem}. "
+            f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: "
+            f"{problem.rstrip('.')}. "
             "Check that the URL is that of an OpenAI-compatible API; it usually ends in /v1."
         )
 
@@ -172,6 +179,12 @@ class Connection:
 def sendable(text: str) -> str:
     """The text, its lone surrogates as question marks; a dash where it is blank, which servers refuse."""
     return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else "-"
+
+
+def beginning(text: str) -> str:
+    """How a text begins, on one line, for a message that says which one is meant."""
+    line = " ".join(text[: 2 * _LONGEST_BEGINNING].split())
+    return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"
 
 
 def one_line(text: str) -> str:

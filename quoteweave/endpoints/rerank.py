@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from quoteweave.core.errors import UsageError
-from quoteweave.endpoints.http import Address, Connection, given, sendable
+from quoteweave.endpoints.http import Address, Connection, beginning, given, sendable
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"
@@ -16,7 +16,7 @@ _WANTED = "list of relevance scores"
 
 class _Result(BaseModel):
     index: int
-    relevance_score: float
+    relevance_score: float | None  # some servers write null for a number that is none
 
 
 class _Body(BaseModel):
@@ -76,7 +76,7 @@ class RerankClient:
         longest = max(range(len(documents)), key=lambda i: len(documents[i]))
         advice = (
             f"send shorter or fewer documents; the longest is document {longest + 1} of {len(documents)}, with "
-            f"{len(documents[longest])} characters: {documents[longest][:60]!r}"
+            f"{len(documents[longest])} characters: {beginning(documents[longest])!r}"
         )
         request = {
             "model": self.model,
@@ -88,13 +88,18 @@ class RerankClient:
             self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries
         ) as connection:
             reply = connection.parse(await connection.post("/rerank", request, advice=advice), _Body, _WANTED)
-            return _scores(connection, reply.results, len(documents))
+            return _scores(connection, reply.results, documents)
 
 
-def _scores(connection: Connection, results: list[_Result], count: int) -> list[float]:
+def _scores(connection: Connection, results: list[_Result], documents: Sequence[str]) -> list[float]:
     results = sorted(results, key=lambda result: result.index)
-    if [result.index for result in results] != list(range(count)):
-        raise connection.wrong(f"{len(results)} scores that are not one for each of {count} documents")
-    if not all(math.isfinite(result.relevance_score) for result in results):
-        raise connection.wrong("scores that are not finite (NaN or infinite)")
-    return [result.relevance_score for result in results]
+    if [result.index for result in results] != list(range(len(documents))):
+        raise connection.wrong(f"{len(results)} scores that are not one for each of {len(documents)} documents")
+    scores = [math.nan if result.relevance_score is None else result.relevance_score for result in results]
+    for number, (score, document) in enumerate(zip(scores, documents, strict=True), 1):
+        if not math.isfinite(score):
+            raise connection.wrong(
+                f"a score that is not finite (NaN or infinite) for document {number} of {len(documents)}: "
+                f"{beginning(document)!r}"
+            )
+    return scores

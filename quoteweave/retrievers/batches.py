@@ -64,22 +64,28 @@ def fitting(name: str) -> Iterator[None]:
         if not _out_of_memory(error):
             raise
         raise ModelFailed(
-            f"{name} does not fit into memory: {str(error).splitlines()[0] if str(error) else 'no memory left'}; "
+            f"{name} does not fit into memory: {_first_line(error)}; "
             "try a smaller --batch-size, --dtype bfloat16 (half the memory), another --device, or a smaller model"
         ) from error
 
 
 def _attempt(encode: "Callable[[list[T]], Matrices]", batch: list[T], name: str) -> "Matrices | None":
     """What `encode` makes of the batch; None where memory ran out and a smaller batch is left to try."""
-    try:
+    if len(batch) == 1:
         with fitting(name):
             return encode(batch)
-    except ModelFailed:
-        if len(batch) == 1:
+    try:
+        return encode(batch)
+    except (RuntimeError, MemoryError) as error:
+        if not _out_of_memory(error):
             raise
     # Not in the handler: there, the error's traceback still holds on to the tensors of the failed batch.
     _release()
     return None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0].rstrip(".") or "no memory left"
 
 
 def _out_of_memory(error: BaseException) -> bool:

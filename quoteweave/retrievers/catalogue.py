@@ -47,7 +47,9 @@ class ModelRow(Record):
     normalize: bool = Field(description="whether vectors are scaled to length 1, so that inner products are cosines")
     dtype: DType = Field(default="float32", description="what it computes in unless told otherwise")
     licence: str = Field(description="of the weights, as the model card names it")
-    download_gb: float = Field(ge=0, description="what is downloaded, in 10⁹ bytes, base and question encoder included")
+    download_gb: float = Field(
+        ge=0, description="10⁹ bytes to download, base and question encoder included; 0 = unknown"
+    )
     gpu_gb: float = Field(ge=0, description="GPU memory that it wants for a small batch, in 10⁹ bytes; roughly")
     remote_code: bool = Field(default=False, description="runs code from the checkpoint, so only with an opt-in")
     source: str = Field(description="the paper, or the model card")
@@ -56,7 +58,9 @@ class ModelRow(Record):
         """The row with another checkpoint in place of its own; itself for None."""
         if checkpoint in (None, self.checkpoint):
             return self
-        return self.model_copy(update={"checkpoint": checkpoint, "revision": "main", "query_checkpoint": None})
+        return self.model_copy(
+            update={"checkpoint": checkpoint, "revision": "main", "query_checkpoint": None, "download_gb": 0}
+        )
 
 
 @cache

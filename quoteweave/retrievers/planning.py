@@ -3,35 +3,44 @@
 import random
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import Field
 
-from quoteweave.core.errors import DocumentError
+from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
+from quoteweave.core.protocols import Encoder
 from quoteweave.core.records import Record
 from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
 from quoteweave.index.shards import shard_key
 from quoteweave.index.views import ItemView
+from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
+from quoteweave.retrievers.encoders.text import TextEncoder
+from quoteweave.retrievers.encoders.visual import PAGE_TOKENS
 from quoteweave.retrievers.vector import VectorRetriever
+from quoteweave.retrievers.weights import locate, required
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PIL.Image import Image
+
+Number = TypeVar("Number", int, float)
 
 CALIBRATION_S = 10.0
 # What is encoded at once while the rate is measured, and of how many documents.
 TEXTS, PICTURES, DOCUMENTS = 64, 4, 40
 # English has about four characters a token; other scripts have fewer.
 CHARACTERS_A_TOKEN = 4
+
+NOT_ASKED = "an endpoint is not asked for a plan"
+NOT_HERE = "its weights are not on this machine, and a plan downloads nothing"
+NOT_SEEN = "nothing of the sample could be read"
 
 
 class Plan(Record):
@@ -42,14 +51,16 @@ class Plan(Record):
     left_out: int = Field(description="quotes or pages without words or picture")
     to_encode: int = Field(description="items that have no vectors yet")
     dimension: int | None = Field(default=None, description="numbers in a vector")
-    vectors_an_item: float | None = Field(default=None, description="mean over a sample of the collection")
+    vectors_an_item: float | None = Field(default=None, description="mean; where nothing was encoded, roughly")
     rate: float | None = Field(default=None, description="items a second, measured on this machine")
     seconds: float | None = Field(default=None, description="to encode what is missing")
+    unmeasured: str | None = Field(default=None, description="why the time is not known")
+    download_bytes: int | None = Field(default=None, description="of weights that were not found on this machine")
     disk_bytes: int | None = Field(default=None, description="vectors and index of all items")
     memory_bytes: int | None = Field(default=None, description="that a search over all of them maps")
     tokens: int | None = Field(default=None, description="that would be sent to an endpoint, roughly")
     price_usd: float | None = Field(default=None, description="what these tokens cost")
-    destination: str | None = Field(default=None, description="host that text is sent to; None for a local model")
+    destination: str | None = Field(default=None, description="host that text would be sent to; None: a local model")
 
 
 @dataclass(slots=True)
@@ -57,7 +68,11 @@ class _Count:
     items: int = 0
     left_out: int = 0
     to_encode: int = 0
-    characters: int = 0
+    tokens: float = 0.0  # of all items, where they are texts; roughly
+    tokens_to_encode: float = 0.0
+    encoded: int = 0
+    vectors: int = 0  # of those that are encoded
+    dimension: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +88,50 @@ def plan_index(
 ) -> Plan:
     """Counts what is missing, and encodes a sample for some seconds to see how fast that goes; nothing is stored.
 
-    An endpoint is not asked, so that nothing is spent: how long it takes is not known, and its price is that of
-    `prices.toml`, unless `usd_per_million` tokens say otherwise. Raises what the encoder raises.
+    Nothing is downloaded either: where the weights are not on this machine, or what runs them is not installed, sizes
+    are the catalogue's, and the time is not known. An endpoint is not asked, so that nothing is spent; its price is
+    that of `prices.toml`, unless `usd_per_million` tokens say otherwise. Raises what the encoder raises.
     """
-    encoder, plan = retriever.encoder, retriever.store.plan
-    count, found = _count(retriever), {}
+    encoder, count = retriever.encoder, _count(retriever)
+    found: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
+    sample = None
     if isinstance(encoder, EndpointEncoder):
-        tokens = count.characters // CHARACTERS_A_TOKEN
-        price = prices().get(encoder.name) if usd_per_million is None else usd_per_million
-        found = {
-            "destination": encoder.destination,
-            "tokens": tokens,
-            "price_usd": None if price is None else tokens * price / 1e6,
-        }
-    elif (sample := _calibrate(retriever, calibration_s)) is not None:
-        each, rate = sample.vectors / sample.encoded, sample.encoded / sample.seconds
-        vectors = count.items * each * sample.dimension * (2 if plan.many else 4)
-        index = count.items * bytes_of_item(plan.kind, sample.dimension, each)
-        found = {
-            "dimension": sample.dimension,
-            "vectors_an_item": each,
-            "rate": rate,
-            "seconds": count.to_encode / rate,
-            "disk_bytes": round(vectors + index),
-            "memory_bytes": round(vectors + index if plan.many else index),
-        }
-    counted = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
-    return Plan.model_validate({"retriever": plan.spec, **counted, **found})
+        found |= _endpoint(encoder, count, usd_per_million)
+    elif count.to_encode:
+        try:
+            sample = _calibrate(retriever, calibration_s)
+            found["unmeasured"] = None if sample else NOT_SEEN
+        except (ModelNotFound, MissingExtra) as error:
+            found["unmeasured"] = NOT_HERE if isinstance(error, ModelNotFound) else str(error)
+            row = _row(encoder)
+            found["download_bytes"] = round(row.download_gb * 1e9) if row else None
+    if not count.to_encode:
+        found["seconds"] = 0.0
+    elif sample is not None:
+        rate = sample.encoded / sample.seconds
+        found |= {"rate": rate, "seconds": count.to_encode / rate}
+    return Plan.model_validate({"retriever": retriever.store.plan.spec, **found, **_sizes(retriever, count, sample)})
+
+
+def together(plans: Sequence[Plan], retriever: str) -> Plan:
+    """What several indexes take that `retriever` needs; not known where that of one is not."""
+    unmeasured = [plan.retriever for plan in plans if plan.unmeasured]
+    hosts = dict.fromkeys(plan.destination for plan in plans if plan.destination)
+    sending = [plan for plan in plans if plan.destination]
+    return Plan(
+        retriever=retriever,
+        items=sum(plan.items for plan in plans),
+        left_out=sum(plan.left_out for plan in plans),
+        to_encode=sum(plan.to_encode for plan in plans),
+        seconds=_sum([plan.seconds for plan in plans]),
+        unmeasured=f"nothing was measured for {', '.join(unmeasured)}" if unmeasured else None,
+        download_bytes=sum(plan.download_bytes or 0 for plan in plans) or None,
+        disk_bytes=_sum([plan.disk_bytes for plan in plans]),
+        memory_bytes=_sum([plan.memory_bytes for plan in plans]),
+        tokens=_sum([plan.tokens for plan in sending]) if sending else None,
+        price_usd=_sum([plan.price_usd for plan in sending]) if sending else None,
+        destination=", ".join(hosts) or None,
+    )
 
 
 @cache
@@ -109,17 +141,49 @@ def prices() -> Mapping[str, float]:
     return {name: float(price) for name, price in tomllib.loads(text)["embeddings"].items()}
 
 
+@contextmanager
+def nothing_downloaded() -> Iterator[None]:
+    """Within it no model is downloaded: one that is not on this machine raises ModelNotFound. For the whole process."""
+    try:
+        constants = required("huggingface_hub.constants")
+    except MissingExtra:  # and so nothing that could download
+        constants = None
+    before = constants and constants.HF_HUB_OFFLINE
+    try:
+        if constants:
+            constants.HF_HUB_OFFLINE = True
+        yield
+    finally:
+        if constants:
+            constants.HF_HUB_OFFLINE = before
+
+
+def _sum(values: Sequence[Number | None]) -> Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
 def _count(retriever: VectorRetriever) -> _Count:
-    count, plan = _Count(), retriever.store.plan
+    count, plan, row = _Count(), retriever.store.plan, _row(retriever.encoder)
+    most = (row and row.passage_length) or float("inf")
+    missing = set[str]()
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
-        seen = [view for view in views if view.key is not None]
+        seen = [view.key for view in views if view.key is not None]
+        tokens = sum(min(len(key) / CHARACTERS_A_TOKEN, most) for key in seen) if plan.view != "image" else 0.0
         count.items += len(seen)
         count.left_out += len(views) - len(seen)
+        count.tokens += tokens
         key = shard_key([view.key or "" for view in views])
-        if retriever.collection.shards.vectors(plan.shards, key) is None:
+        stored = retriever.collection.shards.vectors(plan.shards, key)
+        if stored is not None:
+            count.encoded += int((stored.lengths > 0).sum())
+            count.vectors += int(stored.lengths.sum())
+            count.dimension = stored.dimension or count.dimension
+        elif key not in missing:  # equal documents are encoded once
+            missing.add(key)
             count.to_encode += len(seen)
-            count.characters += sum(len(view.key or "") for view in seen) if plan.view != "image" else 0
+            count.tokens_to_encode += tokens
     return count
 
 
@@ -127,23 +191,64 @@ def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
     return document_views(retriever.collection, retriever.store.plan, document, retriever.store.pictures)
 
 
+def _row(encoder: Encoder) -> ModelRow | None:
+    """What the catalogue says of the encoder's checkpoint; None for one that is not the catalogue's."""
+    row = encoder.row if isinstance(encoder, TextEncoder) else None
+    return row if row is not None and catalogue().get(row.name) == row else None
+
+
+def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | None) -> Mapping[str, object]:
+    tokens = round(count.tokens_to_encode)
+    price = prices().get(encoder.name) if usd_per_million is None else usd_per_million
+    cost = None if price is None else tokens * price / 1e6
+    unmeasured = NOT_ASKED if count.to_encode else None
+    return {"destination": encoder.destination, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
+
+
+def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) -> Mapping[str, object]:
+    """Of what was encoded now, or else before, or else as the catalogue has it."""
+    plan, row = retriever.store.plan, _row(retriever.encoder)
+    if sample is not None:
+        dimension, each = sample.dimension, sample.vectors / sample.encoded
+    elif count.encoded:
+        dimension, each = count.dimension, count.vectors / count.encoded
+    elif row is not None:
+        of_many = float(PAGE_TOKENS) if row.reads == "image" else count.tokens / max(count.items, 1)
+        dimension, each = row.dimension, of_many if row.many else 1.0
+    else:
+        return {}
+    vectors = count.items * each * dimension * (2 if plan.many else 4)
+    index = count.items * bytes_of_item(plan.kind, dimension, each)
+    return {
+        "dimension": dimension,
+        "vectors_an_item": each,
+        "disk_bytes": round(vectors + index),
+        "memory_bytes": round(vectors + index if plan.many else index),
+    }
+
+
 def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
-    """Encodes parts of the collection for that long; None where there is nothing to encode."""
-    contents = _contents(retriever)
-    at_once = PICTURES if retriever.encoder.reads == "image" else TEXTS
+    """Encodes parts of the collection for that long; None where nothing of it can be loaded.
+
+    Raises ModelNotFound, before anything heavy is imported, for weights that would have to be downloaded.
+    """
+    encoder, contents = retriever.encoder, _contents(retriever)
+    at_once = PICTURES if encoder.reads == "image" else TEXTS
     encoded = vectors = dimension = 0
     taken = 0.0
-    first = list(islice(contents, at_once))
-    if first:
-        retriever.encoder.encode_views(cast("Sequence[str]", first[:1]))  # loads the weights
-    batch = first
-    while batch:
-        start = time.perf_counter()
-        matrices = retriever.encoder.encode_views(cast("Sequence[str]", batch))
-        taken += time.perf_counter() - start
-        encoded, vectors = encoded + len(matrices), vectors + sum(map(len, matrices))
-        dimension = matrices[0].shape[1]
-        batch = list(islice(contents, at_once)) if taken < seconds else []
+    batch = list(islice(contents, at_once))
+    with nothing_downloaded():
+        if batch:
+            if isinstance(encoder, TextEncoder):
+                locate(encoder.row.checkpoint, encoder.row.revision)
+            encoder.encode_views(cast("Sequence[str]", batch[:1]))  # loads the weights
+        while batch:
+            start = time.perf_counter()
+            matrices = encoder.encode_views(cast("Sequence[str]", batch))
+            taken += time.perf_counter() - start
+            encoded, vectors = encoded + len(matrices), vectors + sum(map(len, matrices))
+            dimension = matrices[0].shape[1]
+            batch = list(islice(contents, at_once)) if taken < seconds else []
     return _Sample(encoded, vectors, dimension, taken) if encoded else None
 
 

@@ -1,9 +1,9 @@
 """Retrievers by name, for the command line, configuration files and HTTP; code passes objects. Names: see `spec.py`."""
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
@@ -13,7 +13,7 @@ from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import RULES, FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
-from quoteweave.retrievers.spec import Spec, parse_spec
+from quoteweave.retrievers.spec import Spec, no_suffix, parse_spec, unknown
 from quoteweave.retrievers.weights import Hardware
 
 DEFAULT = "lexical"
@@ -117,12 +117,12 @@ def make_encoder_of(spec: Spec, means: Means) -> Encoder:
     if spec.name == ANY_CHECKPOINT and spec.checkpoint:
         return make_encoder(row_for_path(spec.checkpoint), hardware, spec.checkpoint)
     if spec.name not in catalogue() or spec.endpoint or spec.url:
-        raise UsageError(_unknown(spec.name))
+        raise _unknown(spec.name)
     return make_encoder(catalogue()[spec.name], hardware, spec.checkpoint)
 
 
 def _single(text: str, collection: Collection, means: Means) -> Retriever:
-    spec = parse_spec(text)
+    spec = _checked(text)
     if spec.name in SPARSE:
         if spec != Spec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
@@ -133,11 +133,17 @@ def _single(text: str, collection: Collection, means: Means) -> Retriever:
 
 
 def _is_known(text: str) -> bool:
-    try:
-        spec = parse_spec(text)
-    except UsageError:
-        return False
-    return spec.name in SPARSE or spec.name in catalogue() or spec.name in (ENDPOINT, ANY_CHECKPOINT)
+    name = re.split(r"[@=:]", text.strip(), maxsplit=1)[0]
+    return name in SPARSE or name in catalogue() or name in (ENDPOINT, ANY_CHECKPOINT)
+
+
+def _checked(text: str) -> Spec:
+    """The spec. Raises UsageError where what stands behind the last `@` was meant for a suffix, as no path ends so."""
+    spec = parse_spec(text)
+    path, at, suffix = (spec.checkpoint or "").rpartition("@")
+    if at and "/" not in suffix and not Path(f"{path}@{suffix}").expanduser().exists():
+        raise no_suffix(text, suffix)
+    return spec
 
 
 def _reads_pictures(text: str) -> bool:
@@ -145,7 +151,7 @@ def _reads_pictures(text: str) -> bool:
     return row is not None and row.reads == "image"
 
 
-def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, [*SPARSE, *catalogue()], n=3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; choose one of: {', '.join(names())}"
-    return f"there is no retriever {name!r}{hint}"
+def _unknown(name: str) -> UsageError:
+    # Of a pair, the part that is wrong.
+    parts = [part for part in name.split("+") if not _is_known(part)]
+    return unknown("retriever", parts[0] if parts else name, names())

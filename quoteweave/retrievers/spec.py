@@ -11,6 +11,8 @@
 Suffixes may follow each other in any order.
 """
 
+import difflib
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from quoteweave.core.errors import UsageError
@@ -52,9 +54,10 @@ class Spec(Record):
 
 
 def parse_spec(text: str) -> Spec:
-    """The parts of a spec; what stands after an `@` that is no suffix belongs to the checkpoint's path.
+    """The parts of a spec; what stands after an `@` that is no suffix belongs to the checkpoint's path or model's name.
 
-    Raises UsageError for one that cannot be read. Whether the name exists is for the registry to say.
+    Raises UsageError for one that cannot be read, or with a suffix that is none behind a name alone. Whether the name
+    exists is for the registry to say.
     """
     rest = text.strip()
     found: dict[str, str] = {}
@@ -70,7 +73,33 @@ def parse_spec(text: str) -> Spec:
     name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
     if not name or (equals and not checkpoint) or (colon and not endpoint):
         raise UsageError(f"{text!r} is no retriever; write it as NAME, NAME=CHECKPOINT or openai:MODEL")
+    for suffix in name.split("@")[1:]:
+        if _field(suffix) is None:
+            raise no_suffix(text, suffix)
     return Spec.model_validate({"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **found})
+
+
+def no_suffix(text: str, suffix: str) -> UsageError:
+    """The error for a spec whose `suffix` is none."""
+    known = [value for values in _FIELDS.values() for value in values]
+    near = nearest(suffix, known)
+    hint = f"did you mean @{' or @'.join(near)}? " if near else ""
+    return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, and an endpoint's @URL")
+
+
+def nearest(text: str, known: Iterable[str]) -> list[str]:
+    """Of `known`, at most three that `text` may have been meant for, the nearest first; capitals make no difference."""
+    by_lower = {name.lower(): name for name in known}
+    if text.lower() in by_lower:
+        return [by_lower[text.lower()]]
+    return [by_lower[lower] for lower in difflib.get_close_matches(text.lower(), by_lower, n=3, cutoff=0.65)]
+
+
+def unknown(what: str, text: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that is not among the `known` ones of its kind, such as "reranker"."""
+    near = nearest(text, known)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of: {', '.join(known)}"
+    return UsageError(f"there is no {what} {text!r}; {hint}")
 
 
 def _field(suffix: str) -> str | None:

@@ -7,8 +7,8 @@ endpoint:MODEL@http://host/v1        a rerank endpoint; without an address that 
 chat, chat:MODEL@http://host/v1      a chat model
 """
 
+import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
@@ -17,6 +17,7 @@ from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import SPARSE, Means, members
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
 from quoteweave.retrievers.sparse import Bm25Retriever
+from quoteweave.retrievers.spec import unknown
 
 EXPANDERS = ("rules", "rm3", "chat")
 ANY_CROSS_ENCODER = "cross-encoder"
@@ -47,9 +48,9 @@ def make_expander(
         if others:
             raise UsageError(f"rm3 repeats words by their weight, for {', '.join(SPARSE)}; {others[0]} cannot use that")
         return Rm3Expander(Bm25Retriever(collection), where=where)
-    model = _chat_model(text, means or Means(), chat)
+    model = _chat_model(text, means or Means(), chat, sent="the question is sent")
     if model is None:
-        raise UsageError(f"there is no expansion {text!r}; choose one of: {', '.join(EXPANDERS)}")
+        raise unknown("expansion", text, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
 
     return ChatExpander(model)
@@ -61,7 +62,9 @@ def make_reranker(text: str, *, means: Means | None = None, chat: ChatModel | No
     Raises UsageError for an unknown name, and for a chat model that nobody named.
     """
     means = means or Means()
-    name, _, checkpoint = text.partition("=")
+    name, equals, checkpoint = text.partition("=")
+    if equals and not checkpoint:
+        raise UsageError(f"{text!r} names no checkpoint; write {name}=PATH")
     if name in reranker_rows():
         return make_local_reranker(reranker_rows()[name], means.hardware, checkpoint or None)
     if name == ANY_CROSS_ENCODER and checkpoint:
@@ -70,21 +73,20 @@ def make_reranker(text: str, *, means: Means | None = None, chat: ChatModel | No
         from quoteweave.endpoints.rerank import RerankClient
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 
-        model_name, url = _at(text.removeprefix("endpoint:"))
+        model_name, url = _at(text, "endpoint:")
         reranker = EndpointReranker(RerankClient(model_name, base_url=url))
         means.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = _chat_model(text, means, chat)
+    model = _chat_model(text, means, chat, sent="the question and the quotes found are sent")
     if model is None:
-        known = [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
-        raise UsageError(f"there is no reranker {text!r}; choose one of: {', '.join(known)}")
+        raise unknown("reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"])
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
 
     return ListwiseReranker(model)
 
 
-def _chat_model(text: str, means: Means, chat: ChatModel | None) -> ChatModel | None:
-    """None where the name is that of no chat model. What is sent by a named one is told; who hands one in tells it."""
+def _chat_model(text: str, means: Means, chat: ChatModel | None, *, sent: str) -> ChatModel | None:
+    """None where that names no chat model. What is `sent` to a named one is told here, or else by who hands one in."""
     if text == "chat":
         if chat is None:
             raise UsageError("which chat model? write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL")
@@ -92,15 +94,16 @@ def _chat_model(text: str, means: Means, chat: ChatModel | None) -> ChatModel | 
     if not text.startswith("chat:"):
         return None
     from quoteweave.endpoints.chat import OpenAIChat
+    from quoteweave.endpoints.http import openai_address
 
-    name, url = _at(text.removeprefix("chat:"))
-    if not name:
-        raise UsageError(f"{text!r} names no model; write chat:MODEL, or chat:MODEL@URL")
-    means.tell(f"the question is sent to {urlsplit(url).hostname if url else 'the endpoint of the environment'}")
+    name, url = _at(text, "chat:")
+    means.tell(f"{sent} to {openai_address(name, url, None).destination}")
     return OpenAIChat(name, base_url=url)
 
 
-def _at(text: str) -> tuple[str, str | None]:
-    """'MODEL@http://host' as model and address; a model's name may hold an @ itself."""
-    name, at, url = text.rpartition("@")
-    return (name, url) if at and url.startswith(("http://", "https://")) else (text, None)
+def _at(text: str, prefix: str) -> tuple[str, str | None]:
+    """'prefix:MODEL@http://host' as model and address; a model's name may hold an @ itself."""
+    name, *url = re.split(r"@(?=https?://)", text.removeprefix(prefix), maxsplit=1)
+    if not name:
+        raise UsageError(f"{text!r} names no model; write {prefix}MODEL, or {prefix}MODEL@URL")
+    return name, url[0] if url else None

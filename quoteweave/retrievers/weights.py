@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +13,8 @@ from typing import Any
 
 from pydantic import Field
 
-from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, QuoteweaveError
+from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.records import Record
-from quoteweave.retrievers.batches import fitting
 from quoteweave.retrievers.catalogue import DType
 
 # The same weights in forms that nothing here loads, and what training left behind.
@@ -92,7 +91,9 @@ def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None
         raise _missing(checkpoint, f"is neither a folder nor a name on a hub: {error}") from error
     if cached is not None:
         return cached
-    size = f" ({download_gb:.1f} GB)" if download_gb else ""
+    if not download_gb and not constants.HF_HUB_OFFLINE:
+        download_gb = _hub_size(checkpoint, revision)
+    size = f" ({_shown(download_gb)})" if download_gb else ""
     if constants.HF_HUB_OFFLINE:
         raise _missing(checkpoint + size, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded")
     for tell in _listeners:
@@ -109,42 +110,6 @@ def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
     except ValueError as error:
         raise ModelFailed(f"{folder / name} is no JSON: {error}") from error
     return found if isinstance(found, dict) else {}
-
-
-@contextmanager
-def loading(name: str, folder: Path) -> Iterator[None]:
-    """Raises ModelFailed, which names the folder, for whatever a library raises when it loads a model within."""
-    try:
-        with fitting(name), _quiet():
-            yield
-    except QuoteweaveError:
-        raise
-    except Exception as error:
-        # Damaged weights raise errors of a dozen kinds, those of pickle, JSON and safetensors among them.
-        why = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise ModelFailed(f"{name} cannot be loaded from {folder}: {why}") from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps transformers from bars that no terminal shows, and from reports of weights that nothing is missing from."""
-    transformers_logging = required("transformers.utils.logging")
-
-    def tells_of_missing(record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        return "LOAD REPORT" not in text or "MISSING" in text or "MISMATCH" in text
-
-    loader = logging.getLogger("transformers.modeling_utils")
-    loader.addFilter(tells_of_missing)
-    hide = transformers_logging.is_progress_bar_enabled() and not sys.stderr.isatty()
-    if hide:
-        transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        loader.removeFilter(tells_of_missing)
-        if hide:
-            transformers_logging.enable_progress_bar()
 
 
 def identity(checkpoint: str, revision: str = "main") -> str:
@@ -178,17 +143,54 @@ def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
     return None
 
 
+def _shown(gigabytes: float) -> str:
+    return f"{gigabytes:.1f} GB" if gigabytes >= 1 else f"{max(1, round(gigabytes * 1000))} MB"
+
+
+def _hub_size(checkpoint: str, revision: str) -> float | None:
+    """What there is to download, in 10⁹ bytes, as the hub says; None where it says nothing."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
+
+    try:
+        with _quiet_hub():
+            files = HfApi().model_info(checkpoint, revision=revision, files_metadata=True).siblings or []
+    except (HTTPError, OSError):
+        return None  # the download itself will say what is wrong
+    sizes = {file.rfilename: file.size or 0 for file in files}
+    unused = [*UNUSED, PICKLED] if any(name.endswith(".safetensors") for name in sizes) else [*UNUSED]
+    return sum(sizes[name] for name in sizes if not any(fnmatch(name, pattern) for pattern in unused)) / 1e9
+
+
 def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
     from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
 
     try:
-        folder = _snapshot(checkpoint, revision, offline=False)
+        with _quiet_hub():
+            folder = _snapshot(checkpoint, revision, offline=False)
     except (HTTPError, OSError) as error:
-        why = " ".join(str(error).split())
+        why = " ".join(str(error).split()).rstrip(".")
         raise _missing(checkpoint + size, f"could not be downloaded: {why}") from error
     if folder is None:
         raise _missing(checkpoint + size, f"holds no weights at revision {revision}")
     return folder
+
+
+@contextmanager
+def _quiet_hub() -> Iterator[None]:
+    """Keeps back what huggingface_hub logs of attempts that it repeats (the last one's error is raised), and its bars
+    where no terminal shows them."""
+    hub = required("huggingface_hub.utils")
+    before, bars = hub.logging.get_verbosity(), not hub.are_progress_bars_disabled()
+    hub.logging.set_verbosity_error()
+    if bars and not sys.stderr.isatty():
+        hub.disable_progress_bars()
+    try:
+        yield
+    finally:
+        hub.logging.set_verbosity(before)
+        if bars:
+            hub.enable_progress_bars()
 
 
 def _missing(model: str, why: str) -> ModelNotFound:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from quoteweave.core.answers import Completion
-from quoteweave.core.protocols import Expansion
+from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 
@@ -54,11 +54,12 @@ class FakeReranker:
         self.queries: list[str] = []
         self._score = score
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """The hits, with their new scores and ranks."""
         self.queries.append(query.text)
         scored = sorted(((self._score(query.text, hit.quote), hit.quote) for hit in hits), key=lambda pair: -pair[0])
-        return [Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(scored, 1)]
+        ranked = (Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(scored, 1))
+        return Reranking(hits=tuple(ranked))
 
 
 class FakeExpander:

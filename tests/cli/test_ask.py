@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import lxml.html
 import pytest
@@ -75,7 +76,7 @@ def test_a_question_is_kept_as_it_was_asked(quoteweave: Quoteweave, port: Path, 
     assert "<script>silos" not in (tmp_path / "a.html").read_text()
 
 
-@pytest.mark.parametrize("question", ["Who was Napoleon's tailor?", "", "the of and"])
+@pytest.mark.parametrize("question", ["Who was Napoleon's tailor?", "the of and"])
 def test_an_abstention_is_an_answer(question: str, quoteweave: Quoteweave, port: Path) -> None:
     got = quoteweave("ask", question, "-c", port, "--json")
     assert (got.code, got.err) == (0, "")
@@ -133,7 +134,7 @@ def test_a_model_is_asked_and_sees_the_pictures(
     asked = ("--model", "m", "--base-url", server.base_url, "--api-key", "a secret key", "--json")
     got = quoteweave("ask", CHART_QUESTION, "-c", sample_collection, *asked)
     assert got.code == 0
-    assert got.err == "sending the question and the quotes found to 127.0.0.1\n"
+    assert got.err == f"sending the question and the quotes found to {urlsplit(server.base_url).netloc}\n"
     answer, context = answer_of(got)
     assert (answer.text, answer.model, answer.usage.input_tokens) == (MODEL_ANSWER, "m", 1)
     assert answer.unresolved == ()

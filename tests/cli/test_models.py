@@ -1,3 +1,4 @@
+import pytest
 from command_line import Quoteweave
 
 from quoteweave.retrievers.catalogue import catalogue
@@ -28,5 +29,37 @@ def test_one_model_is_shown_whole(quoteweave: Quoteweave) -> None:
 
 
 def test_an_unknown_model(quoteweave: Quoteweave) -> None:
-    got = quoteweave("models", "begs")
-    assert (got.code, "no model is named 'begs'" in got.err) == (2, True)
+    got = quoteweave("models", "bges")
+    assert (got.code, "there is no model 'bges'; did you mean 'bge'?" in got.err) == (2, True)
+    assert quoteweave("models", "bges", "--json").code == 2
+    assert "did you mean 'bge'?" in quoteweave("models", "BGE").err
+
+
+@pytest.mark.parametrize(("columns", "with_checkpoints"), [(80, False), (120, True)])
+def test_the_tables_fit_the_terminal_whole(
+    quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch, columns: int, with_checkpoints: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    got = quoteweave("models")
+    assert "…" not in got.out
+    assert max(len(line.rstrip()) for line in got.out.splitlines()) <= columns
+    lines = {line.split()[0]: line for line in got.out.splitlines() if line.strip()}
+    for name, checkpoint, licence in [
+        *((row.name, row.checkpoint, row.licence) for row in catalogue().values()),
+        *((row.name, row.checkpoint, row.licence) for row in reranker_rows().values()),
+    ]:
+        assert licence.split()[0] in lines[name]
+        assert (checkpoint in lines[name]) == with_checkpoints
+
+
+def test_names_are_never_cut(quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = {line.split()[0] for line in quoteweave("models").out.splitlines() if line.strip()}
+    assert {*catalogue(), *reranker_rows()} <= shown
+
+
+def test_spaces_that_count_are_seen_and_revisions_of_nothing_are_not(quoteweave: Quoteweave) -> None:
+    got = quoteweave("models", "e5")
+    assert "'query: '" in got.out
+    assert "query_revision" not in got.out
+    assert "query_revision" in quoteweave("models", "dpr").out

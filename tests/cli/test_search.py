@@ -137,3 +137,9 @@ def test_no_collection_is_told_with_the_command_that_makes_one(quoteweave: Quote
         == f"error: no collection is at {tmp_path}/none; make one with: quoteweave add PATH -c {tmp_path}/none\n"
     )
     assert not (tmp_path / "none").exists()
+
+
+def test_a_question_of_ten_thousand_words_is_not_echoed_whole(quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("search", "grain " * 10_000, "-c", port, "--expand", "rules")
+    assert got.code == 0
+    assert got.err == f"searched for: {('grain ' * 20)[:80]} …\n"

@@ -159,7 +159,7 @@ def test_a_text_too_long_is_named() -> None:
     with pytest.raises(
         EndpointRefused,
         match=r"answered 400 .*: maximum context length is 8192 tokens — send shorter texts.* the longest of these 3 "
-        r"is text 2 of 3, with 12000 characters: 'grain grain ",
+        r"has 12000 characters and is text 2 of 3: 'grain grain .*…'\.$",
     ):
         embed(Reply(status=400, text="maximum context length is 8192 tokens"), texts=texts)
 
@@ -175,12 +175,16 @@ def test_a_wrong_key_is_no_matter_of_the_texts_and_is_not_shown() -> None:
     [
         (Reply(body=b"<html>"), "no list of embeddings: body: Invalid JSON"),
         (Reply(body=b'{"error": "overloaded"}'), "no list of embeddings: data: Field required"),
-        (Reply(body=b'{"data": [{"index": 0, "embedding": [1, null]}]}'), r"data\.0\.embedding\.1: "),
+        (Reply(body=b'{"data": [{"index": 0, "embedding": [1, null]}]}'), r"not finite .* for text 1 of 1: 'a'\.$"),
+        (Reply(body=b'{"data": [{"index": 0, "embedding": [1, "x"]}]}'), r"data\.0\.embedding\.1: "),
         (Reply(body=b'{"data": [{"index": 0, "embedding": "AACAPw=="}]}'), r"data\.0\.embedding: "),
-        (Reply(body=b'{"data": [{"index": 1, "embedding": [1]}]}'), "1 embeddings that are not one for each of 1"),
+        (
+            Reply(body=b'{"data": [{"index": 1, "embedding": [1]}]}'),
+            r"1 embeddings that are not one for each of 1 texts, the first of them text 1 of 1: 'a'\.$",
+        ),
         (scripted([]), "0 embeddings that are not one for each of 1"),
         (scripted([[1, 2], [1, 2]]), "2 embeddings that are not one for each of 1"),
-        (scripted([[]]), "a vector of 0 numbers where some were expected"),
+        (scripted([[]]), "a vector of 0 numbers where some were expected, for text 1 of 1: 'a'"),
         (scripted([[1, math.nan]]), r"not finite \(NaN or infinite\) for text 1"),
         (scripted([[1, -math.inf]]), r"not finite \(NaN or infinite\) for text 1"),
         (scripted([[1, 1e300]]), r"not finite \(NaN or infinite\) for text 1"),
@@ -197,13 +201,16 @@ def test_vectors_of_another_dimension_than_asked_for_are_a_bad_response() -> Non
 
 
 def test_vectors_of_different_dimensions_are_a_bad_response_within_and_across_requests() -> None:
-    with pytest.raises(EndpointBadResponse, match="a vector of 3 numbers where 2 were expected"):
+    with pytest.raises(EndpointBadResponse, match="a vector of 3 numbers where 2 were expected, for text 2 of 2: 'b'"):
         embed(scripted([[1, 2], [1, 2, 3]]), texts=["a", "b"])
 
     def reply(request: Mapping[str, Any]) -> Reply:
         return scripted([[1.0] * len(request["input"][0])])
 
-    with ModelServer(reply) as server, pytest.raises(EndpointBadResponse, match="vectors of 1 and of 3 numbers"):
+    with (
+        ModelServer(reply) as server,
+        pytest.raises(EndpointBadResponse, match="of 1 and of 2 numbers, these for text 2 of 3: 'bb'"),
+    ):
         asyncio.run(EmbeddingsClient("m", base_url=server.base_url, batch_size=1).embed(["a", "bb", "ccc"]))
 
 
@@ -211,5 +218,5 @@ def test_the_number_of_a_bad_text_counts_all_texts_of_the_call() -> None:
     def reply(request: Mapping[str, Any]) -> Reply:
         return scripted([[math.nan if text == "coal" else 1.0] for text in request["input"]])
 
-    with ModelServer(reply) as server, pytest.raises(EndpointBadResponse, match="for text 3"):
+    with ModelServer(reply) as server, pytest.raises(EndpointBadResponse, match="for text 3 of 3: 'coal'"):
         asyncio.run(EmbeddingsClient("m", base_url=server.base_url, batch_size=2).embed(TEXTS))

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import math
 import socket
 
@@ -11,6 +12,7 @@ from quoteweave.testing import ModelServer, Reply
 KEY = "sk-secret-0123456789"
 OTHER_KEY = "sk-another-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}
+NULLS = {"results": [{"index": i, "relevance_score": None} for i in range(3)]}
 DOCUMENTS = ["timber by rail", "grain by ship", "coal"]
 
 
@@ -126,7 +128,8 @@ def test_a_document_too_long_is_named() -> None:
         (Reply(body=b'{"results": [{"index": 0, "score": 1}]}'), r"results\.0\.relevance_score: Field required"),
         (Reply(scores=(1, 2)), "2 scores that are not one for each of 3 documents"),
         (Reply(scores=(1, 2, 3, 4)), "4 scores that are not one for each of 3 documents"),
-        (Reply(scores=(1, math.nan, 3)), "scores that are not finite"),
+        (Reply(body=json.dumps(NULLS).encode()), "not finite .* for document 1 of 3"),
+        (Reply(scores=(1, math.nan, 3)), r"not finite .* for document 2 of 3: 'grain by ship'\.$"),
         (Reply(body=b'{"results": [' + b",".join([b'{"index": 0, "relevance_score": 1}'] * 3) + b"]}"), "3 scores"),
     ],
 )

@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
             found = {
                 "id": f"{owner}/{name}",
                 "sha": COMMIT,
-                "siblings": [{"rfilename": path} for path in _files(folder)],
+                "siblings": [{"rfilename": path, "size": (folder / path).stat().st_size} for path in _files(folder)],
             }
             self._send(200, json.dumps(found).encode(), {"Content-Type": "application/json"}, body=body)
         elif is_api and what == "tree":

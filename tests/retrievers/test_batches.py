@@ -95,9 +95,16 @@ def test_what_every_device_says_of_full_memory_is_understood(error: Exception) -
 
 def test_one_item_that_does_not_fit_ends_with_advice() -> None:
     with pytest.raises(
-        ModelFailed, match=r"tiny does not fit .*20.00 MiB.; try a smaller --batch-size, --dtype .*--dev"
+        ModelFailed, match=r"tiny does not fit .*20.00 MiB; try a smaller --batch-size, --dtype .*--dev"
     ):
         run(["x"] * 3, Recorded(room=0))
+
+
+def test_a_model_that_failed_is_not_asked_for_less() -> None:
+    encode = Recorded(room=0, error=ModelFailed("weights are missing"))
+    with pytest.raises(ModelFailed, match="weights are missing"):
+        run(["x"] * 8, encode)
+    assert len(encode.batches) == 1
 
 
 def test_other_errors_are_left_as_they_are() -> None:

@@ -27,6 +27,16 @@ TWO_PARTS = [
     ("Please describe the trial of 2004, but also explain how the patients were chosen.", 2),
     ("How is the model trained on images, what is the learning rate of the encoder?", 0),
     ("What is the “plan, and how is it” of Acme (and who is it for), and where is the head office of Bolt?", 1),
+    ("How many ships are there? What is the battery capacity?", 0),
+    ("how many ships are there? what is the battery capacity", 0),
+    ("What is photosynthesis? How do plants grow?", 0),
+    ("What does Fig. 3 show? What does Fig. 4 show?", 0),
+    ("What is the revenue and how does the tonnage change?", 1),
+    ("What is the battery capacity and how long does charging take?", 1),
+    ("Who is the CEO and when was Acme founded?", 1),
+    ("Which model is best, and by how much does the error fall?", 1),
+    ("How much did sales rise and how many shops were opened?", 1),
+    ("When was Will in May and where did June live?", 1),
     ("Was ist Photosynthese? Wie unterscheidet sie sich von der Atmung?", 0),
     ("什么是光合作用？它和呼吸作用有什么不同？", 0),
     ("ما هي عاصمة فرنسا الكبيرة؟ كم عدد سكان المدينة؟", 0),
@@ -64,7 +74,17 @@ WHOLE = [
     "What is this value in millions? Give me an integer.",
     "What is the share of women? And in 2020?",
     "Show the city and state of birth; no more.",
-    "When was Will in May and where did June live?",
+    "How big is the ship? How big is it?",
+    "How many are there? What is it?",
+    "Which group grew most in 2020? What about 2021?",
+    "What is the mass of the sun? Why?",
+    "Where is the port and what is it called?",
+    "What is the capital and what is the population of Chad?",
+    "What is the difference between A and B?",
+    "What is the difference between what was planned and how much was built by 2020?",
+    "What changed between when the ship was built and where the ship was sold?",
+    "How many Procter and Gamble employees are there?",
+    "Who wrote “Who? What? When?” and who read it?",
     "grain",
     "grain and timber and ships and cranes",
     "東京の人口と面積は？",
@@ -137,6 +157,11 @@ def test_three_parts_with_one_question_after_the_other() -> None:
         "When was it published in print",
         "how many copies were sold in 2020?",
     ]
+
+
+def test_several_questions_in_a_row_are_told_apart() -> None:
+    question = "Who is the author? When was the book published? How many pages are there?"
+    assert split_question(question) == [f"{part}?" for part in question.removesuffix("?").split("? ")]
 
 
 def test_the_question_itself_comes_first() -> None:

@@ -12,7 +12,6 @@ from safetensors.torch import load_file
 from sentence_transformers import MultiVectorEncoder
 from transformers import AutoTokenizer, BertConfig, BertModel
 
-from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
@@ -88,6 +87,14 @@ def test_long_questions_and_passages_are_cut(checkpoint: Path, encoder: Encoder)
     np.testing.assert_allclose(encoder.encode_views([words])[0], encoder.encode_views([words + "of"])[0], atol=1e-6)
 
 
+def test_nothing_is_logged_of_a_long_question(encoder: Encoder, caplog: pytest.LogCaptureFixture) -> None:
+    from transformers.utils.logging import warning_once
+
+    warning_once.cache_clear()  # the library says it once in a process
+    encoder.encode_queries(["the ship is in the harbour " * 3000])
+    assert caplog.messages == []
+
+
 def test_an_empty_passage_is_its_three_markers(encoder: Encoder) -> None:
     assert [len(matrix) for matrix in encoder.encode_views(["", " ", "...", "ship"])] == [3, 3, 3, 4]
 
@@ -110,10 +117,3 @@ def test_masks_are_looked_at_where_the_checkpoint_says_so(checkpoint: Path, row:
     looked_at = make_encoder(row, CPU, str(other)).encode_queries(["ship"])[0]
     np.testing.assert_allclose(looked_at, MultiVectorEncoder(str(other), device="cpu").encode_query("ship"), atol=1e-4)
     assert np.abs(looked_at - make_encoder(row, CPU, str(checkpoint)).encode_queries(["ship"])[0]).max() > 0.01
-
-
-def test_a_model_without_late_interaction_is_refused_rather_than_projected_at_random(
-    row: ModelRow, tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError, match="holds no late-interaction model"):
-        make_encoder(row, CPU, str(tiny.bert(tmp_path / "model"))).encode_views(["ship"])

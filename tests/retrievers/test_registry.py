@@ -1,4 +1,5 @@
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from made_collections import made_quote, make_collection
@@ -75,6 +76,18 @@ def test_suffixes_choose_index_unit_view_and_dtype(port: Collection) -> None:
         ("bge+e5", "two retrievers of text"),
         ("colpali+colqwen2", "two retrievers of pictures"),
         ("bge:model", "no retriever 'bge'"),
+        ("BGE", "no retriever 'BGE'; did you mean 'bge'"),
+        ("Lexical", "did you mean 'lexical'"),
+        ("bge+colpalli", "no retriever 'colpalli'; did you mean 'colpali'"),
+        ("bm52+colpali", "no retriever 'bm52'; did you mean 'bm25'"),
+        ("bge@hsnw", r"'bge@hsnw': @hsnw is no suffix; did you mean @hnsw\? There are @flat, "),
+        ("bge@float8", r"@float8 is no suffix; did you mean @.* or @float16"),
+        ("colbert@pool9", r"@pool9 is no suffix; did you mean @pool\d or @pool\d\?"),
+        ("bge@HNSW@page", r"@HNSW is no suffix; did you mean @hnsw\?"),
+        ("colpali@pgae+bge", r"@pgae is no suffix; did you mean @page\?"),
+        ("colpali+bge@zzz", r"'bge@zzz': @zzz is no suffix; There are @flat"),
+        ("bge=/models/mine@hsnw", r"@hsnw is no suffix; did you mean @hnsw\?"),
+        ("e5=owner/e5@flatt", r"@flatt is no suffix; did you mean @flat "),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(text: str, complaint: str, port: Collection) -> None:
@@ -128,7 +141,17 @@ def test_an_endpoint_is_told_once_and_used(port: Collection) -> None:
         retriever.refresh()
         (hits,) = retriever.search([Query(text="timber")], 1)
     assert hits[0].quote.text == "timber"
-    assert told == ["text of questions and quotes is sent to 127.0.0.1"]
+    assert told == [f"text of questions and quotes is sent to {urlsplit(server.base_url).netloc}"]
+
+
+def test_a_path_may_end_like_a_suffix_that_is_none(port: Collection, tmp_path: Path) -> None:
+    for name in ("v1@final", "a@b/c"):
+        (tmp_path / name).mkdir(parents=True)
+        make_bert = tmp_path / name / "config.json"
+        make_bert.write_text("{}", "utf-8")
+        retriever = make_retriever(f"bge={tmp_path / name}@hnsw", port)
+        assert isinstance(retriever, VectorRetriever)
+        assert retriever.store.plan.kind == "hnsw"
 
 
 def test_all_names_can_be_listed() -> None:

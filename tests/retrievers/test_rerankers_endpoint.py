@@ -27,7 +27,7 @@ def test_hits_come_back_in_the_order_of_the_endpoints_scores() -> None:
     hits = made_hits()
     with ModelServer() as server:
         reranker: Reranker = EndpointReranker(client(server))
-        got = asyncio.run(reranker.rerank(GRAIN, hits))
+        got = asyncio.run(reranker.rerank(GRAIN, hits)).hits
     check_order(hits, got)
     assert ordinals(got) == [4, 1, 0, 2, 3]  # three of its words, two, and none, in the order there was
     assert [hit.score for hit in got] == pytest.approx([1, 2 / 3, 0, 0, 0])
@@ -37,13 +37,13 @@ def test_hits_come_back_in_the_order_of_the_endpoints_scores() -> None:
 
 def test_no_hits_and_no_question_ask_nothing() -> None:
     reranker = EndpointReranker(RerankClient("m", base_url="http://127.0.0.1:9"))
-    assert asyncio.run(reranker.rerank(GRAIN, [])) == []
-    assert asyncio.run(reranker.rerank(Query(text=""), made_hits())) == made_hits()
+    assert asyncio.run(reranker.rerank(GRAIN, [])).hits == ()
+    assert asyncio.run(reranker.rerank(Query(text=""), made_hits())).hits == tuple(made_hits())
 
 
 def test_one_hit_gets_its_score() -> None:
     with ModelServer([Reply(scores=(0.25,))]) as server:
-        (hit,) = asyncio.run(EndpointReranker(client(server)).rerank(GRAIN, made_hits(["grain"])))
+        (hit,) = asyncio.run(EndpointReranker(client(server)).rerank(GRAIN, made_hits(["grain"]))).hits
     assert (hit.rank, hit.score) == (1, 0.25)
 
 
@@ -55,6 +55,8 @@ def test_long_passages_are_cut() -> None:
 
 def test_what_is_sent_goes_to_its_destination() -> None:
     assert EndpointReranker(RerankClient("m", base_url="https://api.rerank.test")).destination == "api.rerank.test"
+    local = RerankClient("m", base_url="http://me:secret@127.0.0.1:8000/v1")
+    assert EndpointReranker(local).destination == "127.0.0.1:8000"
     with pytest.raises(UsageError, match="QUOTEWEAVE_RERANK_URL"):
         _ = EndpointReranker(RerankClient("m")).destination
 

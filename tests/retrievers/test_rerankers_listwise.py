@@ -39,8 +39,8 @@ def valued_hits(values: Sequence[int]) -> list[Hit]:
     return made_hits([f"value {value}" for value in values])
 
 
-def rerank(model: Sorter | FakeChat, hits: Sequence[Hit], *, window: int = 20, step: int = 10) -> list[Hit]:
-    return asyncio.run(ListwiseReranker(model, window=window, step=step).rerank(QUESTION, hits))
+def rerank(model: Sorter | FakeChat, hits: Sequence[Hit], *, window: int = 20, step: int = 10) -> tuple[Hit, ...]:
+    return asyncio.run(ListwiseReranker(model, window=window, step=step).rerank(QUESTION, hits)).hits
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_any_answer_gives_every_hit_once(answer: str, count: int) -> None:
 def test_the_model_is_shown_question_and_numbered_passages() -> None:
     model = FakeChat(["[2] > [1]"])
     reranker: Reranker = ListwiseReranker(model)
-    got = asyncio.run(reranker.rerank(QUESTION, made_hits(["timber\n[2]\nby rail", "grain by ship"])))
+    got = asyncio.run(reranker.rerank(QUESTION, made_hits(["timber\n[2]\nby rail", "grain by ship"]))).hits
     assert ordinals(got) == [1, 0]
     assert [hit.score for hit in got] == [1, 0.5]
     system, user = model.requests[0]
@@ -124,9 +124,20 @@ def test_passages_left_out_keep_their_order_behind_those_named() -> None:
     assert ordinals(rerank(FakeChat(["[4] > [2]"]), made_hits(list("abcde")))) == [3, 1, 0, 2, 4]
 
 
-def test_an_answer_that_is_no_order_changes_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    assert ordinals(rerank(FakeChat(["I would rather not."]), made_hits(list("abc")))) == [0, 1, 2]
-    assert caplog.messages == ["fake put no passages in order, so they stay as they were: 'I would rather not.'"]
+def test_an_answer_that_is_no_order_changes_nothing_and_a_note_says_so() -> None:
+    got = asyncio.run(ListwiseReranker(FakeChat(["I would\nrather not."])).rerank(QUESTION, made_hits(list("abc"))))
+    assert ordinals(got.hits) == [0, 1, 2]
+    assert got.note == (
+        "fake gave no order that can be read, so quotes stay as they were found: it wrote 'I would rather not.'"
+    )
+
+
+def test_a_note_tells_of_any_window_and_is_short() -> None:
+    model = FakeChat(["[2] > [1] > [3]", "no " * 1000])
+    got = asyncio.run(ListwiseReranker(model, window=3, step=2).rerank(QUESTION, made_hits(list("abcd"))))
+    assert ordinals(got.hits) == [0, 2, 1, 3]
+    assert len(got.note or "") < 200
+    assert asyncio.run(ListwiseReranker(FakeChat(["1 > 2"])).rerank(QUESTION, made_hits(["a", "b"]))).note is None
 
 
 def test_few_enough_passages_are_ordered_at_once() -> None:
@@ -157,10 +168,10 @@ def test_the_best_come_first_whatever_the_windows(values: list[int], window: int
 
 def test_no_hits_one_hit_and_no_question_ask_nothing() -> None:
     model = FakeChat([])
-    assert rerank(model, []) == []
+    assert rerank(model, []) == ()
     assert [(hit.rank, hit.score) for hit in rerank(model, made_hits(["a"]))] == [(1, 1.0)]
     hits = made_hits()
-    assert asyncio.run(ListwiseReranker(model).rerank(Query(text=" "), hits)) == hits
+    assert asyncio.run(ListwiseReranker(model).rerank(Query(text=" "), hits)).hits == tuple(hits)
     assert model.requests == []
 
 
@@ -172,7 +183,7 @@ def test_a_failing_model_is_an_error_not_an_order() -> None:
 def test_it_works_over_http() -> None:
     with ModelServer([Reply(text="[3] > [1] > [2]")]) as server:
         reranker = ListwiseReranker(OpenAIChat("m", base_url=server.base_url, temperature=0))
-        assert ordinals(asyncio.run(reranker.rerank(QUESTION, made_hits(list("abc"))))) == [2, 0, 1]
+        assert ordinals(asyncio.run(reranker.rerank(QUESTION, made_hits(list("abc")))).hits) == [2, 0, 1]
 
 
 def test_prompts_can_be_ones_own(tmp_path: Path) -> None:

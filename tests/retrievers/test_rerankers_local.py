@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from reranked_hits import TEXTS, check_order, made_hits, ordinals
 from tiny_rerankers import PAIR_TEMPLATE, make_cross_encoder, make_qwen3_reranker
 
 from quoteweave.core.errors import ModelFailed, ModelNotFound
+from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
 from quoteweave.retrievers.rerankers.cross_encoder import CrossEncoderReranker
@@ -42,7 +44,7 @@ def reranker(request: pytest.FixtureRequest, cross_encoder: Path, qwen3: Path) -
 
 
 def rerank(reranker: LocalReranker, hits: Sequence[Hit], question: str = QUESTION) -> list[Hit]:
-    return asyncio.run(reranker.rerank(Query(text=question), hits))
+    return list(asyncio.run(reranker.rerank(Query(text=question), hits)).hits)
 
 
 def scores(reranker: LocalReranker, passages: Sequence[str] = PASSAGES, question: str = QUESTION) -> list[float]:
@@ -67,7 +69,7 @@ def test_no_hits_are_none_and_one_is_one(reranker: LocalReranker) -> None:
 
 def test_nothing_is_loaded_for_a_blank_question() -> None:
     made = make_local_reranker(row_for_path("/not/there"))
-    assert len(asyncio.run(made.rerank(Query(text=" "), made_hits()))) == len(TEXTS)
+    assert len(asyncio.run(made.rerank(Query(text=" "), made_hits())).hits) == len(TEXTS)
 
 
 def test_a_passage_has_the_same_score_whatever_stands_beside_it(reranker: LocalReranker) -> None:
@@ -88,19 +90,22 @@ def test_a_question_of_ten_thousand_words_and_one_in_another_script_leave_the_pa
 
 
 def test_questions_at_once_wait_for_each_other(reranker: LocalReranker, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = reranker._batch
+    batch, alone = reranker._batch, Lock()
 
     def guarded(question: str, passages: list[str]) -> Any:
-        assert reranker._lock.locked()
-        return batch(question, passages)
+        assert alone.acquire(blocking=False)
+        try:
+            return batch(question, passages)
+        finally:
+            alone.release()
 
-    async def all_at_once() -> list[list[Hit]]:
+    async def all_at_once() -> list[Reranking]:
         questions = [QUESTION, "coal " * 30, "rail", QUESTION]
         return await asyncio.gather(*(reranker.rerank(Query(text=text), made_hits()) for text in questions))
 
     monkeypatch.setattr(reranker, "_batch", guarded)
     first, _, _, last = asyncio.run(all_at_once())
-    assert first == last == rerank(reranker, made_hits())
+    assert list(first.hits) == list(last.hits) == rerank(reranker, made_hits())
 
 
 def test_memory_that_runs_out_halves_the_batch(reranker: LocalReranker, monkeypatch: pytest.MonkeyPatch) -> None:

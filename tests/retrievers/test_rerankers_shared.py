@@ -55,7 +55,7 @@ def test_any_scores_give_every_hit_once(scores: list[float]) -> None:
         return scores
 
     hits = made_hits([f"text {i}" for i in range(len(scores))])
-    check_order(hits, asyncio.run(reranked(Query(text="grain"), hits, score)))
+    check_order(hits, asyncio.run(reranked(Query(text="grain"), hits, score)).hits)
 
 
 @pytest.mark.parametrize("question", ["", " \n"])
@@ -64,6 +64,6 @@ def test_a_blank_question_leaves_hits_as_they_are_and_asks_no_model(question: st
         raise AssertionError("not to be asked")
 
     hits = made_hits()[::-1]  # their scores rise, as those of a hybrid may
-    got = asyncio.run(reranked(Query(text=question), hits, score))
+    got = asyncio.run(reranked(Query(text=question), hits, score)).hits
     assert ordinals(got) == [4, 3, 2, 1, 0]
     assert [(hit.rank, hit.score) for hit in got] == [(1, 6), (2, 7), (3, 8), (4, 9), (5, 10)]

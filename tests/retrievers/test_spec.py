@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from quoteweave.core.errors import UsageError
 from quoteweave.index.kinds import OF_MANY, OF_ONE
 from quoteweave.index.views import TextView, Unit
-from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
+from quoteweave.retrievers.spec import Dtype, Spec, nearest, parse_spec
 
 NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])
 PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=20).map(
@@ -61,5 +61,15 @@ def test_what_is_no_spec_is_refused(text: str) -> None:
         parse_spec(text)
 
 
-def test_an_unknown_suffix_is_part_of_the_name_and_so_no_retriever() -> None:
-    assert parse_spec("bge@fast").name == "bge@fast"
+@pytest.mark.parametrize("text", ["bge@fast", "bge@page@fast", "bge@fast@page", "bge@"])
+def test_an_unknown_suffix_of_a_name_is_refused_and_named(text: str) -> None:
+    with pytest.raises(UsageError, match=f"@{'' if text == 'bge@' else 'fast'} is no suffix"):
+        parse_spec(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [("BGE", ["bge"]), ("bge-rerank", ["bge-reranker"]), ("Colpali", ["colpali"]), ("xyz", []), ("dense", [])],
+)
+def test_what_was_meant_is_told_whatever_its_capitals(text: str, near: list[str]) -> None:
+    assert nearest(text, ["bge", "bge-reranker", "colpali"]) == near

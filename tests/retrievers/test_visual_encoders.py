@@ -383,7 +383,7 @@ def test_a_torchvision_that_does_not_fit_torch_is_told(tmp_path: Path, monkeypat
 @needs_engine
 def test_a_checkpoint_of_another_kind_is_refused(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
     row = catalogue()["colqwen2"]
-    with pytest.raises(ModelFailed, match=r"holds no ColQwen2: .* custom_text_proj"):
+    with pytest.raises(ModelFailed, match=r"lacks weights of ColQwen2: custom_text_proj"):
         ColPaliEncoder(row, CPU, str(checkpoint("dse-qwen2"))).encode_queries(["grain"])
     (original(tmp_path / "bert") / "config.json").write_text(json.dumps({"model_type": "bert"}), "utf-8")
     with pytest.raises(UsageError, match="is no checkpoint for colqwen2: its type is bert"):

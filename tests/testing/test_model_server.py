@@ -106,7 +106,7 @@ def test_the_fakes_meet_their_protocols() -> None:
     assert (first.rank, first.score, first.quote) == (1, 1.0, quote)
     assert Context(texts=(first,)).quote("text", 1) == quote
     reranker: Reranker = FakeReranker(lambda question, quote: float(quote.id == question))
-    best, *rest = asyncio.run(reranker.rerank(Query(text="d:0:1"), retriever.search([Query(text="a")], 2)[0]))
+    best, *rest = asyncio.run(reranker.rerank(Query(text="d:0:1"), retriever.search([Query(text="a")], 2)[0])).hits
     assert (best.quote.id, best.rank, best.score) == ("d:0:1", 1, 1.0)
     assert [(hit.quote.id, hit.rank) for hit in rest] == [("d:0:0", 2)]
     expander: Expander = FakeExpander(["b", "c"])

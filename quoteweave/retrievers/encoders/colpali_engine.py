@@ -5,16 +5,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language import (
-    as_question,
-    attended,
-    check_whole,
-    fitting_torchvision,
-    qwen_tokens,
-)
-from quoteweave.retrievers.weights import described, loading, required
+from quoteweave.retrievers.encoders.vision_language import as_question, attended, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.loading import loading
+from quoteweave.retrievers.weights import described, required
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +44,7 @@ class EngineModel:
             raise UsageError(f"{base or folder} is no checkpoint for {row.name}: its type is {kind}, none of {known}")
         self._row = row
         self._is_pali = kind == "paligemma"
-        with fitting_torchvision(), loading(row.name, folder):
+        with fitting_torchvision(), loading(row.name, base or folder):
             models = required("colpali_engine.models", "visual")
             model, processor = (getattr(models, name) for name in CLASSES[kind])
             self._model = _load(model, folder, base, dtype).to(device).eval()
@@ -91,8 +86,7 @@ class EngineModel:
 
 
 def _load(kind: Any, folder: Path, base: Path | None, dtype: "torch.dtype") -> Any:
-    model, found = kind.from_pretrained(base or folder, dtype=dtype, output_loading_info=True)
-    check_whole(found["missing_keys"], base or folder, kind.__name__)
+    model = kind.from_pretrained(base or folder, dtype=dtype)
     if base is not None:
         _lay_over(model, folder)
     if kind.__name__ == "ColPali":
@@ -107,5 +101,10 @@ def _lay_over(model: Any, folder: Path) -> None:
 
     names = get_model_conversion_mapping(model, key_mapping=type(model)._checkpoint_conversion_mapping)
     found = model.load_adapter(str(folder), weight_mapping=names)
-    # One whose weights find no place changes nothing, and the model ranks as if it had not been trained.
-    check_whole({*found.missing_keys, *found.unexpected_keys}, folder, f"adapter of {type(model).__name__}")
+    astray = {*found.missing_keys, *found.unexpected_keys}
+    if astray:
+        # One whose weights find no place changes nothing, and the model ranks as if it had not been trained.
+        raise ModelFailed(
+            f"{folder} holds no adapter of {type(model).__name__}: {len(astray)} of its weights are astray, "
+            f"{min(astray)} for one; name an adapter that was trained over this base, or a merged checkpoint"
+        )

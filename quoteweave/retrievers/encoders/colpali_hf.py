@@ -6,14 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language import (
-    as_question,
-    attended,
-    check_whole,
-    fitting_torchvision,
-    qwen_tokens,
-)
-from quoteweave.retrievers.weights import described, loading, required
+from quoteweave.retrievers.encoders.vision_language import as_question, attended, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.loading import loading
+from quoteweave.retrievers.weights import described, required
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,9 +41,7 @@ class HfModel:
         with fitting_torchvision(), loading(row.name, folder):
             transformers = required("transformers")
             model, processor = (getattr(transformers, name) for name in CLASSES[described(folder)["model_type"]])
-            loaded, found = model.from_pretrained(folder, dtype=dtype, output_loading_info=True)
-            check_whole(found["missing_keys"], folder, model.__name__)
-            self._model = loaded.to(device).eval()
+            self._model = model.from_pretrained(folder, dtype=dtype).to(device).eval()
             self._processor = processor.from_pretrained(folder, backend="pil")
         self._prefix = row.query_prefix or self._processor.query_prefix
         self._processor.query_prefix = ""

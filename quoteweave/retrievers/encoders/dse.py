@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Setting
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language import as_question, check_whole, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.encoders.vision_language import as_question, fitting_torchvision, qwen_tokens
 from quoteweave.retrievers.encoders.visual import VisualEncoder
-from quoteweave.retrievers.weights import Hardware, loading, locate, required
+from quoteweave.retrievers.loading import loading
+from quoteweave.retrievers.weights import Hardware, locate, required
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,10 +51,7 @@ class DseQwen2Encoder(VisualEncoder):
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
         with fitting_torchvision(), loading(row.name, folder):
             transformers = required("transformers")
-            model, found = transformers.Qwen2VLModel.from_pretrained(
-                folder, dtype=self._dtype, output_loading_info=True
-            )
-            check_whole(found["missing_keys"], folder, "Qwen2-VL")
+            model = transformers.Qwen2VLModel.from_pretrained(folder, dtype=self._dtype)
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
             processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
             processor.size = {"shortest_edge": LEAST_PIXELS, "longest_edge": MOST_PIXELS}
@@ -117,7 +115,7 @@ class DsePhi3Encoder(VisualEncoder):
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
         trusted = {"trust_remote_code": True, "local_files_only": True}
-        with fitting_torchvision(), loading(row.name, folder):
+        with fitting_torchvision(), loading(row.name, folder, unused=("lm_head.",)):
             transformers = required("transformers")
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, dtype=self._dtype, attn_implementation="eager", **trusted

@@ -45,8 +45,8 @@ class EndpointEncoder:
 
     @property
     def destination(self) -> str:
-        """The host that texts are sent to. Raises UsageError when no endpoint is set."""
-        return self._client.address().host
+        """The host, with its port, that texts are sent to. Raises UsageError when no endpoint is set."""
+        return self._client.address().destination
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -54,7 +54,7 @@ class EndpointEncoder:
         return {
             "loader": "endpoint",
             "model": self.name,
-            "host": self.destination,
+            "host": self._client.address().host,
             "dimensions": self._client.dimensions,
             "query_prefix": self._query_prefix,
             "passage_prefix": self._passage_prefix,

@@ -5,13 +5,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import ModelFailed
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
-from quoteweave.retrievers.weights import described, loading, locate, required
+from quoteweave.retrievers.loading import held_back, loading
+from quoteweave.retrievers.weights import described, locate, required
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+# What sentence-transformers, and PyLate before it, call a model with a projection of its own for each token.
+LATE_INTERACTION = ("MultiVectorEncoder", "ColBERT")
 
 
 class LateInteractionEncoder(TextEncoder):
@@ -32,7 +37,8 @@ class LateInteractionEncoder(TextEncoder):
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
         _check_projection(folder)
-        with loading(self.name, folder):
+        # Vectors are those of the tokens: BERT's pooler is not asked.
+        with loading(self.name, folder, unused=("pooler.",)):
             model = library.MultiVectorEncoder(
                 str(folder),
                 device=self.hardware.chosen_device(),
@@ -46,9 +52,11 @@ class LateInteractionEncoder(TextEncoder):
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
         model = self._model
         encode = model.encode_query if query else model.encode_document
-        vectors: list[np.ndarray[Any, Any]] = encode(
-            as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
-        )
+        # That long questions are cut is part of the model, and no news.
+        with held_back("sentence_transformers.base.modules.transformer", "query_expansion"):
+            vectors: list[np.ndarray[Any, Any]] = encode(
+                as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
+            )
         return vectors
 
 
@@ -58,9 +66,13 @@ def is_stanford(folder: Path) -> bool:
 
 
 def _check_projection(folder: Path) -> None:
-    """Raises UsageError for a model without late interaction, which the library would give a random projection."""
-    if not is_stanford(folder) and not (folder / "modules.json").is_file():
-        raise UsageError(f"{folder} holds no late-interaction model: neither ColBERT's own format nor a modules.json")
+    """Raises ModelFailed for a model without late interaction, which the library would give a random projection."""
+    kind = described(folder, "config_sentence_transformers.json").get("model_type")
+    if not is_stanford(folder) and kind not in LATE_INTERACTION:
+        raise ModelFailed(
+            f"{folder} holds no late-interaction model, but {f'a {kind}' if kind else 'one without a projection'}; "
+            f"name a checkpoint of ColBERT, or write sentence-transformers={folder} for one vector a text"
+        )
 
 
 def _set_lengths(model: Any, row: ModelRow) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import UsageError
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
-from quoteweave.retrievers.weights import loading, locate, required
+from quoteweave.retrievers.loading import loading
+from quoteweave.retrievers.weights import described, locate, required
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,9 @@ class SentenceTransformerEncoder(TextEncoder):
         required("sentence_transformers")
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with loading(self.name, folder):
+        # Vectors are made of the tokens' own, and many checkpoints were saved without the pooler on top of them.
+        unused = () if _reads_pooler(folder) else ("pooler.",)
+        with loading(self.name, folder, unused=unused):
             model = self._load(folder)
             # What the checkpoint's own tokenizer says is lost when sentence-transformers loads it anew.
             model.tokenizer.padding_side = row.padding
@@ -73,6 +76,11 @@ class SentenceTransformerEncoder(TextEncoder):
             if row.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
         return list(vectors.cpu().numpy()[:, None, :])
+
+
+def _reads_pooler(folder: Path) -> bool:
+    said = described(folder, "sentence_bert_config.json").get("modality_config")
+    return "pooler_output" in str(said)
 
 
 def _check_pooling(model: Any, row: ModelRow, folder: Path) -> None:

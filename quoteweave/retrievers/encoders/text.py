@@ -1,15 +1,14 @@
 """What the encoders of text share: a row of the catalogue, batches, and one thread at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
 from quoteweave.retrievers.batches import in_batches
 from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.loading import Turns
 from quoteweave.retrievers.weights import Hardware, identity
 
 if TYPE_CHECKING:
@@ -27,23 +26,16 @@ GPU_BATCH = 64
 FULL_LENGTH = 512
 CHARACTERS_PER_TOKEN = 4
 
-# What the libraries import when they are first used is not made for several threads.
-_LOADING = RLock()
-
 
 class TextEncoder(ABC):
-    """An encoder of text; a subclass encodes one batch. Nothing is loaded before the first one.
-
-    Threads wait for each other: tokenizers keep the padding and truncation of a call in themselves.
-    """
+    """An encoder of text; a subclass encodes one batch. Nothing is loaded before the first one. Threads take turns."""
 
     reads: Literal["text", "image"] = "text"
 
     def __init__(self, row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> None:
         self.row = row.at(checkpoint)
         self.hardware = hardware
-        self._lock = RLock()
-        self._loaded_once = False
+        self._turns = Turns()
 
     @property
     def name(self) -> str:
@@ -87,16 +79,9 @@ class TextEncoder(ABC):
 
         return cast("torch.dtype", getattr(torch, self._dtype_name))
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One thread of a model's at a time; until its weights are loaded, one of all models'."""
-        with self._lock, nullcontext() if self._loaded_once else _LOADING:
-            yield
-            self._loaded_once = True
-
     def _encode(self, texts: Sequence[str], *, query: bool) -> "list[Matrix]":
         def encode(batch: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
-            with self._alone():
+            with self._turns.taken():
                 return self._batch(batch, query=query)
 
         if not texts:

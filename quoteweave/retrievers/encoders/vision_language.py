@@ -1,11 +1,10 @@
 """What the loaders of vision-language models share."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,15 +32,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-def check_whole(astray: Collection[str], folder: Path, what: str) -> None:
-    """Raises ModelFailed where weights went astray: libraries make up those that are missing, with no more than a line.
-
-    `astray` are names of weights that the checkpoint lacks, or that it has and the model has not.
-    """
-    if astray:
-        raise ModelFailed(f"{folder} holds no {what}: {len(astray)} of its weights are astray, {min(astray)} for one")
 
 
 def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:

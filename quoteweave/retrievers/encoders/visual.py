@@ -53,7 +53,7 @@ class VisualEncoder(TextEncoder):
             return []
         hardware = self.hardware
         pages = hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_PAGES)
-        with self._alone():
+        with self._turns.taken():
             return in_batches(
                 [on_canvas(picture) for picture in cast("Sequence[Image]", views)],
                 self._pictures,

@@ -2,7 +2,8 @@
 
 A question is cut between sentences, at semicolons, and where a second question or command is joined to a first
 ("…, and how does …", "… and explain …"); lists with "respectively" are told apart. It is cut only where both sides can
-be understood as a question or a command and have words enough to search for: names and numbers joined by "and",
+be understood as a question or a command and have words enough to search for: two, or one where nothing points back
+("it", "this") and both ask in words of their own. Names and numbers joined by "and", what stands "between" two,
 relative clauses, quotations, brackets and sentences that ask nothing stay with the rest. Questions that end in a mark
 are told in any language, joined ones in English.
 """
@@ -47,6 +48,9 @@ _ASKS = re.compile(
     rf"|(?:when|where|why)\s+(?:{_BEING})\s|(?:{_BEING}|{_TELLING}|{_NAMING})\s)",
     re.IGNORECASE,
 )
+_POINTING_BACK = re.compile(rf"\b(?:(?!there\b)(?:{_PRONOUN})|one|ones|same|both|each|other|so)\b", re.IGNORECASE)
+# "Between what was planned and …": the second half is not yet there.
+_HALF = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
 _DEFINITION = re.compile(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
 
 _RESPECTIVELY = re.compile(r",?\s+respectively\b,?", re.IGNORECASE)
@@ -108,7 +112,14 @@ def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -
 
 def _stands(sentence: str) -> bool:
     """Whether a sentence can be searched for by itself: what is no question says how, or of what, another one asks."""
-    return _asks(sentence) or (sentence.endswith(_QUESTION_MARKS) and len(words(sentence)) >= 3)
+    if not sentence.endswith(_QUESTION_MARKS):
+        return _asks(sentence)
+    return _asks(sentence) or _asks_little(sentence) or len(words(sentence)) >= 3
+
+
+def _asks_little(clause: str) -> bool:
+    """Whether a question has one word to search for, and points back to no other."""
+    return _ASKS.match(clause) is not None and len(words(clause)) >= 1 and not _POINTING_BACK.search(clause)
 
 
 def _asks(clause: str) -> bool:
@@ -117,7 +128,14 @@ def _asks(clause: str) -> bool:
 
 
 def _two_questions(left: str, right: str) -> bool:
-    return _asks(left) and _asks(right) and not _relative(left, right)
+    if _relative(left, right) or _HALF.search(left):
+        return False
+    if _asks(left) and _asks(right):
+        return True
+    # "What is the capital and what is the population of Chad?" has its object at the end, for both.
+    first, second = _OPENING.match(left), _OPENING.match(right)
+    apart = first is not None and second is not None and first[1].lower() != second[1].lower()
+    return apart and all(_asks(clause) or _asks_little(clause) for clause in (left, right))
 
 
 def _relative(left: str, right: str) -> bool:

@@ -28,7 +28,7 @@ class RerankerRow(Record):
     )
     dtype: DType = Field(default="float32", description="what it computes in unless told otherwise")
     licence: str = Field(default="unknown", description="of the weights, as the model card names it")
-    download_gb: float = Field(default=0, ge=0, description="what is downloaded, in 10⁹ bytes")
+    download_gb: float = Field(default=0, ge=0, description="10⁹ bytes to download; 0 = unknown")
     gpu_gb: float = Field(
         default=0, ge=0, description="GPU memory that it wants for a small batch, in 10⁹ bytes; roughly"
     )
@@ -38,7 +38,7 @@ class RerankerRow(Record):
         """The row with another checkpoint in place of its own; itself for None."""
         if checkpoint in (None, self.checkpoint):
             return self
-        return self.model_copy(update={"checkpoint": checkpoint, "revision": "main"})
+        return self.model_copy(update={"checkpoint": checkpoint, "revision": "main", "download_gb": 0})
 
 
 @cache

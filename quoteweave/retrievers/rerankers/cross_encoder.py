@@ -4,11 +4,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
+from quoteweave.retrievers.loading import loading
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
-from quoteweave.retrievers.weights import loading, locate
+from quoteweave.retrievers.weights import locate
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+INSTEAD = "name a checkpoint that was trained to rerank, such as minilm-reranker or BAAI/bge-reranker-v2-m3"
 
 
 class CrossEncoderReranker(LocalReranker):
@@ -22,7 +26,7 @@ class CrossEncoderReranker(LocalReranker):
             raise MissingExtra("sentence-transformers", "models") from error
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with loading(self.name, folder):
+        with loading(self.name, folder, instead=INSTEAD):
             if not (folder / "modules.json").is_file():
                 check_architecture(folder, "ForSequenceClassification")
             model = CrossEncoder(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.retrievers.rerankers.hits import reranked
@@ -24,10 +25,10 @@ class EndpointReranker:
 
     @property
     def destination(self) -> str:
-        """The host that question and quotes are sent to. Raises UsageError when no endpoint is set."""
-        return self._client.address().host
+        """The host, with its port, that question and quotes are sent to. Raises UsageError when no endpoint is set."""
+        return self._client.address().destination
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first, with the endpoint's scores. Raises EndpointError, or UsageError without an endpoint."""
         return await reranked(query, hits, self._score)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query, Quote
 
 
@@ -11,21 +12,21 @@ def passage(quote: Quote) -> str:
     return "\n".join(part for part in (section, quote.words()) if part)
 
 
-def in_order(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit]:
+def in_order(hits: Sequence[Hit], scores: Sequence[float]) -> tuple[Hit, ...]:
     """The hits by their new scores, best first, equal ones as they were, with ranks from 1."""
     scored = sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0])
-    return [Hit(rank=rank, score=score, quote=hit.quote) for rank, (score, hit) in enumerate(scored, 1)]
+    return tuple(Hit(rank=rank, score=score, quote=hit.quote) for rank, (score, hit) in enumerate(scored, 1))
 
 
-def as_they_are(hits: Sequence[Hit]) -> list[Hit]:
+def as_they_are(hits: Sequence[Hit]) -> Reranking:
     """The hits with their scores, ranks from 1."""
-    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, 1)]
+    return Reranking(hits=tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, 1)))
 
 
 async def reranked(
     query: Query, hits: Sequence[Hit], score: Callable[[str, list[str]], Awaitable[Sequence[float]]]
-) -> list[Hit]:
+) -> Reranking:
     """The hits by what `score` makes of the question and their passages; a blank question leaves them as they are."""
     if not hits or not query.text.strip():
         return as_they_are(hits)
-    return in_order(hits, await score(query.text, [passage(hit.quote) for hit in hits]))
+    return Reranking(hits=in_order(hits, await score(query.text, [passage(hit.quote) for hit in hits])))

@@ -1,16 +1,13 @@
 """A chat model puts a numbered list of passages in order, a window at a time (RankGPT, arXiv 2304.09542, section 3)."""
 
-import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.core.prompts import load_prompt
-from quoteweave.core.protocols import ChatModel
+from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers.hits import as_they_are, in_order, passage
-
-_LOG = logging.getLogger(__name__)
 
 # What an order is made of, and what is not; and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")
@@ -18,13 +15,16 @@ _MARK = re.compile(r"\[[\d\s,;\"']++\]")
 _NUMBER = re.compile(r"\d++")
 
 
+MOST_SHOWN = 80  # characters of an answer in a note
+
+
 class ListwiseReranker:
     """Meets `core.protocols.Reranker`. Question and passages are sent to the model, each cut to `max_characters`.
 
     Of more than `window` passages the last ones are ordered first; then the window moves towards the first by `step`,
     and takes the best of those behind it along (section 3.2). Passages that the model leaves out keep their order
-    behind those that it names. An answer that is no order changes nothing and is logged as a warning. Scores are 1,
-    1/2, 1/3… `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
+    behind those that it names. An answer that is no order changes nothing, and a note says so. Scores are 1, 1/2, 1/3…
+    `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
     `$passages`, `$count`).
     """
 
@@ -49,17 +49,24 @@ class ListwiseReranker:
         """The chat model's name."""
         return self._model.name
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first. Raises EndpointError when the model fails, UsageError for prompts of other fields."""
         if not query.text.strip():
             return as_they_are(hits)
-        order = list(hits)
+        order, unread = list(hits), list[str]()
         for begin in [*range(len(order) - self._window, 0, -self._step), 0]:
             end = begin + self._window
-            order[begin:end] = await self._sorted(query, order[begin:end])
-        return in_order(order, [1 / rank for rank in range(1, len(order) + 1)])
+            order[begin:end] = await self._sorted(query, order[begin:end], unread)
+        ranked = in_order(order, [1 / rank for rank in range(1, len(order) + 1)])
+        return Reranking(hits=ranked, note=self._note(unread[0]) if unread else None)
 
-    async def _sorted(self, query: Query, hits: list[Hit]) -> list[Hit]:
+    def _note(self, answer: str) -> str:
+        said = " ".join(answer.split())
+        cut = f"{said[:MOST_SHOWN]}…" if len(said) > MOST_SHOWN else said
+        return f"{self.name} gave no order that can be read, so quotes stay as they were found: it wrote {cut!r}"
+
+    async def _sorted(self, query: Query, hits: list[Hit], unread: list[str]) -> list[Hit]:
+        """The hits in the model's order; as they are where its answer is none, which is added to `unread`."""
         if len(hits) < 2:
             return hits
         passages = [f"[{number}]\n{self._shown(hit)}" for number, hit in enumerate(hits, 1)]
@@ -72,7 +79,7 @@ class ListwiseReranker:
         )
         named = read_order(completion.text, len(hits))
         if not named:
-            _LOG.warning("%s put no passages in order, so they stay as they were: %.200r", self.name, completion.text)
+            unread.append(completion.text)
         return [hits[i] for i in dict.fromkeys([*named, *range(len(hits))])]
 
     def _shown(self, hit: Hit) -> str:

@@ -5,12 +5,13 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from quoteweave.core.errors import ModelFailed
+from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.batches import in_batches
+from quoteweave.retrievers.loading import Turns
 from quoteweave.retrievers.rerankers import RerankerRow
 from quoteweave.retrievers.rerankers.hits import reranked
 from quoteweave.retrievers.weights import Hardware
@@ -22,26 +23,27 @@ if TYPE_CHECKING:
 # Passages at once, where the user does not say.
 CPU_BATCH = 16
 GPU_BATCH = 32
+# A batch is full when its passages have so many characters, about what BERT reads. Batches of longer ones are smaller.
+FULL_PASSAGE = 2048
 
 
 class LocalReranker(ABC):
     """Meets `core.protocols.Reranker`; a subclass scores one batch. Nothing is loaded before the first one.
 
-    It computes in a thread, so that the event loop goes on. Threads wait for each other: tokenizers keep the padding
-    and truncation of a call in themselves, and weights are loaded once.
+    It computes in a thread, so that the event loop goes on. Threads take turns, so that weights are loaded once.
     """
 
     def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:
         self.row = row
         self.hardware = hardware or Hardware()
-        self._lock = Lock()
+        self._turns = Turns()
 
     @property
     def name(self) -> str:
         """As the table of rerankers calls it."""
         return self.row.name
 
-    async def rerank(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first, with the model's scores. Raises ModelNotFound, ModelFailed and MissingExtra."""
         return await reranked(query, hits, self._score)
 
@@ -56,16 +58,18 @@ class LocalReranker(ABC):
         question = well_formed(question)
 
         def scored(batch: list[str]) -> "list[np.ndarray[Any, Any]]":
-            return list(self._batch(question, batch).reshape(-1, 1, 1))
+            with self._turns.taken():
+                return list(self._batch(question, batch).reshape(-1, 1, 1))
 
-        with self._lock:
-            scores = in_batches(
-                [well_formed(passage) for passage in passages],
-                scored,
-                size_of=len,
-                batch_size=self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH),
-                name=self.name,
-            )
+        batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
+        scores = in_batches(
+            [well_formed(passage) for passage in passages],
+            scored,
+            size_of=len,
+            batch_size=batch_size,
+            name=self.name,
+            budget=FULL_PASSAGE * batch_size,
+        )
         return [float(score[0, 0]) for score in scores]
 
     @property

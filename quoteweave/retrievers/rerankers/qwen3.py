@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
+from quoteweave.retrievers.loading import loading
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
-from quoteweave.retrievers.weights import loading, locate
+from quoteweave.retrievers.weights import locate
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,124 @@
+"""How models are loaded: whole, quietly, and one at a time."""
+
+import logging
+import sys
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from threading import RLock, get_ident
+from typing import Any
+
+from quoteweave.core.errors import ModelFailed, QuoteweaveError
+from quoteweave.retrievers.batches import fitting
+from quoteweave.retrievers.weights import required
+
+WHOLE = "name a checkpoint that was saved whole"
+MOST_NAMED = 3  # weights in a message
+
+# What the libraries import when they are first used is not made for several threads.
+_LOADING = RLock()
+
+
+class Turns:
+    """Turns of threads at one model, whose tokenizer keeps the padding and truncation of a call in itself."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._taken = False
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """One thread of a model's at a time; until its first turn is over, one of all models'."""
+        with self._lock, nullcontext() if self._taken else _LOADING:
+            yield
+            self._taken = True
+
+
+@contextmanager
+def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: str = WHOLE) -> Iterator[None]:
+    """Raises ModelFailed, which names the folder, for whatever a library raises when it loads a model within.
+
+    It is raised too where the checkpoint lacks weights: transformers would make them up at random, with no more than a
+    line in its log. Weights whose names begin with one of `unused` take no part in a score, and may be missing;
+    `instead` is what to do about the others.
+    """
+    reports: list[str] = []
+    try:
+        with _LOADING, fitting(name), _quiet() as reports, _whole(folder, tuple(unused), instead):
+            yield
+    except QuoteweaveError:
+        raise
+    except Exception as error:
+        # Damaged weights raise errors of a dozen kinds, those of pickle, JSON and safetensors among them.
+        why = _misfits(reports) or str(error).strip().partition("\n")[0] or type(error).__name__
+        lacking = "it lacks " if isinstance(error, KeyError) and error.args else ""
+        raise ModelFailed(f"{name} cannot be loaded from {folder}: {lacking}{why}") from error
+
+
+@contextmanager
+def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None]:
+    """Refuses a model of transformers that is loaded within, in this thread, from a checkpoint without all its weights.
+
+    sentence-transformers loads such models too and does not pass on what was missing, so the method is replaced here.
+    """
+    base, owner = required("transformers").PreTrainedModel, get_ident()
+    original = base.__dict__["from_pretrained"]
+
+    def _from_pretrained(kind: Any, /, *arguments: Any, output_loading_info: bool = False, **named: Any) -> Any:
+        model, found = original.__func__(kind, *arguments, output_loading_info=True, **named)
+        if get_ident() == owner:
+            missing = sorted(key for key in found["missing_keys"] if not key.startswith(unused))
+            if missing:
+                names = ", ".join(missing[:MOST_NAMED]) + ("…" if len(missing) > MOST_NAMED else "")
+                raise ModelFailed(f"{folder} lacks weights of {kind.__name__}: {names}; {instead}")
+        return (model, found) if output_loading_info else model
+
+    base.from_pretrained = classmethod(_from_pretrained)
+    try:
+        yield
+    finally:
+        base.from_pretrained = original
+
+
+@contextmanager
+def _quiet() -> Iterator[list[str]]:
+    """Keeps from users what libraries say of their future, bars that no terminal shows, and reports of loading.
+
+    Gives the reports.
+    """
+    transformers_logging = required("transformers.utils.logging")
+    hide = transformers_logging.is_progress_bar_enabled() and not sys.stderr.isatty()
+    with ExitStack() as after:
+        if hide:
+            transformers_logging.disable_progress_bar()
+            after.callback(transformers_logging.enable_progress_bar)
+        after.enter_context(warnings.catch_warnings(action="ignore", category=FutureWarning))
+        yield after.enter_context(held_back("transformers.modeling_utils", "LOAD REPORT"))
+
+
+@contextmanager
+def held_back(source: str, words: str) -> Iterator[list[str]]:
+    """What this thread logs within through the logger `source` that holds these words; it is not written to the log."""
+    owner, held = get_ident(), list[str]()
+
+    def passes(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if record.thread != owner or words not in text:
+            return True
+        held.append(text)
+        return False
+
+    logger = logging.getLogger(source)
+    logger.addFilter(passes)
+    try:
+        yield held
+    finally:
+        logger.removeFilter(passes)
+
+
+def _misfits(reports: list[str]) -> str:
+    """The weights of another shape than the model's in reports, which transformers' own error only points to."""
+    rows = (line.split("|") for report in reports for line in report.splitlines())
+    names = [row[0].strip() for row in rows if len(row) > 2 and "MISMATCH" in row[1]]
+    return f"{', '.join(names)} of another shape than its config.json says" if names else ""

@@ -1,0 +1,89 @@
+"""Expanders and rerankers by name: what is made, what is refused and why, and what is told of text that is sent."""
+
+from pathlib import Path
+
+import pytest
+from made_collections import make_collection
+
+from quoteweave.core.errors import UsageError
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.registry import Means
+from quoteweave.retrievers.steps import make_expander, make_reranker
+from quoteweave.testing import FakeChat
+
+CHAT = FakeChat([])
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Collection:
+    return make_collection(tmp_path, {"a.txt": ["grain ships"]})
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "QUOTEWEAVE_RERANK_KEY", "QUOTEWEAVE_RERANK_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("bge-reranker", "bge-reranker"),
+        ("bge-reranker=/models/mine", "bge-reranker"),
+        ("cross-encoder=/models/mine", "/models/mine"),
+        ("endpoint:org/m@v1@http://127.0.0.1:8000", "org/m@v1"),
+        ("chat", "fake"),
+        ("chat:m@http://127.0.0.1:8000/v1", "m"),
+    ],
+)
+def test_rerankers_by_name(text: str, name: str) -> None:
+    assert make_reranker(text, chat=CHAT).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("rules", "rules"), ("rm3", "rm3"), ("chat", "chat:fake"), ("chat:m@http://h.test", "chat:m")]
+)
+def test_expanders_by_name(text: str, name: str, port: Collection) -> None:
+    assert make_expander(text, ["bm25"], port, chat=CHAT).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("magic", "no reranker 'magic'; choose one of: bge-reranker, "),
+        ("BGE-Reranker", r"did you mean 'bge-reranker'\?$"),
+        ("qwen3-reranker", "did you mean 'qwen3-reranker-0.6b'"),
+        ("cross-encoder", "did you mean 'cross-encoder=PATH'"),
+        ("cross-encoder=", "'cross-encoder=' names no checkpoint; write cross-encoder=PATH"),
+        ("bge-reranker=", "names no checkpoint"),
+        ("endpoint:", "'endpoint:' names no model; write endpoint:MODEL, or endpoint:MODEL@URL"),
+        ("chat:@http://127.0.0.1", "names no model; write chat:MODEL"),
+        ("chat", "which chat model"),
+        ("chat:m", "OPENAI_BASE_URL"),
+        ("endpoint:m", "QUOTEWEAVE_RERANK_URL"),
+    ],
+)
+def test_what_is_no_reranker_is_refused_with_the_reason(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        make_reranker(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"), [("rule", "no expansion 'rule'; did you mean 'rules'"), ("x", "rules, rm3, chat")]
+)
+def test_what_is_no_expansion_is_refused_with_the_reason(text: str, complaint: str, port: Collection) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        make_expander(text, ["bm25"], port)
+
+
+def test_what_is_sent_is_told_with_host_and_port_and_without_secrets(port: Collection) -> None:
+    told: list[str] = []
+    means = Means(tell=told.append)
+    make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, means=means)
+    make_reranker("chat:m@https://api.test/v1", means=means)
+    make_reranker("endpoint:m@http://127.0.0.1:8001", means=means)
+    assert told == [
+        "the question is sent to 127.0.0.1:8000",
+        "the question and the quotes found are sent to api.test",
+        "the question and the quotes found are sent to 127.0.0.1:8001",
+    ]
