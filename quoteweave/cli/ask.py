@@ -13,6 +13,7 @@ from quoteweave.cli.options import (
     PagesOption,
     QuestionArgument,
     make_filter,
+    tell_if_empty,
 )
 from quoteweave.cli.output import console, plain, print_json, printable, writing_output
 from quoteweave.cli.retrieving import (
@@ -80,6 +81,7 @@ def ask(
     given = {"model": model, "base_url": base_url, "api_key": api_key, "images": images, "prompts": prompts}
     settings, where = ModelSettings.from_environment(given), make_filter(doc, pages, meta)
     finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
+    tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, make_chat(settings))
         rag = Rag(search, make_generator(settings, opened))

@@ -4,35 +4,43 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli import eval_compare, eval_judge, eval_reproduce, eval_score
+from quoteweave.cli.eval_subject import Subject, ingest_for_eval, open_subject
 from quoteweave.cli.retrieving import (
     DEFAULT,
     BatchSizeOption,
     DeviceOption,
+    ExpandOption,
     Finding,
     FusionOption,
+    RerankOption,
     RetrieversOption,
     TrustOption,
-    make_retriever,
+    tell,
 )
+from quoteweave.cli.search import with_chat_named
 
 if TYPE_CHECKING:
-    from quoteweave.core.protocols import Retriever
-    from quoteweave.core.records import Document, Example, Prediction
+    from quoteweave.core.examples import Example, Prediction
+    from quoteweave.core.records import Document
     from quoteweave.core.runs import Configuration, RunWriter
     from quoteweave.evaluation.retrieval_report import RetrievalReport
 
 app = typer.Typer(no_args_is_help=True)
+app.command("score", epilog=eval_score.JSON)(eval_score.score)
+app.command("compare", epilog=eval_compare.JSON)(eval_compare.compare)
+app.command("reproduce", epilog=eval_reproduce.JSON)(eval_reproduce.reproduce)
+app.command("judge", epilog=eval_judge.JSON)(eval_judge.judge)
 
 RETRIEVAL_JSON = """--json prints one object; figures are fractions, null where undefined:
 
-dataset, retriever, questions: what was asked;
+dataset, retriever, expand, rerank, questions: what was asked;
 
 unread: document to the reason why it could not be read;
 
@@ -49,23 +57,13 @@ undefined: in_document, collection: figure to questions left out;
 interval_95: in_document, collection: figure to its low and high bound."""
 
 
+MOST_NOTES = 5  # that are told
+
+
 class DatasetName(StrEnum):
     """The datasets that can be measured on."""
 
     MMDOCIR = "mmdocir"
-
-
-class Subject(NamedTuple):
-    """What is measured: a retriever, the documents it searches, and why others could not be read."""
-
-    retriever: "Retriever"
-    documents: "Sequence[Document]"
-    failures: Mapping[str, str]
-
-    @property
-    def names(self) -> set[str]:
-        """Names of the documents that can be searched."""
-        return {document.name for document in self.documents}
 
 
 @app.callback()
@@ -80,6 +78,8 @@ def retrieval(
     collection: Annotated[Path, typer.Option("--collection", "-c", help="Collection to add the documents to.")],
     retriever: RetrieversOption = None,
     fusion: FusionOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
@@ -98,12 +98,16 @@ def retrieval(
     a question with several evidence types counts in each. A document that could
     not be read yields nothing for its questions; a question whose search failed
     is left out. Both are told, and give exit code 1.
+
+    Documents that the collection holds are searched as they were added. With
+    --rerank a ranking is the 40 candidates that are reranked, and ends there.
     """
     from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS, load_mmdocir
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
     examples = load_mmdocir(path)
-    finding = Finding(retriever, fusion, device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
+    finding = with_chat_named(Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code))
+    steps = {"expand": finding.expand, "rerank": finding.rerank}
     named = "; ".join([*(retriever or [DEFAULT]), *([fusion] if fusion else [])])
     ingest_for_eval(collection, path / DOCUMENTS, quiet=as_json)
     with open_subject(collection, finding, quiet=as_json) as subject:
@@ -112,34 +116,15 @@ def retrieval(
             "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
             "documents": _content(subject.documents),
             "retriever": named,
+            **{step: how for step, how in steps.items() if how},
         }
         report = score_retrieval(examples, _predictions(examples, subject, run, configuration))
+    _tell_notes(subject.notes)
     unread = _unread(examples, subject, path / DOCUMENTS)
-    head = {"dataset": dataset.value, "retriever": named, "questions": len(examples), "unread": unread}
+    head = {"dataset": dataset.value, "retriever": named, **steps, "questions": len(examples), "unread": unread}
     _show(report, head, as_json=as_json)
     if unread or report.failed:
         raise typer.Exit(1)
-
-
-def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
-    """Brings the collection up to date with a folder of documents; it remembers which of them could not be read."""
-    from quoteweave.cli.add import add_paths
-
-    add_paths(collection, [documents], quiet=quiet)
-
-
-@contextmanager
-def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
-    """The retriever that is named, over the collection in that folder, its indexes built."""
-    from quoteweave.cli.indexing import Building, build_index
-    from quoteweave.index.collection import Collection
-    from quoteweave.retrievers.registry import members
-
-    with Collection.open(collection) as opened:
-        failures = {failure.name: failure.reason for failure in opened.failures()}
-        for spec in (part for text in finding.retrievers or [DEFAULT] for part in members(text)):
-            build_index(opened, spec, Building(finding, quiet=quiet))
-        yield Subject(make_retriever(opened, finding), opened.documents(), failures)
 
 
 def _content(documents: "Sequence[Document]") -> str:
@@ -184,6 +169,14 @@ def _ask(examples: "Sequence[Example]", subject: Subject, run: "RunWriter | None
         )
 
 
+def _tell_notes(notes: Counter[str]) -> None:
+    """The notes that most searches gave."""
+    for note, count in notes.most_common(MOST_NOTES):
+        tell(f"note, in {count} searches: {note}")
+    if len(notes) > MOST_NOTES:
+        tell(f"and {len(notes) - MOST_NOTES} other notes")
+
+
 def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> dict[str, str]:
     """Tells which documents cannot be searched, and why."""
     absent = Counter(example.document for example in examples if example.document not in subject.names)
@@ -201,7 +194,8 @@ def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: boo
     if as_json:
         typer.echo(json.dumps({**head, "failed": report.failed, **as_dict(report)}, ensure_ascii=False, indent=2))
     else:
-        typer.echo(f"{head['dataset']}: {head['questions']} questions, retriever {head['retriever']}\n")
+        asked = [f"{part} {head[part]}" for part in ("retriever", "expand", "rerank") if head[part]]
+        typer.echo(f"{head['dataset']}: {head['questions']} questions, {', '.join(asked)}\n")
         Console().print(*tables(report))
     for row in report.rows:
         if row.error is not None:

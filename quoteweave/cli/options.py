@@ -60,6 +60,12 @@ def make_filter(documents: Sequence[str] | None, pages: str | None, meta: Sequen
     )
 
 
+def tell_if_empty(question: str) -> None:
+    """Say on stderr why nothing will be found."""
+    if not question.strip():
+        typer.echo("the question is empty, so nothing is searched for; write it in quotation marks", err=True)
+
+
 def page_range(text: str) -> tuple[int, int]:
     """'3' or '3-7', counted from 1, as first and last page from 0. Raises UsageError."""
     from quoteweave.core.errors import UsageError

@@ -9,11 +9,13 @@ from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, means_for
 
 if TYPE_CHECKING:
+    from quoteweave.core.protocols import Retriever
+    from quoteweave.index.collection import Collection
     from quoteweave.retrievers.planning import Plan
 
 JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
-dimension, vectors_an_item, rate, seconds, disk_bytes, memory_bytes, tokens, price_usd,
-destination; null for what is not known."""
+dimension, vectors_an_item, rate, seconds, unmeasured (why there is no rate), download_bytes,
+disk_bytes, memory_bytes, tokens, price_usd, destination; null for what is not known."""
 
 
 def plan(
@@ -31,39 +33,84 @@ def plan(
     """Say what an index will take: time, disk, memory, and an endpoint's price.
 
     What is missing is counted, and a sample of it encoded for ten seconds. Nothing
-    is stored, and an endpoint is not asked.
+    is stored, sent or downloaded: without a model's weights the time is not known.
     """
     from quoteweave.core.errors import UsageError
     from quoteweave.index.collection import Collection
-    from quoteweave.retrievers.planning import plan_index
-    from quoteweave.retrievers.registry import make_retriever, members
+    from quoteweave.retrievers.planning import plan_index, together
+    from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.vector import VectorRetriever
 
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
     with Collection.open(collection) as opened:
-        made = [make_retriever(part, opened, means_for(opened, finding)) for part in members(retriever)]
+        made = [_made(part, opened, finding) for part in members(retriever)]
         wanted = [part for part in made if isinstance(part, VectorRetriever)]
         if not wanted:
             raise UsageError(f"{retriever} needs no model: quoteweave add has built its index already")
         plans = [plan_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
     if as_json:
         print_json([found.model_dump(mode="json") for found in plans])
-    else:
-        for found in plans:
-            _show(found)
+        return
+    for found in plans:
+        _show(found)
+    if len(plans) > 1:
+        _show(together(plans, retriever))
+
+
+def _made(spec: str, collection: "Collection", finding: Finding) -> "Retriever":
+    """The retriever; what it would send is in its plan. Raises ModelNotFound where only a download would tell of it."""
+    from dataclasses import replace
+
+    from quoteweave.core.errors import ModelNotFound
+    from quoteweave.retrievers.planning import nothing_downloaded
+    from quoteweave.retrievers.registry import make_retriever
+    from quoteweave.retrievers.spec import parse_spec
+    from quoteweave.retrievers.weights import is_local
+
+    try:
+        with nothing_downloaded():
+            return make_retriever(spec, collection, replace(means_for(collection, finding), tell=lambda _: None))
+    except ModelNotFound as error:
+        checkpoint = parse_spec(spec).checkpoint
+        if checkpoint is None or is_local(checkpoint):
+            raise
+        raise ModelNotFound(
+            f"{checkpoint} is not on this machine, and a plan downloads nothing; before it is here, nothing is known "
+            "of a model that is not in the catalogue"
+        ) from error
 
 
 def _show(plan: "Plan") -> None:
     left_out = f", {plan.left_out} have nothing that it reads" if plan.left_out else ""
     typer.echo(f"{plan.retriever}: {plan.to_encode} of {plan.items} to encode{left_out}")
-    if plan.rate is not None and plan.seconds is not None:
-        typer.echo(f"  time     {_duration(plan.seconds)} at {plan.rate:.1f} a second on this machine")
-    if plan.disk_bytes is not None and plan.memory_bytes is not None:
-        typer.echo(f"  disk     {_size(plan.disk_bytes)}: {plan.vectors_an_item:.1f} vectors of {plan.dimension} each")
-        typer.echo(f"  memory   {_size(plan.memory_bytes)} at most while searching, mapped files counted")
-    if plan.destination is not None:
-        price = "price unknown; say it with --usd-per-million" if plan.price_usd is None else f"${plan.price_usd:.2f}"
-        typer.echo(f"  tokens   about {plan.tokens:,}, sent to {plan.destination}: {price}")
+    if plan.download_bytes is not None:
+        typer.echo(f"  download {_size(plan.download_bytes)}")
+    if plan.unmeasured is not None:
+        typer.echo(f"  time     not known: {plan.unmeasured}")
+    elif plan.seconds:
+        rate = "" if plan.rate is None else f" at {plan.rate:.1f} a second"
+        typer.echo(f"  time     {_duration(plan.seconds)}{rate} on this machine")
+    _show_sizes(plan)
+    if plan.destination is not None and plan.to_encode:
+        typer.echo(
+            f"  tokens   about {plan.tokens:,}, which would be sent to {plan.destination}: {_price(plan.price_usd)}"
+        )
+
+
+def _show_sizes(plan: "Plan") -> None:
+    if plan.disk_bytes is None or plan.memory_bytes is None:
+        typer.echo("  disk     not known before anything is encoded")
+        return
+    roughly = "roughly " if plan.unmeasured else ""
+    each = "" if plan.dimension is None else f": {plan.vectors_an_item:.1f} vectors of {plan.dimension} each"
+    typer.echo(f"  disk     {roughly}{_size(plan.disk_bytes)}{each}")
+    typer.echo(f"  memory   {roughly}{_size(plan.memory_bytes)} at most while searching, mapped files counted")
+
+
+def _price(usd: float | None) -> str:
+    if usd is None:
+        return "price unknown; say it with --usd-per-million"
+    return "less than $0.01" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
 def _duration(seconds: float) -> str:

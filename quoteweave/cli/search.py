@@ -1,6 +1,7 @@
 """`quoteweave search`: the quotes that bear on a question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from quoteweave.cli.options import (
     PagesOption,
     QuestionArgument,
     make_filter,
+    tell_if_empty,
 )
 from quoteweave.cli.output import console, place, plain, print_json, snippet
 from quoteweave.cli.retrieving import (
@@ -64,7 +66,8 @@ def search(
     if kind not in (None, "text", "image"):
         raise UsageError(f"--kind {kind!r}: write text or image")
     where = make_filter(doc, pages, meta).model_copy(update={"kind": kind})
-    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
+    finding = with_chat_named(Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code))
+    tell_if_empty(question)
     with Collection.open(collection) as opened:
         found = wait_for(make_search(opened, finding, where).find(Query(text=question), k, where=where))
         tell_trace(found.trace)
@@ -73,6 +76,18 @@ def search(
             print_json({"question": question, "hits": hits, "trace": found.trace.model_dump(mode="json")})
         else:
             _show(found.hits)
+
+
+def with_chat_named(finding: Finding) -> Finding:
+    """A plain `chat` as the chat model that the environment names, where it names one."""
+    from quoteweave.pipeline.settings import ModelSettings
+
+    settings = ModelSettings.from_environment({})
+    if settings.model is None:
+        return finding
+    named = f"chat:{settings.model}@{settings.base_url}" if settings.base_url else f"chat:{settings.model}"
+    expand, rerank = (named if how == "chat" else how for how in (finding.expand, finding.rerank))
+    return replace(finding, expand=expand, rerank=rerank)
 
 
 def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
+from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat, UsageError
 from quoteweave.core.protocols import Describer, Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.describe import described
@@ -59,18 +59,23 @@ class AddOptions:
 
 
 def add(
-    collection: Collection, paths: Sequence[Path], options: AddOptions | None = None, progress: Progress | None = None
+    collection: Collection,
+    paths: Sequence[Path | str],
+    options: AddOptions | None = None,
+    progress: Progress | None = None,
 ) -> AddReport:
     """Bring the collection up to date with files and folders, then its indexes with its documents.
 
     Raises UsageError for a path that does not exist, CollectionLocked while another process writes, StorageError when
     the disk refuses. A file that cannot be read is in the report with its reason, and the others go on.
     """
-    options, progress = options or AddOptions(), progress or Progress()
+    if isinstance(paths, str | Path):
+        raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
+    options, progress, roots = options or AddOptions(), progress or Progress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
-        files = find_files(paths)
+        files = find_files(roots)
         run = _Run(collection, writer, options)
-        run.forget({path.resolve() for path in paths if path.is_dir()}, files)
+        run.forget({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
         notes = refresh_indexes(collection, writer, options.pictures)

@@ -1,10 +1,13 @@
 """Many examples become predictions."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from quoteweave.core.protocols import Retriever
-from quoteweave.core.records import Example, Filter, Hit, Prediction, Query
-from quoteweave.core.runs import Scope
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import MissingExtra, ModelNotFound
+from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.protocols import Expander, Expansion, Retriever
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.pipeline.search import POOL, Search
 from quoteweave.retrievers.pages import rank_pages
 
 SCOPES: tuple[Scope, ...] = ("document", "collection")
@@ -26,7 +29,7 @@ def run_retrieval(
     `documents` names those that the collection holds; a question on another finds nothing within it. A prediction keeps
     the ranking down to where it holds `quotes` quotes that are not whole pages and `pages` distinct pages, so that
     figures at those depths are exact; or all of it, where it ends before. A question whose search raises is a
-    prediction with that error, and the others go on.
+    prediction with that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern them all.
     """
     for example in examples:
         if scope == "document" and example.document is not None and example.document not in documents:
@@ -39,6 +42,8 @@ def _predict(example: Example, retriever: Retriever, scope: Scope, quotes: int, 
     try:
         hits = _ranking(example.query, retriever, _filter(example, scope), quotes, pages)
         ranked = rank_pages(hits)[:pages]
+    except (ModelNotFound, MissingExtra):
+        raise
     except Exception as error:  # whatever a retriever raises concerns this question; the run says so and goes on
         return Prediction(example=example.id, scope=scope, error=f"{type(error).__name__}: {error}")
     return Prediction(example=example.id, scope=scope, hits=tuple(hits), pages=tuple(ranked))
@@ -74,3 +79,46 @@ def _length(hits: Sequence[Hit], quotes: int, pages: int) -> int | None:
         if parts >= quotes and len(seen) >= pages:
             return place
     return None
+
+
+class SearchRetriever:
+    """A search that expands or reranks, as the retriever that `run_retrieval` asks.
+
+    `make` gives the search for a filter, as feedback comes from where the question is asked. What a reranker puts in
+    order is its pool, as in any search, so with `reranks` a ranking ends there. `tell` gets the notes of each question.
+    """
+
+    def __init__(
+        self, make: Callable[[Filter | None], Search], *, reranks: bool, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._make, self._most, self._tell = make, POOL if reranks else None, tell
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        """At most `k` hits a query, best first. Raises what the search raises."""
+        search, depth = self._make(where), k if self._most is None else min(k, self._most)
+        found = [wait_for(search.find(query, depth, where=where)) for query in queries]
+        for note in (note for one in found for note in one.trace.notes):
+            self._tell(note)
+        return [list(one.hits) for one in found]
+
+
+class RememberingExpander:
+    """Another expander, asked once for each question, so that both scopes and deeper searches have the same clauses."""
+
+    def __init__(self, expander: Expander) -> None:
+        self._expander = expander
+        self._known: dict[str, Expansion] = {}
+
+    @property
+    def name(self) -> str:
+        """The other expander's."""
+        return self._expander.name
+
+    async def expand(self, query: Query) -> Expansion:
+        """What the other gave for these words, unless something went wrong. Raises what it raises."""
+        known = self._known.get(query.text)
+        if known is None:
+            known = await self._expander.expand(query)
+            if known.note is None:
+                self._known[query.text] = known
+        return known

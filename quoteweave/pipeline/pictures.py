@@ -1,6 +1,7 @@
 """What visual models look at: quotes cut out of their pages, and whole pages, as `views` draws them for people."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -55,14 +56,15 @@ class CollectionPictures:
 
         path = stored_crop(self._collection, quote)
         if path is None:
-            with _told_of(f"quote {quote.id} of {quote.document!r}"):
+            with self._told_of(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
         try:
             with open_pictures(path) as opened:
                 return Image.fromarray(opened.draw(0).pixels)
         except Exception as error:  # Pillow's readers raise whatever a damaged file makes Python raise
+            reason = "" if path.name in str(error) else f" ({error})"
             raise DocumentError(
-                f"the crop of quote {quote.id} of {quote.document!r} cannot be read ({error}); the file is {path}; "
+                f"the crop of quote {quote.id} of {quote.document!r} cannot be read: {path} is damaged{reason}; "
                 "remove that document, then add it again"
             ) from error
 
@@ -78,7 +80,7 @@ class CollectionPictures:
         """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
         from PIL import Image
 
-        with _told_of(f"page {page + 1} of {document!r}"):
+        with self._told_of(f"page {page + 1}", document):
             return Image.fromarray(self._page(document, page).pixels)
 
     def _page(self, document: str, page: int) -> Picture:
@@ -122,14 +124,18 @@ class CollectionPictures:
         except (CollectionError, DocumentError):
             return True  # gone or damaged, which drawing it will tell
 
+    @contextmanager
+    def _told_of(self, what: str, document: str) -> Iterator[None]:
+        """Says of what a picture cannot be had. A collection's file that is gone concerns one document, too."""
+        try:
+            yield
+        except (CollectionError, DocumentError) as error:
+            raise DocumentError(f"{what} of {document!r} cannot be shown: {self._said(error, document)}") from error
 
-@contextmanager
-def _told_of(what: str) -> Iterator[None]:
-    """Says of what a picture cannot be had. A collection's file that is gone concerns one document, too."""
-    try:
-        yield
-    except (CollectionError, DocumentError) as error:
-        raise DocumentError(f"{what} cannot be shown: {error}") from error
+    def _said(self, error: Exception, document: str) -> str:
+        """What the error says of the document's file: whose it is, is told already, and its name is our own."""
+        copy = re.escape(self._collection.document(document).content)
+        return re.sub(rf"'{copy}[^']*'", "its file", str(error)).replace(f", the file of {document!r},", "")
 
 
 def _hash(*parts: str) -> str:

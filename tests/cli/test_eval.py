@@ -1,19 +1,27 @@
 """`quoteweave eval retrieval` with a retriever of fixed rankings: tables, JSON, resuming, what could not be read."""
 
 import json
+import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Quoteweave
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli import eval as command
+from quoteweave.cli.eval_subject import Subject, ingest_for_eval
 from quoteweave.cli.retrieving import Finding
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
+from quoteweave.documents.ingest import AddOptions, add
+from quoteweave.documents.parse import ParserSettings
+from quoteweave.index.collection import Collection
+from quoteweave.testing import ModelServer, Reply
 
 Evaluate = Callable[..., Result]
 
@@ -95,16 +103,26 @@ def documents() -> list[Document]:
 
 
 @pytest.fixture
+def notes() -> Counter[str]:
+    return Counter()
+
+
+@pytest.fixture
 def evaluate(
-    monkeypatch: pytest.MonkeyPatch, dataset: Path, tmp_path: Path, ranker: Ranker, documents: list[Document]
+    monkeypatch: pytest.MonkeyPatch,
+    dataset: Path,
+    tmp_path: Path,
+    ranker: Ranker,
+    documents: list[Document],
+    notes: Counter[str],
 ) -> Evaluate:
     def ingest(collection: Path, folder: Path, *, quiet: bool) -> None:
         assert (collection, folder) == (tmp_path / "collection", dataset / "pdf")
 
     @contextmanager
-    def subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[command.Subject]:
+    def subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
         assert collection == tmp_path / "collection"
-        yield command.Subject(ranker, documents, {"b [red].pdf": "it is encrypted; give --password"})
+        yield Subject(ranker, documents, {"b [red].pdf": "it is encrypted; give --password"}, notes)
 
     monkeypatch.setattr(command, "ingest_for_eval", ingest)
     monkeypatch.setattr(command, "open_subject", subject)
@@ -218,6 +236,101 @@ def test_a_run_is_not_resumed_with_anything_changed(
     result = evaluate("--run", str(tmp_path / "run"), "--retriever", "bm25" if change == "retriever" else "lexical")
     assert isinstance(result.exception, UsageError)
     assert f"{change} is" in str(result.exception)
+
+
+def test_expansion_and_reranking_are_part_of_the_run(evaluate: Evaluate, tmp_path: Path) -> None:
+    steps = ("--expand", "rules", "--rerank", "minilm-reranker")
+    got = evaluate("--run", str(tmp_path / "run"), *steps)
+    assert "3 questions, retriever lexical, expand rules, rerank minilm-reranker" in got.stdout
+    configuration = read_run(tmp_path / "run")[0].configuration
+    assert (configuration["expand"], configuration["rerank"]) == ("rules", "minilm-reranker")
+    again = value(evaluate("--json", "--run", str(tmp_path / "run"), *steps))
+    assert (again["expand"], again["rerank"]) == ("rules", "minilm-reranker")
+    other = evaluate("--run", str(tmp_path / "run"), "--expand", "rules")
+    assert isinstance(other.exception, UsageError)
+    assert "rerank is 'minilm-reranker' there and None here" in str(other.exception)
+
+
+def test_a_chat_model_of_the_environment_is_recorded(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUOTEWEAVE_MODEL", "m")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    got = value(evaluate("--json", "--expand", "rules", "--rerank", "chat"))
+    assert (got["expand"], got["rerank"]) == ("rules", "chat:m@http://127.0.0.1:9/v1")
+
+
+def test_notes_of_searches_are_told_once_with_their_number(evaluate: Evaluate, notes: Counter[str]) -> None:
+    notes.update(["the model is away", "the model is away", *"abcdef"])
+    told = evaluate("--json").stderr
+    assert "note, in 2 searches: the model is away" in told
+    assert "and 2 other notes" in told
+
+
+def test_documents_are_searched_as_they_were_added(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, collection = tmp_path / "pdf", tmp_path / "collection"
+    folder.mkdir()
+    for name in ("a", "b", "changed"):
+        (folder / f"{name}.txt").write_text(f"Grain came to {name} by ship.")
+    with Collection.create(collection) as opened:
+        add(opened, [folder], AddOptions(settings=ParserSettings(ocr=False)))
+        before = opened.origins()
+    (folder / "changed.txt").write_text("Timber came by rail.")
+    (folder / "new.txt").write_text("Coal came by barge.")
+    ingest_for_eval(collection, folder, quiet=True)
+    with Collection.open(collection) as opened:
+        after = opened.origins()
+    assert [after[f"{name}.txt"] for name in "ab"] == [before[f"{name}.txt"] for name in "ab"]
+    usual = AddOptions().fingerprint
+    assert [after[name].parser for name in ("changed.txt", "new.txt")] == [usual, usual]
+    told = capsys.readouterr().err
+    assert "added with other settings: 2 documents" in told
+    assert f"quoteweave add {folder} -c {collection}" in told
+
+
+def test_a_folder_added_as_usual_is_kept_in_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, collection = tmp_path / "pdf", tmp_path / "collection"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Grain came by ship.")
+    ingest_for_eval(collection, folder, quiet=True)
+    (folder / "a.txt").rename(folder / "b.txt")
+    ingest_for_eval(collection, folder, quiet=True)
+    with Collection.open(collection) as opened:
+        assert list(opened.origins()) == ["b.txt"]
+    assert "other settings" not in capsys.readouterr().err
+
+
+def test_questions_are_expanded_searched_and_reranked(
+    quoteweave: Quoteweave, samples: Path, sample_collection: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_collection, tmp_path / "c")
+    with ModelServer(lambda request: Reply(text="ok" if "berth" in str(request) else "[2] > [1]")) as server:
+        where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c", "--json")
+        got = quoteweave("eval", "retrieval", *where, "--expand", "rm3", "--rerank", f"chat:m@{server.base_url}")
+        asked = len(server.requests)
+    assert (got.code, got.json()["failed"]) == (0, 0)
+    assert asked >= 2 * got.json()["questions"], "in both scopes"
+    assert "gave no order that can be read" in got.err
+    assert got.err.count("are sent to 127.0.0.1") == 1
+
+
+def test_what_is_sent_to_encode_is_told_once(
+    quoteweave: Quoteweave, samples: Path, sample_collection: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_collection, tmp_path / "c")
+    with ModelServer() as server:
+        where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c", "--json")
+        got = quoteweave("eval", "retrieval", *where, "-r", f"openai:m@{server.base_url}")
+    assert (got.code, got.json()["failed"]) == (0, 0)
+    assert got.err.count("sent to 127.0.0.1") == 1
+
+
+def test_weights_that_are_missing_end_it_at_once(
+    quoteweave: Quoteweave, samples: Path, sample_collection: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_collection, tmp_path / "c")
+    where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c")
+    got = quoteweave("eval", "retrieval", *where, "--rerank", f"bge-reranker={tmp_path / 'none'}")
+    assert (got.code, got.out) == (1, "")
+    assert got.err.count("is no model") == 1
 
 
 def test_a_folder_without_annotations_is_told_before_anything_is_added(evaluate: Evaluate, dataset: Path) -> None:

@@ -67,6 +67,7 @@ def test_rows_become_quotes_with_their_layout_id_in_the_id(path: Path, images: I
         ("b.pdf", "Law"),
     ]
     quotes = first.parsed.quotes
+    assert [quote.layout_id for quote in quotes] == [7, 9, 8, 12]
     assert [(quote.id, quote.page, quote.kind, quote.layout, quote.section) for quote in quotes] == [
         ("0:7", 0, "text", "title", None),
         ("2:9", 2, "text", "paragraph", "Rain"),

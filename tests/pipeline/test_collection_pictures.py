@@ -183,7 +183,7 @@ def test_a_damaged_crop_is_told_with_its_quote_and_its_file(samples_copied: Coll
         CollectionPictures(samples_copied).crop(quote)
     assert quote.id in str(told.value)
     assert "'harbour-report.pdf'" in str(told.value)
-    assert str(path) in str(told.value)
+    assert str(told.value).count(path.name) == str(told.value).count(str(path)) == 1
 
 
 def test_a_crop_cut_short_is_damaged_and_one_that_is_gone_is_cut_again(samples_copied: Collection) -> None:
@@ -205,6 +205,16 @@ def test_a_file_that_is_gone_concerns_its_document_alone(samples_copied: Collect
         CollectionPictures(samples_copied).crop(quote)
     with pytest.raises(DocumentError, match=r"page 3 of 'harbour-report.pdf' .* is missing"):
         CollectionPictures(samples_copied).page("harbour-report.pdf", 2)
+
+
+def test_a_message_names_a_document_once_and_as_people_do(samples_copied: Collection) -> None:
+    quote, source = text_quotes(samples_copied)[0], samples_copied.source("harbour-report.pdf")
+    for spoil in (lambda: source.write_bytes(b"no PDF"), source.unlink):
+        spoil()
+        with pytest.raises(DocumentError) as told:
+            CollectionPictures(samples_copied).crop(quote)
+        assert str(told.value).count("harbour-report.pdf") == 1
+        assert str(told.value).count(source.name) == str(told.value).count(str(source))
 
 
 def test_a_page_beyond_the_last_cannot_be_drawn(samples_opened: Collection) -> None:

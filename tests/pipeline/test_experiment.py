@@ -1,11 +1,17 @@
 """Questions are searched as deep as the figures need, within their document or everywhere, and fail one by one."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
-from quoteweave.core.records import Example, Filter, Hit, Layout, Query, Quote, Reference
-from quoteweave.pipeline.experiment import run_retrieval
+from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelNotFound
+from quoteweave.core.examples import Example, Reference
+from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
+from quoteweave.pipeline.experiment import RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.search import POOL, Search
+from quoteweave.retrievers.expanders.chat import ChatExpander
+from quoteweave.testing import FakeChat, FakeExpander, FakeReranker
 
 DOCUMENTS = {"a.pdf", "b.pdf"}
 
@@ -96,6 +102,48 @@ def test_a_question_that_fails_is_recorded_and_the_others_go_on() -> None:
     assert predictions[1].error == "RuntimeError: the index is gone"
     assert predictions[1].hits == ()
     assert "no document" in (predictions[2].error or "")
+
+
+@pytest.mark.parametrize("error", [ModelNotFound("no weights"), MissingExtra("torch", "models")])
+def test_what_no_question_can_do_without_ends_the_run(error: Exception) -> None:
+    class Lacking(Fixed):
+        def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+            raise error
+
+    with pytest.raises(type(error)):
+        list(run_retrieval([ask("q")], Lacking([]), scope="collection", documents=DOCUMENTS))
+
+
+def test_a_search_of_several_steps_is_made_for_each_filter_and_its_notes_are_told() -> None:
+    retriever, made, told = Fixed([quote("a.pdf", page, 0) for page in range(100)]), list[Filter | None](), list[str]()
+
+    def make(where: Filter | None) -> Search:
+        made.append(where)
+        return Search(retriever, expander=FakeExpander(["how?"], note="odd"))
+
+    searching = SearchRetriever(make, reranks=False, tell=told.append)
+    (found,) = run_retrieval([ask("q")], searching, scope="document", documents=DOCUMENTS)
+    assert [page.page for page in found.pages] == list(range(10))
+    assert made == [Filter(documents=("a.pdf",))]
+    assert told == ["odd"]
+
+
+def test_what_a_reranker_puts_in_order_is_its_pool() -> None:
+    crowd = [quote("a.pdf", page // 10, page) for page in range(300)]
+    reranker = FakeReranker(lambda _, one: float(one.id.rpartition(":")[2]))
+    searching = SearchRetriever(lambda _: Search(Fixed(crowd), reranker=reranker), reranks=True)
+    (found,) = run_retrieval([ask("q")], searching, scope="document", documents=DOCUMENTS)
+    assert [page.page for page in found.pages] == [3, 2, 1, 0]
+    assert len(found.hits) == POOL == 40
+    assert len(reranker.queries) == 1
+
+
+def test_an_expansion_is_asked_for_once_unless_it_went_wrong() -> None:
+    chat = FakeChat([EndpointUnreachable("away"), '["How many ships came?"]'])
+    expander = RememberingExpander(ChatExpander(chat))
+    notes = [asyncio.run(expander.expand(Query(text="what?"))).note for _ in range(3)]
+    assert [note is None for note in notes] == [False, True, True]
+    assert (len(chat.requests), expander.name) == (2, "chat:fake")
 
 
 def test_an_interrupt_is_no_failure() -> None:

@@ -189,6 +189,7 @@ def _quote(row: _Row, block: Block, section: str | None, identity: str) -> Quote
         bbox=row.box,
         kind="image" if is_image else "text",
         layout=block.layout,
+        layout_id=row.layout_id if row.layout_id >= 0 else None,
         section=section,
         text=block.text,
         ocr_text=(_words(row, "ocr_text") or None) if is_image else None,

@@ -1,0 +1,110 @@
+"""What `quoteweave eval` measures: the documents of a dataset in a collection, and what searches them."""
+
+import hashlib
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from quoteweave.cli.retrieving import DEFAULT, Finding, means_for, tell
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Retriever
+    from quoteweave.core.records import Document, Filter
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.search import Search
+
+
+class Subject(NamedTuple):
+    """What is measured: a retriever, the documents it searches, and why others could not be read.
+
+    `notes` counts what went wrong in searches that found something nonetheless.
+    """
+
+    retriever: "Retriever"
+    documents: "Sequence[Document]"
+    failures: Mapping[str, str]
+    notes: Counter[str]
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the documents that can be searched."""
+        return {document.name for document in self.documents}
+
+
+def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
+    """Brings the collection up to date with a folder of documents; it remembers which of them could not be read.
+
+    Where documents were added with settings of their own, they are left as they are, and what is missing is added.
+    """
+    from quoteweave.cli.add import add_paths
+    from quoteweave.documents.ingest import AddOptions
+    from quoteweave.documents.walk import find_files
+    from quoteweave.index.collection import Collection
+
+    files = find_files([documents])
+    with Collection.create(collection) as opened:
+        origins = opened.origins()
+    present = {file.name for file in files if file.name in origins and _hash(file.path) == origins[file.name].content}
+    usual = AddOptions().fingerprint
+    others = [name for name in present if origins[name].parser != usual and not origins[name].imported]
+    if not others:
+        add_paths(collection, [documents], quiet=quiet)
+        return
+    command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
+    tell(f"note: searched as they are, though added with other settings: {len(others)} documents; anew with: {command}")
+    lacking = [file.path for file in files if file.name not in present]
+    if lacking:
+        add_paths(collection, lacking, quiet=quiet)
+
+
+def _hash(path: Path) -> str | None:
+    """None for a file that cannot be read, which adding it will tell."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+@contextmanager
+def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
+    """The retriever that is named, over the collection in that folder, its indexes built."""
+    from quoteweave.cli.indexing import Building, build_index
+    from quoteweave.index.collection import Collection
+    from quoteweave.retrievers.registry import members
+
+    with Collection.open(collection) as opened:
+        failures = {failure.name: failure.reason for failure in opened.failures()}
+        notes = Counter[str]()
+        retriever = _searching(opened, finding, notes)
+        for spec in (part for text in finding.retrievers or [DEFAULT] for part in members(text)):
+            build_index(opened, spec, Building(finding, quiet=quiet))
+        yield Subject(retriever, opened.documents(), failures, notes)
+
+
+def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) -> "Retriever":
+    """The retriever, with expansion and reranking where they are asked for. Raises UsageError."""
+    from quoteweave.pipeline.experiment import RememberingExpander, SearchRetriever
+    from quoteweave.pipeline.search import Search
+    from quoteweave.retrievers.registry import make_fused
+    from quoteweave.retrievers.steps import make_expander, make_reranker
+
+    names, means = finding.retrievers or [DEFAULT], means_for(collection, finding)
+    # What a retriever sends is told when its index is built.
+    retriever = make_fused(names, finding.fusion, collection, replace(means, tell=lambda _: None))
+    if not finding.expand and not finding.rerank:
+        return retriever
+    how = finding.expand
+    shared = RememberingExpander(make_expander(how, names, collection, means=means)) if how else None
+    reranker = make_reranker(finding.rerank, means=means) if finding.rerank else None
+
+    def search_in(where: "Filter | None") -> "Search":
+        # rm3 alone looks into the collection, and has to look where the question is asked.
+        expander = make_expander(how, names, collection, where=where) if how == "rm3" else shared
+        return Search(retriever, expander=expander, reranker=reranker)
+
+    return SearchRetriever(search_in, reranks=reranker is not None, tell=lambda note: notes.update([note]))

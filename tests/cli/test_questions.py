@@ -1,0 +1,42 @@
+"""Questions that are empty, very long, or ask for a chat model that the environment names."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import make_collection
+
+from quoteweave.testing import ModelServer, Reply
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    make_collection(tmp_path, {"a.txt": ["Grain came by ship.", "Timber came by rail."]}).close()
+    return tmp_path / "collection"
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_an_empty_question_gets_a_hint(quoteweave: Quoteweave, port: Path, command: str) -> None:
+    for json in ([], ["--json"]):
+        assert "the question is empty" in quoteweave(command, "  ", "-c", port, *json).err
+        assert "the question is empty" not in quoteweave(command, "grain", "-c", port, *json).err
+
+
+@pytest.mark.parametrize("how", [[], ["--expand", "rules"], ["--expand", "rm3"]])
+def test_a_long_question_is_not_repeated(quoteweave: Quoteweave, port: Path, how: list[str]) -> None:
+    for command in ("search", "ask"):
+        got = quoteweave(command, "grain by ship " * 3000, "-c", port, *how)
+        assert got.code == 0
+        assert len(got.err) < 1000
+
+
+def test_a_plain_chat_is_the_model_of_the_environment(
+    quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(lambda _: Reply(text='["How did timber come?"]')) as server:
+        assert quoteweave("search", "grain", "-c", port, "--expand", "chat").code == 2
+        monkeypatch.setenv("QUOTEWEAVE_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        got = quoteweave("search", "grain", "-c", port, "--expand", "chat")
+    assert "the question is sent to 127.0.0.1" in got.err
+    assert "Timber came by rail." in got.out
