@@ -12,8 +12,8 @@ from pathlib import Path
 
 from common import Table, arguments, bounds, finish, machine, minilm, mmdocir, mmdocir_collection, percent
 
+from quoteweave.core.examples import Example
 from quoteweave.core.protocols import Retriever
-from quoteweave.core.records import Example
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.retrieval_report import RetrievalReport, score_retrieval
 from quoteweave.evaluation.statistics import Interval, paired_difference

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quoteweave.core.records import Example, PageHit, Prediction
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import PageHit
 
 DEPTH = 10
 Pages = Sequence[tuple[str, int]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from common import Table, arguments, bounds, finish, machine, mmdocir, mmdocir_collection, percent, working_folder
 from page_baseline import baseline, page_texts
 
-from quoteweave.core.records import Example, Prediction
+from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.retrieval_report import Group, RetrievalReport, score_retrieval
 from quoteweave.evaluation.statistics import Interval, paired_difference

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from common import Table, arguments, bounds, finish, machine, mmdocir, mmdocir_collection, percent
 
-from quoteweave.core.records import Example
+from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.metrics.pages import PageRecall
 from quoteweave.evaluation.statistics import Interval, paired_difference
@@ -111,12 +111,13 @@ def _examples(collection: Collection, documents: int | None) -> list[Example]:
 def _scores(collection: Collection, examples: Sequence[Example], setting: Setting) -> Scores:
     """(n,) the score of each question with that setting."""
     documents = {example.document for example in examples if example.document is not None}
-    recall = PageRecall({example.id: example.document for example in examples}, cutoffs=CUTOFFS)
+    recall = PageRecall(cutoffs=CUTOFFS)
     with constants(setting):
         retriever = sparse.LexicalRetriever(collection)
         predictions = run_retrieval(examples, retriever, scope="document", documents=documents, quotes=1, pages=5)
-        rows = [recall.row(made, example.reference) for made, example in zip(predictions, examples, strict=True)]
-    scores: Scores = np.array([[row[name] or 0.0 for name in recall.names] for row in rows]).mean(axis=1)
+        rows = [recall.row(made, example) for made, example in zip(predictions, examples, strict=True)]
+    names = [figure.name for figure in recall.figures]
+    scores: Scores = np.array([[row.get(name) or 0.0 for name in names] for row in rows]).mean(axis=1)
     return scores
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import Field
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.protocols import Metric
-from quoteweave.core.records import Example, Prediction, Record
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Record
 from quoteweave.core.runs import Key
+from quoteweave.evaluation.figures import Figure, Row
 from quoteweave.evaluation.metrics.box_coverage import BoxCoverage
 from quoteweave.evaluation.metrics.pages import PageRecall
-from quoteweave.evaluation.metrics.summary import Row, mean_over_questions, undefined
+from quoteweave.evaluation.scores import RowMetric
 from quoteweave.evaluation.statistics import Interval, clustered_interval
 
 
@@ -52,7 +53,7 @@ class RetrievalReport(Record):
 
     def in_document(self, figure: str) -> list[float | None]:
         """One figure of every question within its document, in order; None where undefined or failed."""
-        return [None if row.in_document is None else row.in_document[figure] for row in self.rows]
+        return [None if row.in_document is None else row.in_document.get(figure) for row in self.rows]
 
 
 def score_retrieval(examples: Sequence[Example], predictions: Iterable[Prediction]) -> RetrievalReport:
@@ -64,23 +65,25 @@ def score_retrieval(examples: Sequence[Example], predictions: Iterable[Predictio
     strangers = sorted({example for example, _ in made} - {example.id for example in examples})
     if strangers:
         raise DatasetError(f"the run answers {strangers[0]!r}, which the dataset does not ask; score it with its own")
-    pages = PageRecall({example.id: example.document for example in examples})
-    boxes = BoxCoverage()
+    pages, boxes = PageRecall(), BoxCoverage()
     rows = [_row(example, made, (pages, boxes), (pages,)) for example in examples]
     types = sorted({name for example in examples for name in example.evidence_types})
-    near_names, far_names = (*pages.names, *boxes.names), pages.names
+    near, far = (*pages.figures, *boxes.figures), pages.figures
     return RetrievalReport(
         rows=tuple(rows),
         failed=sum(row.error is not None for row in rows),
-        overall=_group(rows, near_names, far_names),
+        overall=_group(rows, near, far),
         by_evidence_type={
-            name: _group([row for row in rows if name in row.evidence_types], near_names, far_names) for name in types
+            name: _group([row for row in rows if name in row.evidence_types], near, far) for name in types
         },
     )
 
 
 def _row(
-    example: Example, made: Mapping[Key, Prediction], near_metrics: Sequence[Metric], far_metrics: Sequence[Metric]
+    example: Example,
+    made: Mapping[Key, Prediction],
+    near_metrics: Sequence[RowMetric],
+    far_metrics: Sequence[RowMetric],
 ) -> QuestionRow:
     near, far = made.get((example.id, "document")), made.get((example.id, "collection"))
     errors = [prediction.error for prediction in (near, far) if prediction and prediction.error is not None]
@@ -94,30 +97,32 @@ def _row(
     )
 
 
-def _figures(prediction: Prediction | None, example: Example, metrics: Sequence[Metric]) -> Row | None:
+def _figures(prediction: Prediction | None, example: Example, metrics: Sequence[RowMetric]) -> Row | None:
     if prediction is None or prediction.error is not None:
         return None
     row: dict[str, float | None] = {}
     for metric in metrics:
-        row |= metric.row(prediction, example.reference)
+        row |= metric.row(prediction, example)
     return row
 
 
-def _group(rows: Sequence[QuestionRow], near_names: Sequence[str], far_names: Sequence[str]) -> Group:
+def _group(rows: Sequence[QuestionRow], near: Sequence[Figure], far: Sequence[Figure]) -> Group:
     return Group(
         n=len(rows),
-        in_document=_scores([(row, row.in_document) for row in rows], near_names),
-        collection=_scores([(row, row.collection) for row in rows], far_names),
+        in_document=_scores([(row, row.in_document) for row in rows], near),
+        collection=_scores([(row, row.collection) for row in rows], far),
     )
 
 
-def _scores(rows: Sequence[tuple[QuestionRow, Row | None]], names: Sequence[str]) -> Scores:
+def _scores(rows: Sequence[tuple[QuestionRow, Row | None]], figures: Sequence[Figure]) -> Scores:
     scored = [(question.document or question.example, row) for question, row in rows if row is not None]
     clusters = [cluster for cluster, _ in scored]
-    figures = [row for _, row in scored]
+    found = [row for _, row in scored]
     return Scores(
-        n=len(figures),
-        mean_over_questions=mean_over_questions(figures, names),
-        undefined=undefined(figures, names),
-        intervals={name: clustered_interval([row[name] for row in figures], clusters) for name in names},
+        n=len(found),
+        mean_over_questions={figure.name: figure.of(found) for figure in figures},
+        undefined={figure.name: figure.undefined(found) for figure in figures},
+        intervals={
+            figure.name: clustered_interval([row.get(figure.name) for row in found], clusters) for figure in figures
+        },
     )

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.protocols import Metric
-from quoteweave.core.records import GoldBox, Hit, Layout, Prediction, Quote, Reference
+from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
+from quoteweave.core.records import Hit, Layout, Query, Quote
 from quoteweave.evaluation.metrics.box_coverage import BoxCoverage
 
 METRIC = BoxCoverage()
@@ -38,8 +38,9 @@ def predict(hits: Sequence[Hit]) -> Prediction:
     return Prediction(example="q", scope="document", hits=tuple(hits))
 
 
-def gold(*places: Place) -> Reference:
-    return Reference(boxes=tuple(GoldBox(page=page, bbox=box) for page, box in places))
+def gold(*places: Place, document: str | None = "d") -> Example:
+    reference = Reference(boxes=tuple(GoldBox(page=page, bbox=box) for page, box in places))
+    return Example(id="q", query=Query(text="?"), document=document, reference=reference)
 
 
 def test_half_of_the_gold_and_a_quarter_of_the_quote() -> None:
@@ -85,23 +86,35 @@ def test_without_quoted_area_recall_is_zero_and_precision_undefined(hits: list[H
     assert row["box_precision@5"] is None
 
 
-@pytest.mark.parametrize("reference", [gold(), gold((0, (5, 5, 5, 9))), gold((0, (9, 9, 5, 5)))])
-def test_without_gold_area_both_are_undefined(reference: Reference) -> None:
-    row = METRIC.row(predict(found((0, (0, 0, 10, 10)))), reference)
-    assert row["box_recall@5"] is None
-    assert row["box_precision@5"] is None
+@pytest.mark.parametrize(
+    "example",
+    [gold(), gold((0, (5, 5, 5, 9))), gold((0, (9, 9, 5, 5))), gold((0, (0, 0, 10, 10)), document=None)],
+    ids=["no box", "a line", "inside out", "no document"],
+)
+def test_without_gold_area_all_is_undefined(example: Example) -> None:
+    assert METRIC.row(predict(found((0, (0, 0, 10, 10)))), example) == {}
 
 
-def test_summary_leaves_undefined_questions_out() -> None:
-    metric: Metric = METRIC
-    rows = [
-        metric.row(predict(found((0, (0, 0, 10, 5)))), gold((0, (0, 0, 10, 10)))),
-        metric.row(predict([]), gold((0, (0, 0, 10, 10)))),
-        metric.row(predict([]), gold()),
-    ]
-    summary = metric.summarise(rows)
-    assert summary["box_recall@5"] == 0.25
-    assert summary["box_precision@5"] == 1
+@pytest.mark.parametrize(
+    "prediction", [Prediction(example="q", scope="context"), Prediction(example="q", items={"d": 1})]
+)
+def test_where_no_quotes_were_searched_all_is_undefined(prediction: Prediction) -> None:
+    assert METRIC.row(prediction, gold((0, (0, 0, 10, 10)))) == {}
+
+
+def test_the_same_place_in_another_document_is_not_gold() -> None:
+    elsewhere = gold((0, (0, 0, 10, 10)), document="other")
+    row = METRIC.row(predict(found((0, (0, 0, 10, 10)))), elsewhere)
+    assert (row["box_recall@5"], row["box_precision@5"]) == (0, 0)
+
+
+def test_means_leave_undefined_questions_out() -> None:
+    whole = gold((0, (0, 0, 10, 10)))
+    rows = [METRIC.row(predict(found((0, (0, 0, 10, 5)))), whole), METRIC.row(predict([]), whole)]
+    rows.append(METRIC.row(predict([]), gold()))
+    figures = {figure.name: figure for figure in METRIC.figures}
+    assert (figures["box_recall@5"].of(rows), figures["box_recall@5"].undefined(rows)) == (0.25, 1)
+    assert (figures["box_precision@5"].of(rows), figures["box_precision@5"].undefined(rows)) == (1, 2)
 
 
 SIDE = 8
@@ -123,11 +136,14 @@ def cells(places: Sequence[Place]) -> set[tuple[int, int, int]]:
 def test_equals_a_count_of_cells(golden: list[Place], quoted: list[Place]) -> None:
     row = BoxCoverage(cutoffs=(6,)).row(predict(found(*quoted)), gold(*golden))
     ours, theirs = cells(golden), cells(quoted)
+    if not ours:
+        assert row == {}
+        return
     assert row["gold_area"] == len(ours)
     assert row["quote_area@6"] == len(theirs)
     assert row["common_area@6"] == len(ours & theirs)
-    assert row["box_recall@6"] == (pytest.approx(len(ours & theirs) / len(ours)) if ours else None)
-    assert row["box_precision@6"] == (pytest.approx(len(ours & theirs) / len(theirs)) if ours and theirs else None)
+    assert row["box_recall@6"] == pytest.approx(len(ours & theirs) / len(ours))
+    assert row["box_precision@6"] == (pytest.approx(len(ours & theirs) / len(theirs)) if theirs else None)
 
 
 # To a millionth of a point: areas of boxes that are thinner vanish beside others in the arithmetic.
@@ -145,8 +161,8 @@ def test_shares_lie_between_0_and_1_and_more_quotes_never_lower_recall(
     before = metric.row(predict(found(*quoted)), gold(*golden))
     after = metric.row(predict(found(*quoted, *more)), gold(*golden))
     for row in (before, after):
-        assert all(0 <= share <= 1 for name in metric.names if (share := row[name]) is not None)
-    low, high = before["box_recall@16"], after["box_recall@16"]
+        assert all(0 <= share <= 1 for figure in metric.figures if (share := row.get(figure.name)) is not None)
+    low, high = before.get("box_recall@16"), after.get("box_recall@16")
     assert (low is None) == (high is None)
     if low is not None and high is not None:
         assert high >= low - 1e-6

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.records import GoldBox
+from quoteweave.core.examples import GoldBox
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 
 QUESTION: dict[str, Any] = {

@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.protocols import Metric
-from quoteweave.core.records import PageHit, Prediction, Reference
+from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.records import PageHit, Query
+from quoteweave.evaluation.figures import Row
 from quoteweave.evaluation.metrics.pages import PageRecall
 
-METRIC = PageRecall({"q": "report.pdf"})
+METRIC = PageRecall()
+NAMES = [figure.name for figure in METRIC.figures]
 
 
 def ranking(*pages: int | tuple[str, int]) -> Prediction:
@@ -20,9 +22,13 @@ def ranking(*pages: int | tuple[str, int]) -> Prediction:
     return Prediction(example="q", pages=tuple(hits))
 
 
+def row(prediction: Prediction, *gold: int, document: str | None = "report.pdf") -> Row:
+    example = Example(id="q", query=Query(text="?"), document=document, reference=Reference(pages=gold))
+    return METRIC.row(prediction, example)
+
+
 def test_share_of_gold_pages_among_the_first_k() -> None:
-    row = METRIC.row(ranking(4, 7, 9, 1, 2, 3), Reference(pages=(7, 2, 5)))
-    assert row == {
+    assert row(ranking(4, 7, 9, 1, 2, 3), 7, 2, 5) == {
         "gold_pages": 3,
         "page_recall@1": 0,
         "page_recall@3": pytest.approx(1 / 3),
@@ -32,41 +38,36 @@ def test_share_of_gold_pages_among_the_first_k() -> None:
 
 
 def test_the_same_page_number_of_another_document_does_not_count() -> None:
-    row = METRIC.row(ranking(("other.pdf", 7), 7), Reference(pages=(7,)))
-    assert row["page_recall@1"] == 0
-    assert row["page_recall@3"] == 1
+    found = row(ranking(("other.pdf", 7), 7), 7)
+    assert (found["page_recall@1"], found["page_recall@3"]) == (0, 1)
 
 
 def test_a_page_ranked_or_annotated_twice_counts_once() -> None:
-    row = METRIC.row(ranking(7, 7, 8), Reference(pages=(7, 7, 8)))
-    assert row["gold_pages"] == 2
-    assert row["page_recall@1"] == 0.5
-    assert row["page_recall@3"] == 1
+    found = row(ranking(7, 7, 8), 7, 7, 8)
+    assert (found["gold_pages"], found["page_recall@1"], found["page_recall@3"]) == (2, 0.5, 1)
 
 
 def test_nothing_found_is_zero() -> None:
-    row = METRIC.row(ranking(), Reference(pages=(7,)))
-    assert [row[name] for name in METRIC.names] == [0, 0, 0, 0]
+    assert [row(ranking(), 7)[name] for name in NAMES] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
-    ("metric", "reference"),
-    [(METRIC, Reference()), (PageRecall({"q": None}), Reference(pages=(7,))), (PageRecall({}), Reference(pages=(7,)))],
-    ids=["no gold page", "no document", "unknown question"],
+    "found",
+    [
+        row(ranking(7)),
+        row(ranking(7), 7, document=None),
+        row(Prediction(example="q", scope="context"), 7),
+        row(Prediction(example="q", items={"d7": 1.0}), 7),
+    ],
+    ids=["no gold page", "no document", "nothing searched", "a ranking of other items"],
 )
-def test_without_gold_it_is_undefined(metric: Metric, reference: Reference) -> None:
-    row = metric.row(ranking(7), reference)
-    assert row["page_recall@1"] is None
-    assert metric.summarise([row])["page_recall@1"] is None
+def test_without_gold_or_a_search_it_is_undefined(found: Row) -> None:
+    assert [figure.of([found]) for figure in METRIC.figures] == [None] * 4
 
 
 def test_summary_is_the_mean_over_questions_whatever_their_number_of_gold_pages() -> None:
-    rows = [
-        METRIC.row(ranking(1), Reference(pages=(1,))),
-        METRIC.row(ranking(1), Reference(pages=(1, 2, 3, 4))),
-        METRIC.row(ranking(1), Reference()),
-    ]
-    assert METRIC.summarise(rows)["page_recall@1"] == pytest.approx((1 + 0.25) / 2)
+    rows = [row(ranking(1), 1), row(ranking(1), 1, 2, 3, 4), row(ranking(1))]
+    assert METRIC.figures[0].of(rows) == pytest.approx((1 + 0.25) / 2)
 
 
 PAGES = st.lists(st.integers(0, 12), max_size=15)
@@ -76,11 +77,10 @@ PAGES = st.lists(st.integers(0, 12), max_size=15)
 def test_within_bounds_and_never_lower_with_depth_or_with_more_pages(
     gold: list[int], found: list[int], more: list[int]
 ) -> None:
-    reference = Reference(pages=tuple(gold))
-    before, after = METRIC.row(ranking(*found), reference), METRIC.row(ranking(*found, *more), reference)
-    shares = [before[name] for name in METRIC.names]
+    before, after = row(ranking(*found), *gold), row(ranking(*found, *more), *gold)
+    shares = [before[name] for name in NAMES]
     assert shares == sorted(shares, key=lambda share: share or 0.0)
-    for name in METRIC.names:
+    for name in NAMES:
         low, high = before[name], after[name]
         assert low is not None
         assert high is not None

@@ -3,8 +3,8 @@
 import pytest
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.records import Example, GoldBox, Hit, PageHit, Prediction, Query, Quote, Reference
-from quoteweave.core.runs import Scope
+from quoteweave.core.examples import Example, GoldBox, Prediction, Reference, Scope
+from quoteweave.core.records import Hit, PageHit, Query, Quote
 from quoteweave.evaluation.retrieval_report import score_retrieval
 from quoteweave.evaluation.statistics import paired_difference
 

@@ -1,1 +1,33 @@
 """Dataset files become examples."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example
+from quoteweave.evaluation.datasets.mcitebench import load_mcitebench
+from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
+from quoteweave.evaluation.datasets.questions import load_questions
+
+DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
+    "mcitebench": load_mcitebench,
+    "mmdocir": load_mmdocir,
+    "mmdocrag-15": partial(load_mmdocrag, quotes=15),
+    "mmdocrag-20": partial(load_mmdocrag, quotes=20),
+    "questions": load_questions,
+}
+"""Name to what reads it; `docs/datasets.md` says what each is, and where it is had."""
+
+
+def load_dataset(name: str, path: Path | None) -> list[Example]:
+    """The examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read."""
+    if name not in DATASETS:
+        raise UsageError(f"there is no dataset {name!r}; there are: {', '.join(DATASETS)}")
+    if path is None:
+        raise UsageError(f"{name} comes with no files; name them with --references")
+    examples = DATASETS[name](path)
+    if not examples:
+        raise DatasetError(f"{path} holds no question")
+    return examples

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.records import Example, GoldBox, Query, Reference
+from quoteweave.core.examples import Example, GoldBox, Reference
+from quoteweave.core.records import Query
 
 ANNOTATIONS = "annotations.jsonl"
 DOCUMENTS = "pdf"

@@ -1,0 +1,129 @@
+"""How long saved answers take to score, and how much memory: 2,000 answers, as many as MMDocRAG's evaluation asks.
+
+Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; a
+bootstrap of 10,000 resamples; and, where QUOTEWEAVE_DATA (or shared/data beside the repository) holds mmdocrag/, the
+reproduction of all published figures of nine models, as a command, with its memory. The answers are made up, about as
+long as the published ones and with as many marks.
+"""
+
+import json
+import os
+import random
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from common import REPOSITORY, Table, arguments, finish, machine, median_seconds
+from peak_memory import Peak, run_and_watch
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
+from quoteweave.evaluation.responses import Marks
+from quoteweave.evaluation.scored_files import SELECTION, Loaded, Sources, load, score_loaded
+
+SENTENCE = "revenue rose in the second quarter while costs of the northern region fell by a third of what they were"
+WORDS = tuple(SENTENCE.split())
+TEXTS, IMAGES = 12, 8
+SENTENCES = 9
+Step = tuple[str, float | None, Callable[[], object]]
+"""What is measured, the seconds that it may take, and a call of it."""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--answers", type=int, metavar="N", default=2000, help="answers to make (%(default)s)")
+    parser.add_argument("--repeats", type=int, metavar="N", default=5, help="calls of each, median told (%(default)s)")
+    options = parser.parse_args()
+    found = machine()
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        sources = make_files(Path(folder), options.answers)
+        loaded = load(sources)
+        timings = [
+            (name, limit, median_seconds(call, options.repeats))
+            for name, limit, call in selection_steps(sources, loaded)
+        ]
+    peak = reproduction()
+    rows = [[name, f"{taken:.2f}", "" if limit is None else f"{limit:.0f}"] for name, limit, taken in timings]
+    if peak is not None:
+        rows.append(["reproduction of nine models, whole command", f"{peak.seconds:.2f}", "60"])
+        rows.append(["its memory, MB (limit 500)", f"{peak.bytes / 1e6:.0f}", ""])
+    figures = {
+        "answers": options.answers,
+        "seconds": {name: taken for name, _, taken in timings},
+        "reproduction": None if peak is None else {"seconds": peak.seconds, "megabytes": peak.bytes / 1e6},
+    }
+    table = Table(f"seconds, {options.answers:,} answers", ("", "median", "limit"), rows)
+    finish(found, figures, [table], as_json=options.json)
+
+
+def make_files(folder: Path, answers: int) -> Sources:
+    """A file of responses and one of gold quotes."""
+    chance = random.Random(5)
+    responses = [{"q_id": n, "response": make_answer(chance), "in_tok": 3000, "out_tok": 300} for n in range(answers)]
+    gold = [{"q_id": n, "gold_quotes": make_gold(chance), "answer_short": "x"} for n in range(answers)]
+    for name, rows in (("responses", responses), ("gold", gold)):
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return Sources(
+        run=folder / "responses.jsonl", dataset="mmdocrag-20", references=folder / "gold.jsonl", metrics=SELECTION
+    )
+
+
+def make_answer(chance: random.Random) -> str:
+    """Sentences of twenty words, each with a mark of a text or an image quote."""
+    lines = []
+    for _ in range(SENTENCES):
+        mark = f"[{chance.randint(1, TEXTS)}]"
+        if chance.random() < 0.3:
+            mark = f"\n![{' '.join(chance.choices(WORDS, k=10))}](image{chance.randint(1, IMAGES)})\n"
+        lines.append(f"{' '.join(chance.choices(WORDS, k=20))} {mark}.")
+    return " ".join(lines)
+
+
+def make_gold(chance: random.Random) -> list[str]:
+    """One or two image quotes, and up to three text quotes."""
+    images = chance.sample(range(1, IMAGES + 1), chance.randint(1, 2))
+    texts = chance.sample(range(1, TEXTS + 1), chance.randint(0, 3))
+    return [*(f"image{n}" for n in images), *(f"text{n}" for n in texts)]
+
+
+def selection_steps(sources: Sources, loaded: Loaded) -> list[Step]:
+    """Quote selection, and the bootstrap of its figures."""
+    named: Sequence[Marks] = ("published", "own")
+    by_marks = {marks: sources.model_copy(update={"marks": marks}) for marks in named}
+    metric = QuoteSelection("own")
+    pairs: list[tuple[Prediction, Example]] = list(zip(loaded.predictions, loaded.examples, strict=True))
+    rows = [metric.row(prediction, example) for prediction, example in pairs]
+    clusters = [example.id for example in loaded.examples]
+    return [
+        *((f"quote selection, marks {marks}", 2.0, partial(score_loaded, loaded, by_marks[marks])) for marks in named),
+        ("quote selection from files", 2.0, lambda: score_loaded(load(sources), sources)),
+        ("the same, with intervals of every figure and group", None, partial(_with_intervals, sources)),
+        (
+            "bootstrap of one figure, 10,000 resamples",
+            2.0,
+            partial(bootstrap_intervals, metric.figures[:1], rows, clusters),
+        ),
+        ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.figures, rows, clusters)),
+    ]
+
+
+def reproduction() -> Peak | None:
+    """The command that a user would run; None where the published files are not at hand."""
+    named = os.environ.get("QUOTEWEAVE_DATA")
+    data = Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
+    if not (data / "mmdocrag").is_dir():
+        return None
+    return run_and_watch([sys.executable, "-m", "quoteweave", "eval", "reproduce", "--data", str(data)])
+
+
+def _with_intervals(sources: Sources) -> object:
+    return score_loaded(load(sources), sources, intervals=bootstrap_intervals)
+
+
+if __name__ == "__main__":
+    main()

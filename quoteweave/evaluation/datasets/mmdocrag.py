@@ -1,0 +1,147 @@
+"""MMDocRAG (arXiv 2505.16470): questions on long documents, each with 15 or 20 candidate quotes, some of them gold.
+
+One question a line. The authors' files (`dev_15.jsonl`, `evaluation_20.jsonl`…) hold question, candidates and gold;
+a file of gold alone (`q_id`, `gold_quotes`, `answer_short`) is enough to score which quotes an answer cites.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, GoldLayout, Reference
+from quoteweave.core.lines import iter_rows
+from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.splits import C15, C20
+
+NOWHERE = (0.0, 0.0, 0.0, 0.0)
+"""The box of a quote whose place on its page the dataset does not tell."""
+
+
+class _Line(BaseModel):
+    # Fields that we do not read may come and go between releases of the dataset.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+
+class _Candidate(_Line):
+    quote_id: str
+    page_id: int = Field(ge=0)
+    layout_id: int | None = Field(default=None, ge=0)
+    text: str = ""
+    img_path: str | None = None
+    img_description: str | None = None
+    ocr_text: str | None = Field(default=None, validation_alias=AliasChoices("ocr_text", "img_ocr", "image_ocr"))
+
+
+class _Question(_Line):
+    q_id: str
+    gold_quotes: tuple[str, ...]
+    answer_short: str | None = None
+    answer_interleaved: str | None = None
+    question: str = ""
+    doc_name: str | None = None
+    domain: str | None = None
+    question_type: str | None = None
+    evidence_modality_type: tuple[str, ...] = ()
+    text_quotes: tuple[_Candidate, ...] | None = None
+    img_quotes: tuple[_Candidate, ...] | None = None
+
+
+def load_mmdocrag(path: Path, *, quotes: Literal[15, 20]) -> list[Example]:
+    """The questions of a file, in its order; `.gz` is read as it is. An example's id is its `q_id`.
+
+    Candidates become the example's context, under their own ids (`text3`, `image7`), which gold goes by. Gold is named
+    by (document, layout id) as well, so that retrieved quotes can be matched with it in a collection that was imported
+    from MMDocIR's layouts: `doc_name` is the name of the document there. Candidates have no boxes: theirs is empty.
+
+    Raises DatasetError, naming file, line and field, for what cannot be read, for a repeated question, and for a file
+    of the other setting.
+    """
+    examples: list[Example] = []
+    seen: dict[str, int] = {}
+    for number, line in iter_rows(path, _Question):
+        where = f"{path}, line {number}"
+        first = seen.setdefault(line.q_id, number)
+        if first != number:
+            raise DatasetError(f"{where}, q_id: {line.q_id!r} is on line {first} already")
+        examples.append(_example(line, where, quotes))
+    return examples
+
+
+def _example(line: _Question, where: str, quotes: Literal[15, 20]) -> Example:
+    context = None
+    candidates = (*(line.text_quotes or ()), *(line.img_quotes or ()))
+    if line.text_quotes is not None or line.img_quotes is not None:
+        if len(candidates) != quotes:
+            raise DatasetError(f"{where} has {len(candidates)} candidate quotes; it is not of the setting of {quotes}")
+        context = Context(
+            texts=_hits(line, line.text_quotes or (), "text", where),
+            images=_hits(line, line.img_quotes or (), "image", where),
+        )
+    _check_gold(line, where, quotes)
+    gold = [candidate for candidate in candidates if candidate.quote_id in line.gold_quotes]
+    return Example(
+        id=line.q_id,
+        query=Query(text=line.question),
+        document=line.doc_name,
+        domain=line.domain,
+        question_type=line.question_type,
+        evidence_types=line.evidence_modality_type,
+        context=context,
+        reference=Reference(
+            answer=line.answer_interleaved,
+            short_answer=line.answer_short,
+            relevant=dict.fromkeys(line.gold_quotes, 1),
+            pages=tuple(dict.fromkeys(candidate.page_id for candidate in gold)),
+            layouts=tuple(
+                GoldLayout(document=line.doc_name, layout_id=candidate.layout_id, kind=_kind(candidate))
+                for candidate in gold
+                if line.doc_name is not None and candidate.layout_id is not None
+            ),
+        ),
+    )
+
+
+def _hits(line: _Question, candidates: Sequence[_Candidate], kind: Kind, where: str) -> tuple[Hit, ...]:
+    """The candidates of one kind, in order; a mark's number is the place, so that ids must count as places do."""
+    hits = []
+    for rank, candidate in enumerate(candidates, start=1):
+        if candidate.quote_id != f"{kind}{rank}":
+            raise DatasetError(f"{where}, {kind} quote {rank}: its id is {candidate.quote_id!r}, not {kind}{rank}")
+        quote = Quote(
+            id=candidate.quote_id,
+            document=line.doc_name or "",
+            page=candidate.page_id,
+            page_label=str(candidate.page_id + 1),
+            bbox=NOWHERE,
+            kind=kind,
+            layout="paragraph" if kind == "text" else "figure",
+            layout_id=candidate.layout_id,
+            text=candidate.text,
+            ocr_text=candidate.ocr_text,
+            vlm_text=candidate.img_description,
+            image=candidate.img_path,
+        )
+        hits.append(Hit(rank=rank, score=1 / rank, quote=quote))
+    return tuple(hits)
+
+
+def _kind(candidate: _Candidate) -> Kind:
+    return "image" if candidate.quote_id.startswith("image") else "text"
+
+
+def _check_gold(line: _Question, where: str, quotes: Literal[15, 20]) -> None:
+    split = C15 if quotes == 15 else C20
+    possible = {
+        f"{kind}{n}" for kind, most in (("text", split.texts), ("image", split.images)) for n in range(1, most + 1)
+    }
+    if line.text_quotes is not None or line.img_quotes is not None:
+        possible = {candidate.quote_id for candidate in (*(line.text_quotes or ()), *(line.img_quotes or ()))}
+    for name in line.gold_quotes:
+        if name not in possible:
+            raise DatasetError(
+                f"{where}, gold_quotes: {name!r} is not among the {quotes} quotes; is it another setting?"
+            )

@@ -1,0 +1,55 @@
+"""A user's own questions: one JSON object a line, of which only `question` must be there."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Reference
+from quoteweave.core.lines import iter_rows
+from quoteweave.core.records import Query
+
+
+class _Line(BaseModel):
+    # Closed, so that a misspelled field is told and not passed over.
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    question: str = Field(min_length=1)
+    id: str | None = None
+    document: str | None = None
+    pages: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    answer: str | None = None
+    short_answer: str | None = None
+    domain: str | None = None
+
+
+def load_questions(path: Path) -> list[Example]:
+    """The questions, in the order of the file. Pages are written from 1, as people count, and kept from 0.
+
+    Without `id` a question goes by the number of its line. Raises DatasetError, naming file, line and field, for what
+    cannot be read, for an unknown field, and for an id that comes twice.
+    """
+    examples: list[Example] = []
+    seen: dict[str, int] = {}
+    for number, line in iter_rows(path, _Line):
+        name = line.id or str(number)
+        first = seen.setdefault(name, number)
+        if first != number:
+            raise DatasetError(f"{path}, line {number}, id: {name!r} is on line {first} already")
+        if line.pages and line.document is None:
+            raise DatasetError(f"{path}, line {number}, pages: of which document? Name it in `document`")
+        examples.append(
+            Example(
+                id=name,
+                query=Query(text=line.question),
+                document=line.document,
+                domain=line.domain,
+                reference=Reference(
+                    answer=line.answer,
+                    short_answer=line.short_answer,
+                    pages=tuple(page - 1 for page in line.pages),
+                ),
+            )
+        )
+    return examples

@@ -1,0 +1,55 @@
+"""What answers take: words to read, tokens in and out, and their price."""
+
+from collections.abc import Callable
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Record
+from quoteweave.evaluation.answer_text import scored_text
+from quoteweave.evaluation.figures import Figure, Row, mean_of
+from quoteweave.evaluation.responses import Marks
+
+
+class Price(Record):
+    """US dollars for a million tokens of a model."""
+
+    input: float
+    output: float
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """US dollars."""
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
+
+
+Prices = Callable[[str | None], Price | None]
+"""A model's name, or None where a run does not tell it, to its price; None where that is not known."""
+
+
+class Expense:
+    """`words`, `tokens.input`, `tokens.output` and `usd`, means over questions, and `usd.total`, the sum.
+
+    Words are what white space separates in the answer, its thinking cut off and its marks taken out. Tokens are as the
+    endpoint counted them, thinking included; those of other tokenizers are not the same. None of them says whether an
+    answer is good. Undefined: words without a response, tokens that were not told, and the price of either without it.
+    """
+
+    name = "expense"
+    figures: tuple[Figure, ...] = (
+        *(mean_of(column) for column in ("words", "tokens.input", "tokens.output", "usd")),
+        Figure("usd.total", ("usd",), lambda sums: sums[1]),
+    )
+
+    def __init__(self, marks: Marks, prices: Prices = lambda _: None) -> None:
+        self._marks = marks
+        self._prices = prices
+
+    def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
+        """Counts of words and tokens; US dollars."""
+        said = scored_text(prediction, self._marks)
+        took, given = prediction.usage.input_tokens, prediction.usage.output_tokens
+        price = self._prices(prediction.model)
+        return {
+            "words": None if said is None else float(len(said.split())),
+            "tokens.input": None if took is None else float(took),
+            "tokens.output": None if given is None else float(given),
+            "usd": None if price is None or took is None or given is None else price.of(took, given),
+        }

@@ -1,0 +1,126 @@
+"""Files of answers, references and judgements become scores: what `quoteweave eval score` and `reproduce` share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Record
+from quoteweave.evaluation.bootstrap import Intervals
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.figures import Figure, Row
+from quoteweave.evaluation.interchange import load_predictions
+from quoteweave.evaluation.judgements import ASPECTS, Judged, Judgement, load_judgements, malformed
+from quoteweave.evaluation.matching import match
+from quoteweave.evaluation.metrics.registry import METRICS
+from quoteweave.evaluation.responses import Marks
+from quoteweave.evaluation.scores import Convention, RowMetric, Scores
+from quoteweave.evaluation.scoring import Setting, rows_of, score, told_apart
+
+OTHER: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
+USUAL_MARKS: Mapping[Convention, Marks] = {"published": "published", "strict": "own"}
+"""The grammar that a convention goes with, where none is named."""
+
+SELECTION = ("quote_selection",)
+HEADLINE = (
+    *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
+    *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
+)
+"""The figures of which both conventions are told, where they differ."""
+
+
+class Sources(Record):
+    """What to score, and how."""
+
+    run: Path = Field(description="a run folder, or a file of responses")
+    dataset: str
+    references: Path | None = Field(default=None, description="the dataset's file, or one with its gold alone")
+    judgements: Path | None = None
+    convention: Convention = "strict"
+    marks: Marks | None = Field(default=None, description="None: the grammar that goes with the convention")
+    metrics: tuple[str, ...] | None = Field(default=None, description="names of METRICS; None: all of them")
+    partial: bool = Field(default=False, description="whether answers to some of the questions will do")
+
+    @property
+    def grammar(self) -> Marks:
+        """The marks that count as citations."""
+        return self.marks or USUAL_MARKS[self.convention]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the files hold."""
+
+    examples: Sequence[Example]
+    predictions: Sequence[Prediction]
+    judgements: Mapping[str, Judgement]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores, with the figures and rows that they were made of."""
+
+    scores: Scores
+    figures: Mapping[str, Figure]
+    rows: Sequence[Row]
+
+
+def load(sources: Sources) -> Loaded:
+    """Raises DatasetError for files that cannot be read or do not belong together."""
+    examples = load_dataset(sources.dataset, sources.references)
+    predictions = match(examples, load_predictions(sources.run), partial=sources.partial)
+    judgements = {} if sources.judgements is None else load_judgements(sources.judgements)
+    strangers = sorted(judgements.keys() - {example.id for example in examples})
+    if strangers:
+        raise DatasetError(
+            f"{sources.judgements} judges {len(strangers)} answers to questions that {sources.dataset} does not ask, "
+            f"such as {strangers[0]!r}; name the judgements of this dataset"
+        )
+    return Loaded(examples, predictions, judgements)
+
+
+def score_loaded(
+    loaded: Loaded, sources: Sources, *, convention: Convention | None = None, intervals: Intervals | None = None
+) -> Scored:
+    """Scores by the convention that `sources` asks for, or by another one with the same grammar of marks.
+
+    Figures that nothing is known for, such as those of a ranking where answers are scored, are not among the scores.
+    """
+    convention = convention or sources.convention
+    names = METRICS if sources.metrics is None else sources.metrics
+    metrics: list[RowMetric] = [METRICS[name](sources.grammar, convention) for name in names]
+    if loaded.judgements:
+        metrics.append(Judged(loaded.judgements, convention))
+    setting = Setting(name=sources.run.name, dataset=sources.dataset, convention=convention, marks=sources.grammar)
+    scores = score(loaded.examples, loaded.predictions, metrics=metrics, setting=setting, intervals=intervals)
+    return Scored(scores, {figure.name: figure for metric in metrics for figure in metric.figures}, rows_of(scores))
+
+
+def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...]:
+    """What a reader must know: how failures were counted, what the other convention gives, what the figures mean."""
+    notes = []
+    published = scores.convention == "published"
+    if scores.failed:
+        how = "are counted as empty answers" if published else "are left out"
+        notes.append(f"{scores.failed} predictions are errors and {how}")
+    broken = sum(malformed(judgement) for judgement in loaded.judgements.values())
+    if broken:
+        how = "count 0 for what they miss" if published else "are left out"
+        notes.append(f"{broken} judgements are malformed (a score missing, misnamed or out of range) and {how}")
+    if scores.failed or broken:
+        selection = sources.model_copy(update={"metrics": SELECTION})
+        other = score_loaded(loaded, selection, convention=OTHER[scores.convention]).scores
+        notes += told_apart(scores, other, [name for name in HEADLINE if name in scores.figures])
+    overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
+    if overall and kinds and overall.value is not None and kinds.value is not None:
+        notes.append(
+            f"overall.f1 ({overall.value:.4f}) is the mean over questions of the F1 on the union of image and text "
+            "quotes, as MMDocRAG published it; its section 4.1 describes the mean of the image and the text F1, "
+            f"overall.mean_of_kinds_f1.pooled ({kinds.value:.4f})"
+        )
+    if scores.marks == "own":
+        notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
+    return tuple(notes)

@@ -1,0 +1,192 @@
+"""What a judge said of the sentences of responses and of what they cite, kept as JSON Lines, resumed, scored later.
+
+Each sentence is judged against all that it cites taken together, and each cited item by itself (MCiteBench,
+arXiv 2503.02589, section 4). Figures are computed from these verdicts alone: `metrics.citation_quality`.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from pydantic import Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError, EndpointError, EndpointUnreachable, UsageError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lines import iter_rows
+from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
+from quoteweave.core.records import Quote, Record
+from quoteweave.evaluation.judges.verdicts import appending
+from quoteweave.evaluation.metrics.source_selection import item_name
+from quoteweave.evaluation.responses import answer_of
+
+GIVES_UP = 10
+"""Responses in a row of which nothing could be judged, after which nothing more is asked."""
+NO_ANSWER = "(there is no answer)"
+
+Pair = tuple[Prediction, Example]
+
+
+class SentenceVerdict(Record):
+    """What was said of one sentence."""
+
+    text: str
+    cited: tuple[str, ...] = Field(description="names of the items that it cites, each once")
+    support: Grade | None = Field(description="0, 0.5 or 1, by all cited items together; None where none is known")
+    relevance: Mapping[str, Grade] = Field(description="cited item to 0 or 1; without those that the context has not")
+
+    def grades(self) -> Iterator[Grade]:
+        """All that were asked for."""
+        yield from (*([] if self.support is None else [self.support]), *self.relevance.values())
+
+
+class EvidenceVerdict(Record):
+    """What was said of one response; or the error."""
+
+    example: str = Field(description="id of the example")
+    judge: str = Field(description="name of the judge")
+    splitter: str = Field(description="name of what split the response")
+    by_rule: bool = Field(description="whether it was split by rule")
+    request: str = Field(description="SHA-256 of question, gold answer, response and context")
+    sentences: tuple[SentenceVerdict, ...] | None = Field(description="None where the response could not be split")
+    accuracy: Grade | None = Field(default=None, description="0, 1 or 2; None where there is no gold answer")
+    error: str | None = Field(default=None, description="why the response could not be split")
+
+    def grades(self) -> list[Grade]:
+        """All that were asked for."""
+        asked = [grade for sentence in self.sentences or () for grade in sentence.grades()]
+        return asked if self.accuracy is None else [*asked, self.accuracy]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing failed; what failed is asked again on resuming."""
+        return self.sentences is not None and all(grade.score is not None for grade in self.grades())
+
+
+def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
+    """Example id to the last verdict on it. Raises DatasetError for a file of something else or of several judges."""
+    found: dict[str, EvidenceVerdict] = {}
+    first: EvidenceVerdict | None = None
+    for number, verdict in iter_rows(path, EvidenceVerdict):
+        first = first or verdict
+        if (verdict.judge, verdict.splitter) != (first.judge, first.splitter):
+            raise DatasetError(
+                f"{path}, line {number}, judge and splitter: {verdict.judge!r} and {verdict.splitter!r}, where earlier "
+                f"lines are by {first.judge!r} and {first.splitter!r}; keep each in a file of its own"
+            )
+        found[verdict.example] = verdict
+    return found
+
+
+async def judge_evidence(
+    pairs: Sequence[Pair], path: Path, *, judge: EvidenceJudge, splitter: Splitter, concurrency: int = 4
+) -> dict[str, EvidenceVerdict]:
+    """Judges what `path` does not hold whole yet, `concurrency` responses at a time; returns all verdicts of the file.
+
+    Predictions that are errors have no response to judge. A line cut short by a crash is dropped. Raises DatasetError
+    where no context is at hand, UsageError where `path` is by another judge or splitter, EndpointUnreachable after
+    `GIVES_UP` failures in a row, StorageError when the disk refuses.
+    """
+    answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
+    bare = [example.id for prediction, example in answered if _context(prediction, example) is None]
+    if bare:
+        raise DatasetError(f"{len(bare)} examples have no context, such as {bare[0]!r}: there is no evidence to judge")
+    with appending(path) as write:
+        stored = load_evidence_verdicts(path)
+        for verdict in stored.values():
+            if (verdict.judge, verdict.splitter) != (judge.name, splitter.name):
+                raise UsageError(f"{path} holds verdicts by {verdict.judge} and {verdict.splitter}; name another file")
+        left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+
+        async def one(pair: Pair) -> EvidenceVerdict:
+            verdict = await _judged(*pair, judge=judge, splitter=splitter)
+            cast("Callable[[Record], None]", write)(verdict)
+            stored[verdict.example] = verdict
+            return verdict
+
+        await _at_a_time(left, one, concurrency)
+    return stored
+
+
+async def _at_a_time(
+    pairs: Sequence[Pair], one: Callable[[Pair], Coroutine[None, None, EvidenceVerdict]], concurrency: int
+) -> None:
+    waiting, failures = iter(pairs), 0
+
+    async def work() -> None:
+        nonlocal failures
+        for pair in waiting:
+            verdict = await one(pair)
+            failed = verdict.sentences is None or not any(grade.score is not None for grade in verdict.grades())
+            failures = failures + 1 if failed and (verdict.grades() or verdict.error) else 0
+            if failures >= GIVES_UP:
+                raise EndpointUnreachable(f"{failures} responses in a row could not be judged; what was said is kept")
+
+    tasks = [asyncio.create_task(work()) for _ in range(min(concurrency, len(pairs)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _judged(
+    prediction: Prediction, example: Example, *, judge: EvidenceJudge, splitter: Splitter
+) -> EvidenceVerdict:
+    answer = answer_of(prediction.response or "", "own").strip()
+    verdict = EvidenceVerdict(
+        example=example.id,
+        judge=judge.name,
+        splitter=splitter.name,
+        by_rule=splitter.by_rule,
+        request=_request(prediction, example),
+        sentences=None,
+    )
+    try:
+        sentences = await splitter.split(answer) if answer else []
+    except EndpointError as error:
+        return verdict.model_copy(update={"error": str(error)})
+    items = _items(prediction, example)
+    said = [await _sentence(sentence, items, judge) for sentence in sentences]
+    accuracy = None
+    if gold := example.reference.answer or example.reference.short_answer:
+        question_type = example.question_type
+        asked = example.query.text, gold, answer or NO_ANSWER
+        accuracy = await judge.accuracy(*asked, question_type=question_type)
+    return verdict.model_copy(update={"sentences": tuple(said), "accuracy": accuracy})
+
+
+async def _sentence(sentence: CitedSentence, items: Mapping[str, Quote], judge: EvidenceJudge) -> SentenceVerdict:
+    cited = tuple(dict.fromkeys(item_name(item) for item in sentence.cited))
+    known = {name: items[name] for name in cited if name in items}
+    relevance = await asyncio.gather(*(judge.relevance(sentence.text, quote) for quote in known.values()))
+    return SentenceVerdict(
+        text=sentence.text,
+        cited=cited,
+        support=await judge.support(sentence.text, list(known.values())) if known else None,
+        relevance=dict(zip(known, relevance, strict=True)),
+    )
+
+
+def _context(prediction: Prediction, example: Example) -> Context | None:
+    return prediction.context or example.context
+
+
+def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
+    """Name to quote, of what was put before the generator."""
+    context = _context(prediction, example) or Context()
+    return {item_name(hit.quote.id): hit.quote for hit in (*context.texts, *context.images)}
+
+
+def _done(verdict: EvidenceVerdict | None, pair: Pair) -> bool:
+    return verdict is not None and verdict.whole and verdict.request == _request(*pair)
+
+
+def _request(prediction: Prediction, example: Example) -> str:
+    context = _context(prediction, example) or Context()
+    gold = example.reference.answer or example.reference.short_answer
+    parts = [example.query.text, example.question_type, gold, prediction.response, context.model_dump_json()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    lines = [{"q_id": n, "gold_quotes": ["text1", "image2"], "answer_short": "x"} for n in range(20)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def responses(path: Path, said: str) -> Path:
+    path.write_text("".join(json.dumps({"q_id": n, "response": said}) + "\n" for n in range(20)))
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    return responses(tmp_path / "good.jsonl", "Yes [1]. ![it](image2)"), responses(
+        tmp_path / "bad.jsonl", "Yes [1] [3]."
+    )
+
+
+def test_two_runs_and_a_published_table(quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path]) -> None:
+    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-20", "--json")
+    got = quoteweave("eval", "compare", *runs, *asked)
+    assert (got.code, got.err) == (0, "")
+    value = json.loads(got.out)
+    assert [run["name"] for run in value["runs"]] == ["good.jsonl", "bad.jsonl"]
+    by_figure = {one["figure"]: one for one in value["comparisons"]}
+    overall = by_figure["overall.f1"]
+    assert (overall["first_value"], overall["second_value"], overall["difference"]) == (1.0, 0.5, 0.5)
+    assert (overall["low"], overall["high"], overall["n"]) == (0.5, 0.5, 20)
+    assert overall["p"] < 0.001 <= overall["p_holm"] * 10
+    assert by_figure["text.f1.pooled"]["second_value"] == pytest.approx(2 / 3)
+    published = value["published"]
+    assert published["source"] == "MMDocRAG, arXiv 2505.16470, Table 3, 20 quotes"
+    ours = {line["system"]: line["rank"] for line in published["standings"] if line["ours"]}
+    assert ours["good.jsonl"] == 1 < ours["bad.jsonl"]
+
+
+def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path]) -> None:
+    asked = ("--dataset", "mmdocrag-20", "--references", gold, "--published", "mmdocrag-20")
+    got = quoteweave("eval", "compare", *runs, *asked)
+    assert got.code == 0
+    assert "first good.jsonl\nsecond bad.jsonl" in got.out
+    assert "overall.f1      100.00  50.00      50.00" in got.out
+    assert "1 * good.jsonl" in got.out
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ((), "one run cannot be compared"),
+        (("--published", "nature"), "there is no published table 'nature'"),
+        (("--published", "mmdocrag-20", "--by", "luck"), "does not print 'luck'"),
+        (("--published", "mmdocrag-20", "--judgements", "a", "--judgements", "b"), "2 files of judgements for 1 runs"),
+        (("--published", "mmdocrag-20", "--figure", "luck"), "there is no figure 'luck'; there are: recall@1"),
+    ],
+)
+def test_wrong_use_is_told(
+    more: tuple[str, ...], told: str, quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path]
+) -> None:
+    got = quoteweave("eval", "compare", runs[0], "--dataset", "mmdocrag-20", "--references", gold, *more)
+    assert got.code == 2
+    assert told in got.err

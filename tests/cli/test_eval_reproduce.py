@@ -1,0 +1,77 @@
+"""`quoteweave eval reproduce`: what it prints, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.eval_reproduce import reproduce as command
+from quoteweave.core.errors import UsageError
+from quoteweave.evaluation.reproduction import reproduce as matrix
+from quoteweave.evaluation.reproduction.reproduce import Condition, Known
+
+EXPECTED = {
+    "text.recall.pooled": "50.0",
+    "text.precision.pooled": "99.8",
+    "overall.f1": "66.6",
+    "image.f1.pooled": "1.0",
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "gold.jsonl").write_text('{"q_id": 0, "gold_quotes": ["text1", "text2"], "answer_short": ""}\n')
+    (tmp_path / "answers.jsonl").write_text('{"q_id": 0, "response": "[1]"}\n')
+    condition = Condition(
+        paper="A paper",
+        table="Table 1",
+        row="A [model]",
+        command="quoteweave eval score $DATA/answers.jsonl --dataset mmdocrag-20 --references $DATA/gold.jsonl",
+        expected=EXPECTED,
+        known={"overall.f1": Known(computed="66.7", reason="misprinted")},
+    )
+    monkeypatch.setattr(matrix, "load_matrix", lambda: [condition])
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.delenv("QUOTEWEAVE_DATA", raising=False)
+    return tmp_path
+
+
+def run(*arguments: object) -> Result:
+    app = typer.Typer()
+    app.command()(command)
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_each_figure_is_told_with_both_numbers_and_a_failure_ends_non_zero(data: Path) -> None:
+    result = run("--data", data, "--json")
+    found = json.loads(result.stdout)
+    assert [(check["printed"], check["computed"], check["status"]) for check in found["checks"]] == [
+        ("50.0", "50.0", "OK"),
+        ("99.8", "100.0", "OKish"),
+        ("66.6", "66.7", "known"),
+        ("1.0", None, "FAIL"),
+    ]
+    assert found["counts"] == {"OK": 1, "OKish": 1, "known": 1, "FAIL": 1}
+    assert result.exit_code == 1
+
+
+def test_the_table_says_why_a_difference_is_known(data: Path) -> None:
+    result = run("--data", data)
+    assert "A [model]: Table 1 of A paper" in result.stdout
+    assert "known: misprinted" in result.stdout
+    assert "1 OK, 1 OKish, 1 known, 1 FAIL" in result.stdout
+
+
+def test_all_right_ends_zero(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    condition = matrix.load_matrix()[0]
+    right = condition.model_copy(update={"expected": {"text.recall.pooled": "50.0"}})
+    monkeypatch.setattr(matrix, "load_matrix", lambda: [right])
+    assert run("--data", data).exit_code == 0
+
+
+def test_without_data_it_says_how_to_name_it(data: Path) -> None:
+    error = run().exception
+    assert isinstance(error, UsageError)
+    assert "QUOTEWEAVE_DATA" in str(error)

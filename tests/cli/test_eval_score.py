@@ -1,0 +1,152 @@
+"""`quoteweave eval score` over files of answers, references and judgements: JSON, tables, what is told of failures."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.eval_score import JSON
+from quoteweave.cli.eval_score import score as command
+from quoteweave.core.errors import QuoteweaveError
+
+Score = Callable[..., Result]
+
+GOLD = {0: ["text1", "image1"], 1: ["text1", "text2", "image2"], 2: ["image1"]}
+JUDGED = {
+    "Fluency": 5,
+    "Citation Quality": 4,
+    "Text-Image Coherence": 3,
+    "Reasoning Logic": 2,
+    "Factuality": 1,
+}
+ANSWERS: list[dict[str, Any]] = [
+    {"q_id": 0, "response": "[1] ![a [red]](image1)", "in_tok": 9, "out_tok": 2},
+    {"q_id": 1, "response": "<think>[7]</think>\n\n[1, 2] ![b](image1)", "in_tok": 9, "out_tok": 2},
+    {"q_id": 2, "response": " ", "in_tok": 0, "out_tok": 0, "error": "timed out"},
+]
+
+
+def write(path: Path, rows: Sequence[object]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    gold = [{"q_id": name, "gold_quotes": quotes, "answer_short": ""} for name, quotes in GOLD.items()]
+    judged = [{"q_id": name, "response": JUDGED if name != 1 else {" Fluency": 5}} for name in GOLD]
+    return {
+        "run": write(tmp_path / "answers.jsonl", ANSWERS),
+        "references": write(tmp_path / "gold.jsonl", gold),
+        "judgements": write(tmp_path / "judge.jsonl", judged),
+    }
+
+
+@pytest.fixture
+def score(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Score:
+    monkeypatch.setenv("COLUMNS", "200")
+    app = typer.Typer()
+    app.command(epilog=JSON)(command)
+
+    def run(*options: object, judged: bool = True) -> Result:
+        arguments: list[object] = [files["run"], "--dataset", "mmdocrag-20", "--references", files["references"]]
+        arguments += ["--judgements", files["judgements"]] if judged else []
+        return CliRunner().invoke(app, list(map(str, (*arguments, *options))))
+
+    return run
+
+
+def test_strict_json_leaves_out_what_failed(score: Score) -> None:
+    result = score("--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["convention"], found["marks"], found["clusters"]) == ("strict", "own", "question")
+    assert (found["questions"], found["failed"], found["missing"]) == (3, 1, 0)
+    # Questions 0 and 1: cited images 1 and 1, of which the first is gold; cited texts 1 and 1, 2, all gold.
+    assert [found["image"][name] for name in ("precision", "recall", "f1")] == [0.5, 0.5, 0.5]
+    assert [found["text"][name] for name in ("precision", "recall", "f1")] == [1, 1, 1]
+    assert found["overall"]["f1"] == pytest.approx((1 + 2 / 3) / 2)
+    assert found["overall"]["mean_of_kinds_f1"] == 0.75
+    assert found["overall"]["pooled"]["f1"] == pytest.approx(4 / 5)
+    assert found["judge"] == {
+        **{"fluency": 5, "citation_quality": 4, "text_image_coherence": 3, "reasoning_logic": 2, "factuality": 1},
+        "average": 3,
+        "ci95": found["judge"]["ci95"],
+    }
+    for part in ("image", "text", "overall"):
+        low, high = found[part]["ci95"]["f1"]
+        assert low <= found[part]["f1"] <= high
+    assert found["figures"]["judge.fluency"] == {"value": 5, "ci95": [5, 5], "n": 1, "undefined": 1}
+    assert found["breakdowns"]["position"]["text1"]["recall"]["value"] == 1
+
+
+def test_published_json_counts_errors_as_empty_and_missing_scores_as_0(score: Score) -> None:
+    found = json.loads(score("--json", "--convention", "published").stdout)
+    assert found["marks"] == "published"
+    # `[1, 2]` cites nothing here, and question 2 is an empty answer whose gold image is not found.
+    assert [found["image"][name] for name in ("precision", "recall")] == [0.5, pytest.approx(1 / 3)]
+    assert [found["text"][name] for name in ("precision", "recall")] == [1, pytest.approx(1 / 3)]
+    assert found["overall"]["f1"] == pytest.approx((1 + 0 + 0) / 3)
+    assert found["judge"]["fluency"] == pytest.approx(10 / 3)
+    assert any("overall.f1" in note and "strict" in note for note in found["notes"])
+
+
+def test_the_grammar_can_be_named_apart_from_the_convention(score: Score) -> None:
+    found = json.loads(score("--json", "--convention", "published", "--marks", "own").stdout)
+    assert (found["marks"], found["text"]["recall"]) == ("own", 1)
+
+
+def test_tables_tell_intervals_and_what_was_left_out(score: Score) -> None:
+    result = score()
+    assert result.exit_code == 0, result.output
+    for said in (
+        "pooled",
+        "50.0 (",
+        "83.3 (",
+        "citation_quality",
+        "95 % intervals resample questions",
+        "1 predictions are errors and are left out",
+        "1 judgements are malformed",
+        "by the published one",
+        "section 4.1",
+    ):
+        assert said in result.stdout, said
+
+
+def test_without_judgements_there_are_no_judge_figures(score: Score) -> None:
+    found = json.loads(score("--json", judged=False).stdout)
+    assert "judge" not in found
+    assert not [name for name in found["figures"] if name.startswith("judge")]
+
+
+def test_a_run_of_some_questions_is_scored_only_when_asked(score: Score, files: dict[str, Path]) -> None:
+    write(files["run"], ANSWERS[:2])
+    assert isinstance(score("--json").exception, QuoteweaveError)
+    found = json.loads(score("--json", "--partial").stdout)
+    assert (found["questions"], found["missing"]) == (2, 1)
+
+
+def test_judgements_of_other_questions_are_refused(score: Score, files: dict[str, Path]) -> None:
+    write(files["judgements"], [{"q_id": 77, "response": JUDGED}])
+    error = score("--json").exception
+    assert isinstance(error, QuoteweaveError)
+    assert "'77'" in str(error)
+
+
+@pytest.mark.data
+def test_a_published_model_is_scored_as_it_was_published(score: Score, research_data: Path) -> None:
+    name = "gpt-4.1_multimodal_quotes20.jsonl.gz"
+    folder = research_data / "mmdocrag"
+    app = typer.Typer()
+    app.command()(command)
+    arguments = [folder / "responses" / name, "--dataset", "mmdocrag-20", "--convention", "published", "--json"]
+    arguments += ["--references", folder / "gold_quotes20.jsonl.gz", "--judgements", folder / "judge" / name]
+    found = json.loads(CliRunner().invoke(app, list(map(str, arguments))).stdout)
+    assert [round(100 * found["image"][ratio], 1) for ratio in ("precision", "recall", "f1")] == [77.2, 84.5, 80.7]
+    assert [round(100 * found["text"][ratio], 1) for ratio in ("precision", "recall", "f1")] == [42.9, 66.0, 52.0]
+    assert round(100 * found["overall"]["f1"], 1) == 70.2
+    assert round(found["judge"]["average"], 2) == 4.14

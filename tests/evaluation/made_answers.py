@@ -1,0 +1,22 @@
+"""Answers and their gold, for tests of what answers say."""
+
+from hypothesis import strategies as st
+
+from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.records import Query
+
+
+def gold(answer: str | None = None, short: str | None = None) -> Example:
+    return Example(id="q", query=Query(text="?"), reference=Reference(answer=answer, short_answer=short))
+
+
+def said(response: str | None) -> Prediction:
+    return Prediction(example="q", scope="context", response=response)
+
+
+PIECES = """
+the the The a sales of 2019 rose fell by 12.5% 3,141 10:40 can't cannot it's dogs' (see Table) "quoted" end. U.S. ...
+-- – “so” ‘it’ x; y, z: ! ? $5 #1 A&B e.g. we'll I'd gonna wanna Zürich 売上
+"""
+PROSE = st.lists(st.sampled_from([*PIECES.split(), "\n"]), max_size=25).map(" ".join)
+"""Text as people write it, more or less, without citation marks."""

@@ -1,0 +1,89 @@
+"""Figures by group, and the recall of gold quotes by their place."""
+
+import pytest
+from made_selection import answered, example, fixed
+
+from quoteweave.core.examples import Example, GoldBox, Reference
+from quoteweave.core.records import Query
+from quoteweave.evaluation.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.breakdowns import groups_of
+from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
+from quoteweave.evaluation.scores import Scores
+from quoteweave.evaluation.scoring import Setting, score
+
+
+def asked(name: str, *gold: str, domain: str = "Brochure", types: tuple[str, ...] = ("chart",)) -> Example:
+    return Example(
+        id=name,
+        query=Query(text="?"),
+        domain=domain,
+        question_type="Comparative",
+        evidence_types=types,
+        context=fixed(),
+        reference=Reference(relevant=dict.fromkeys(gold, 1), pages=(3, 3), boxes=(GoldBox(page=3, bbox=(0, 0, 1, 1)),)),
+    )
+
+
+def scored() -> Scores:
+    examples = [
+        asked("a", "text1", "image1"),
+        asked("b", "text1", "image1", "image2", domain="News", types=("chart", "table")),
+        asked("c", "text1", "text2", domain="News"),
+    ]
+    predictions = [answered("[1] ![x](image1)", "a"), answered("[2] ![x](image2)", "b"), answered("[1, 2]", "c")]
+    return score(
+        examples,
+        predictions,
+        metrics=[QuoteSelection("own")],
+        setting=Setting(name="r", dataset="d"),
+        intervals=bootstrap_intervals,
+    )
+
+
+def test_an_example_counts_in_the_groups_that_are_known_of_it() -> None:
+    found = groups_of(asked("b", "text1", "image1", "image2", types=("chart", "table")))
+    assert found == {
+        "domain": ("Brochure",),
+        "question_type": ("Comparative",),
+        "evidence": ("chart", "table"),
+        "gold_images": ("several",),
+        "gold_pages": ("single",),
+        "gold_modalities": ("several",),
+    }
+    assert groups_of(example("q", gold=["text1"])) == {"gold_images": ("none",)}
+    assert groups_of(example("q", gold=["image3", "text1"])) == {"gold_images": ("single",)}
+    assert groups_of(example("q", gold=None)) == {}
+
+
+def test_each_group_has_the_figures_of_its_questions() -> None:
+    groups = scored().breakdowns
+    assert groups["domain"]["Brochure"]["overall.f1"].value == 1
+    assert groups["domain"]["News"]["overall.f1"].value == pytest.approx((2 / 5 + 1) / 2)
+    assert groups["domain"]["News"]["overall.f1"].n == 2
+    assert groups["evidence"]["chart"]["overall.f1"].n == 3
+    assert groups["evidence"]["table"]["image.recall.pooled"].value == 0.5
+    assert list(groups["gold_images"]) == ["none", "several", "single"]
+    assert set(groups["gold_pages"]) == {"single"}
+
+
+def test_recall_by_place_is_over_the_gold_quotes_that_stand_there() -> None:
+    places = {place: found["recall"] for place, found in scored().breakdowns["position"].items()}
+    assert list(places) == ["text1", "text2", "image1", "image2"]
+    assert {place: (found.value, found.n) for place, found in places.items()} == {
+        "text1": (pytest.approx(2 / 3), 3),
+        "text2": (1, 1),
+        "image1": (0.5, 2),
+        "image2": (1, 1),
+    }
+    assert (places["image1"].low, places["image1"].high) == (0, 1)
+
+
+def test_places_are_in_the_order_of_their_numbers() -> None:
+    gold = [f"text{n}" for n in (10, 9, 2)]
+    scores = score(
+        [example("q", gold=["image1", *gold])],
+        [answered("[2]")],
+        metrics=[QuoteSelection("own")],
+        setting=Setting(name="r", dataset="d"),
+    )
+    assert list(scores.breakdowns["position"]) == ["text2", "text9", "text10", "image1"]

@@ -1,0 +1,93 @@
+"""Judgements are read as they were published, and counted by either convention."""
+
+import json
+from pathlib import Path
+
+import pytest
+from made_selection import answered, example
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.evaluation.judgements import Judged, load_judgements, malformed
+from quoteweave.evaluation.scores import Convention
+
+WHOLE = {
+    "Fluency": 5,
+    "Citation Quality": 3,
+    "Text-Image Coherence": 4,
+    "Reasoning Logic": 2,
+    "Factuality": 1,
+}
+
+
+def write(folder: Path, *lines: object) -> Path:
+    path = folder / "judge.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def misspelled() -> dict[str, int]:
+    return {(" Factuality" if name == "Factuality" else name): score for name, score in WHOLE.items()}
+
+
+def test_scores_and_their_average(tmp_path: Path) -> None:
+    found = load_judgements(write(tmp_path, {"q_id": 7, "model": "x", "response": WHOLE}))
+    row = Judged(found).row(answered("x", "7"), example("7"))
+    assert row == {
+        "judge.fluency": 5,
+        "judge.citation_quality": 3,
+        "judge.text_image_coherence": 4,
+        "judge.reasoning_logic": 2,
+        "judge.factuality": 1,
+        "judge.average": 3,
+    }
+    assert Judged(found).row(answered("x", "8"), example("8")) == {}
+
+
+@pytest.mark.parametrize(
+    ("response", "factuality", "average"),
+    [
+        (misspelled(), 0, 14 / 5),
+        ({}, 0, 0),
+        ("I would say 4", 0, 0),
+        (None, 0, 0),
+        (WHOLE | {"Factuality": "1"}, 0, 14 / 5),
+    ],
+)
+def test_what_is_missing_counts_0_as_published_and_nothing_otherwise(
+    tmp_path: Path, response: object, factuality: float, average: float
+) -> None:
+    found = load_judgements(write(tmp_path, {"q_id": 1, "response": response}))
+    assert malformed(found["1"])
+    row = Judged(found, "published").row(answered("x", "1"), example("1"))
+    assert row["judge.factuality"] == factuality
+    assert row["judge.average"] == pytest.approx(average)
+    assert Judged(found, "strict").row(answered("x", "1"), example("1")) == {}
+
+
+@pytest.mark.parametrize("score", [6, -1, 1e9])
+def test_a_score_out_of_range_is_malformed(tmp_path: Path, score: float) -> None:
+    found = load_judgements(write(tmp_path, {"q_id": 1, "response": WHOLE | {"Fluency": score}}))
+    assert malformed(found["1"])
+    assert not malformed(WHOLE)
+
+
+@pytest.mark.parametrize("convention", ["strict", "published"])
+def test_means_are_over_the_judgements_that_are_there(convention: Convention) -> None:
+    judged = Judged({"a": WHOLE, "b": WHOLE | {"Fluency": 2}}, convention)
+    rows = [judged.row(answered("x", name), example(name)) for name in "abc"]
+    values = {figure.name: figure.of(rows) for figure in judged.figures}
+    assert values["judge.fluency"] == 3.5
+    assert values["judge.average"] == pytest.approx((15 + 12) / 10)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([{"response": WHOLE}], "line 1, q_id"),
+        ([{"q_id": 1, "response": WHOLE}, {"q_id": 1, "response": WHOLE}], "line 2, q_id"),
+        ([], "no judgement"),
+    ],
+)
+def test_a_file_that_is_no_judgements_is_refused(tmp_path: Path, lines: list[object], said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        load_judgements(write(tmp_path, *lines))

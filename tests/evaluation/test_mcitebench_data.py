@@ -1,0 +1,58 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.evaluation.datasets import load_dataset
+
+LINE: dict[str, object] = {
+    "question_id": "q",
+    "pdf_id": "p",
+    "question_type": "locating",
+    "question": "Which is faster?",
+    "answer": "The second.",
+    "evidence_keys": ["Figure 3", "Section 2"],
+    "evidence_contents": ["images/c.jpg", "It took two hours."],
+    "evidence_modal": ["figure", "text"],
+    "idx_2_text": {"1": "It rained.", "2": "It took two hours."},
+    "idx_2_image": {"3": "images/c.jpg"},
+    "idx_2_table": {"1": "images/t.jpg"},
+    "meta_data": {"Gold": "B", "A": "The first.", "B": "The second."},
+}
+
+
+def written(path: Path, **changes: object) -> Path:
+    path.write_text(json.dumps({**LINE, **changes}) + "\n")
+    return path
+
+
+def test_items_go_by_the_names_that_answers_cite(tmp_path: Path) -> None:
+    (example,) = load_dataset("mcitebench", written(tmp_path / "d.jsonl"))
+    assert example.context is not None
+    assert [hit.quote.id for hit in example.context.texts] == ["1", "2"]
+    assert [(hit.quote.id, hit.quote.layout) for hit in example.context.images] == [
+        ("Figure 3", "figure"),
+        ("Table 1", "table"),
+    ]
+    assert example.reference.relevant == {"Figure 3": 1, "2": 1}
+    assert (example.choices, example.reference.short_answer) == ({"A": "The first.", "B": "The second."}, "B")
+    assert (example.document, example.question_type, example.evidence_types) == ("p", "locating", ("figure", "text"))
+
+
+def test_evidence_that_is_not_shown_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path / "d.jsonl", evidence_keys=["Figure 9"], evidence_contents=["images/z.jpg"])
+    with pytest.raises(DatasetError, match="line 1, evidence_keys: 'Figure 9' is not among what is shown"):
+        load_dataset("mcitebench", path)
+
+
+@pytest.mark.data
+def test_the_published_examples(research_data: Path) -> None:
+    examples = load_dataset("mcitebench", research_data / "mcitebench" / "data_example.jsonl")
+    assert [example.question_type for example in examples] == ["explanation", "explanation", "locating"]
+    assert [sorted(example.reference.relevant or {}) for example in examples] == [
+        ["Table 2", "Table 6"],
+        ["Figure 1"],
+        ["Figure 1"],
+    ]
+    assert [example.reference.short_answer for example in examples] == [None, None, "B"]

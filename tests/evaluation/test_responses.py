@@ -1,0 +1,72 @@
+"""The answer of a raw response, and what it cites by either grammar."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.evaluation.responses import Cited, Marks, answer_of, citations
+
+MIXED = "A [3] and [1, 2]; B [4-6] ![chart](image2), (image5), ![x](Image 7), [image8], `[9]` and [10](http://a)."
+
+
+def test_the_published_grammar_reads_single_numbers_and_image_names_wherever_they_stand() -> None:
+    assert citations(MIXED, "published") == Cited(text=(3, 9, 10), image=(2, 5))
+
+
+def test_our_grammar_reads_lists_and_ranges_and_leaves_code_and_links() -> None:
+    assert citations(MIXED, "own") == Cited(text=(3, 1, 2, 4, 5, 6), image=(2, 7))
+
+
+@pytest.mark.parametrize("marks", ["published", "own"])
+def test_a_quote_cited_twice_counts_once(marks: Marks) -> None:
+    response = "[2] then [1], [2] again ![a](image1) and ![b](image1)"
+    assert citations(response, marks) == Cited(text=(2, 1), image=(1,))
+
+
+@pytest.mark.parametrize("marks", ["published", "own"])
+@pytest.mark.parametrize(
+    ("response", "answer"),
+    [
+        ("<think>perhaps [1]</think>\n\nIt is [2].", "It is [2]."),
+        ("perhaps [1]</think>It is [2].", "It is [2]."),
+        ("Thought for 12 seconds\n\nIt is [2].", "It is [2]."),
+        ("**Reasoned about charts for 1m 3 seconds\n\nIt is [2].", "It is [2]."),
+        ("First [1].\n\nThinking took 3.2 seconds\n\nIt is [2].", "It is [2]."),
+        ("7.5 seconds\n\nIt is [2].", "It is [2]."),
+        ("It took 63 seconds.\n\nIt is [2].", "It took 63 seconds.\n\nIt is [2]."),
+        ("", ""),
+    ],
+)
+def test_thinking_is_cut_off(response: str, answer: str, marks: Marks) -> None:
+    assert answer_of(response, marks).strip() == answer
+
+
+def test_the_published_cut_falls_after_any_seconds_that_end_a_paragraph() -> None:
+    response = "See [1].\n- LSTM: 598 seconds\n- SWEM: 63 seconds\n\nSo it is faster [2]."
+    assert citations(response, "published").text == (2,)
+    assert citations(response, "own").text == (1, 2)
+
+
+def test_thinking_that_never_ends_is_no_answer() -> None:
+    assert answer_of("<think>perhaps [1]", "own") == ""
+    assert citations("<think>perhaps [1]", "published").text == (1,)
+
+
+def test_only_the_last_thinking_section_is_followed_by_the_answer() -> None:
+    response = "<think>a [1]</think> b [2] <think>c [3]</think> d [4]"
+    assert citations(response, "own").text == (4,)
+    assert citations(response, "published").text == (2, 3, 4)
+
+
+@pytest.mark.parametrize("marks", ["published", "own"])
+def test_a_number_of_thousands_of_digits_is_read_without_trouble(marks: Marks) -> None:
+    assert all(number > 10**6 for number in citations(f"[{'7' * 9000}]", marks).text)
+
+
+@given(st.text("[](image0123456789 ,-<think>/s\n`!econd", max_size=200))
+def test_any_text_can_be_read_and_every_quote_is_named_once(text: str) -> None:
+    for marks in ("published", "own"):
+        cited = citations(text, marks)
+        for numbers in (cited.text, cited.image):
+            assert len(set(numbers)) == len(numbers)
+            assert all(number >= 0 for number in numbers)

@@ -1,0 +1,103 @@
+"""Runs become scores: conventions, clusters, what is missing, and what is told of it."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from made_selection import answered, example
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.figures import Figure, Row
+from quoteweave.evaluation.judgements import ASPECTS, Judged
+from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
+from quoteweave.evaluation.scores import Convention, Scores
+from quoteweave.evaluation.scoring import Setting, rows_of, score, told_apart
+
+EXAMPLES = [example(name, gold=["text1", "image1"]) for name in "abc"]
+RIGHT = "[1] ![a](image1)"
+ALL_FIVES = dict.fromkeys(ASPECTS.values(), 5.0)
+
+
+def failed(name: str) -> Prediction:
+    return Prediction(example=name, error="timed out")
+
+
+def scored(
+    predictions: Sequence[Prediction], convention: Convention = "strict", examples: Sequence[Example] = EXAMPLES
+) -> Scores:
+    judged = Judged({"a": ALL_FIVES, "b": ALL_FIVES, "c": {}}, convention)
+    setting = Setting(name="run", dataset="d", convention=convention)
+    return score(examples, predictions, metrics=[QuoteSelection("own", convention), judged], setting=setting)
+
+
+def value(scores: Scores, figure: str) -> float | None:
+    return scores.figures[figure].value
+
+
+def test_an_error_is_left_out_or_counts_as_an_empty_answer() -> None:
+    predictions = [answered(RIGHT, "a"), failed("b"), answered("[1]", "c")]
+    strict, published = scored(predictions), scored(predictions, "published")
+    assert (strict.failed, published.failed) == (1, 1)
+    assert value(strict, "overall.f1") == pytest.approx((1 + 2 / 3) / 2)
+    assert strict.figures["overall.f1"].n == 2
+    assert value(published, "overall.f1") == pytest.approx((1 + 0 + 2 / 3) / 3)
+    assert [question.error for question in strict.questions] == [None, "timed out", None]
+    assert len(rows_of(strict)) == 2
+    assert len(rows_of(published)) == 3
+
+
+def test_a_malformed_judgement_is_undefined_or_counts_0() -> None:
+    predictions = [answered(RIGHT, name) for name in "abc"]
+    strict, published = scored(predictions), scored(predictions, "published")
+    assert value(strict, "judge.average") == 5
+    assert (strict.figures["judge.average"].n, strict.figures["judge.average"].undefined) == (2, 1)
+    assert value(published, "judge.average") == pytest.approx(10 / 3)
+    assert told_apart(strict, published, ["overall.f1", "judge.average"]) == [
+        "judge.average: 5.0000 (n = 2) by the strict convention, 3.3333 (n = 3) by the published one"
+    ]
+
+
+def test_questions_without_a_prediction_are_counted_and_count_nowhere() -> None:
+    for convention in ("strict", "published"):
+        scores = scored([answered(RIGHT, "b")], convention)
+        assert scores.missing == 2
+        assert scores.figures["overall.f1"].n == 1
+        assert [question.example for question in scores.questions] == ["b"]
+
+
+def test_a_figure_that_no_row_defines_is_left_out() -> None:
+    scores = scored([answered("", name) for name in "abc"])
+    assert "overall.precision" not in scores.figures
+    assert value(scores, "overall.recall") == 0
+    assert value(scores, "overall.precision.pooled") is None
+
+
+@pytest.mark.parametrize(
+    ("documents", "clusters", "named"),
+    [
+        (("x.pdf", "x.pdf", "y.pdf"), "document", ["x.pdf", "x.pdf", "y.pdf"]),
+        (("x.pdf", None, "y.pdf"), "question", ["a", "b", "c"]),
+    ],
+)
+def test_documents_are_resampled_where_all_are_known(
+    documents: Sequence[str | None], clusters: str, named: list[str]
+) -> None:
+    examples = [example(name, gold=["text1"], document=one) for name, one in zip("abc", documents, strict=True)]
+    seen = []
+
+    def intervals(
+        figures: Sequence[Figure], rows: Sequence[Row], clusters: Sequence[str], *, resamples: int = 1
+    ) -> Mapping[str, tuple[float, float] | None]:
+        seen.append(list(clusters))
+        return {figure.name: (0.25, 0.75) for figure in figures}
+
+    scores = score(
+        examples,
+        [answered("[1]", name) for name in "abc"],
+        metrics=[QuoteSelection("own")],
+        setting=Setting(name="run", dataset="d"),
+        intervals=intervals,
+    )
+    assert scores.clusters == clusters
+    assert seen[0] == named
+    assert [question.cluster for question in scores.questions] == named
+    assert (scores.figures["overall.f1"].low, scores.figures["overall.f1"].high) == (0.25, 0.75)
