@@ -1,0 +1,1 @@
+"""Judges: chat models, handed in, that grade answers and evidence by prompts of our own."""

@@ -1,0 +1,69 @@
+"""Quotes and answers as a judge is shown them: in words, and in pictures where a reader of pictures is handed in."""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from quoteweave.core.records import Hit, Kind, Quote
+
+ImageReader = Callable[[str], bytes]
+"""From the stored crop that `Quote.image` names to its bytes; raises OSError where it cannot be read."""
+
+Part = Mapping[str, object]
+Named = tuple[str, Quote]
+MOST_SHOWN = 6_000
+"""Characters of a quote."""
+_MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
+
+
+def named(hits: Sequence[Hit], kind: Kind) -> list[Named]:
+    """The quotes of a context, each with the mark by which an answer cites it."""
+    return [(f"[{n}]" if kind == "text" else f"image{n}", hit.quote) for n, hit in enumerate(hits, start=1)]
+
+
+def in_words(quotes: Sequence[Named]) -> str:
+    """Each quote under its name, its words cut to `MOST_SHOWN` characters."""
+    shown = [
+        f"{name} ({_one_line(quote.document)}, page {_one_line(quote.page_label)}, {quote.layout})\n"
+        f"{indented(_words(quote))}"
+        for name, quote in quotes
+    ]
+    return "\n\n".join(shown) or "(none)"
+
+
+def indented(text: str) -> str:
+    """`text` off the margin, where only our own lines begin: nothing quoted can pass for a part of the prompt."""
+    return "\n".join(f"    {line}" for line in text.splitlines() if line.strip()) or "    (no words)"
+
+
+def pictures(quotes: Sequence[Named], images: ImageReader | None) -> list[Part]:
+    """The parts of a message that show what crops there are, each after its name; without a reader, none.
+
+    A crop that cannot be read is left out: its words are in the prompt all the same.
+    """
+    parts: list[Part] = []
+    for name, quote in quotes:
+        if images is None or quote.image is None:
+            continue
+        try:
+            data = base64.b64encode(images(quote.image)).decode("ascii")
+        except OSError:
+            continue
+        media_type = _MEDIA_TYPES.get(PurePosixPath(quote.image).suffix.lower(), "image/png")
+        parts.append({"type": "text", "text": f"{name}:"})
+        parts.append({"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}})
+    return parts
+
+
+def user_message(prompt: str, shown: Sequence[Part] = ()) -> Mapping[str, object]:
+    """One message of a prompt and its pictures. Servers of text models refuse parts, so a mere text goes as it is."""
+    return {"role": "user", "content": [{"type": "text", "text": prompt}, *shown] if shown else prompt}
+
+
+def _words(quote: Quote) -> str:
+    words = quote.words()
+    return words if len(words) <= MOST_SHOWN else f"{words[:MOST_SHOWN]}…"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
