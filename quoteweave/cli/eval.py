@@ -29,7 +29,7 @@ from quoteweave.cli.search import with_chat_named
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
     from quoteweave.core.records import Document
-    from quoteweave.core.runs import Configuration, RunWriter
+    from quoteweave.core.runs import Configuration, Run, RunWriter
     from quoteweave.evaluation.retrieval_report import RetrievalReport
 
 app = typer.Typer(no_args_is_help=True)
@@ -102,6 +102,7 @@ def retrieval(
     Documents that the collection holds are searched as they were added. With
     --rerank a ranking is the 40 candidates that are reranked, and ends there.
     """
+    from quoteweave.core.runs import Run
     from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS, load_mmdocir
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
@@ -113,12 +114,16 @@ def retrieval(
     with open_subject(collection, finding, quiet=as_json) as subject:
         configuration: Configuration = {
             "dataset": dataset.value,
-            "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
-            "documents": _content(subject.documents),
             "retriever": named,
             **{step: how for step, how in steps.items() if how},
         }
-        report = score_retrieval(examples, _predictions(examples, subject, run, configuration))
+        fingerprints = {
+            "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
+            "documents": _content(subject.documents),
+            **subject.indexes,
+        }
+        asked = Run(configuration=configuration, fingerprints=fingerprints)
+        report = score_retrieval(examples, _predictions(examples, subject, run, asked))
     _tell_notes(subject.notes)
     unread = _unread(examples, subject, path / DOCUMENTS)
     head = {"dataset": dataset.value, "retriever": named, **steps, "questions": len(examples), "unread": unread}
@@ -134,13 +139,13 @@ def _content(documents: "Sequence[Document]") -> str:
 
 
 def _predictions(
-    examples: "Sequence[Example]", subject: Subject, folder: Path | None, configuration: "Configuration"
+    examples: "Sequence[Example]", subject: Subject, folder: Path | None, asked: "Run"
 ) -> "list[Prediction]":
     from quoteweave.core.runs import open_run
 
     if folder is None:
         return list(_ask(examples, subject, None))
-    with open_run(folder, configuration) as run:
+    with open_run(folder, asked) as run:
         if run.predictions:
             typer.echo(f"resuming {folder}: {len(run.predictions)} predictions are there", err=True)
         for prediction in _ask(examples, subject, run):

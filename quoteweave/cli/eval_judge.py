@@ -159,8 +159,9 @@ def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from quoteweave.core.crossing import wait_for
+    from quoteweave.core.lines import appending
     from quoteweave.evaluation.judges.judging import judge_all
-    from quoteweave.evaluation.judges.verdicts import Verdict, appending
+    from quoteweave.evaluation.judges.verdicts import Verdict
 
     stderr = Console(stderr=True)
     columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 class Subject(NamedTuple):
     """What is measured: a retriever, the documents it searches, and why others could not be read.
 
-    `notes` counts what went wrong in searches that found something nonetheless.
+    `indexes` has the fingerprint of each that is searched; `notes` counts what went wrong in searches that found
+    something nonetheless.
     """
 
     retriever: "Retriever"
     documents: "Sequence[Document]"
+    indexes: Mapping[str, str]
     failures: Mapping[str, str]
     notes: Counter[str]
 
@@ -81,9 +83,20 @@ def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator
         failures = {failure.name: failure.reason for failure in opened.failures()}
         notes = Counter[str]()
         retriever = _searching(opened, finding, notes)
-        for spec in (part for text in finding.retrievers or [DEFAULT] for part in members(text)):
+        specs = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+        for spec in specs:
             build_index(opened, spec, Building(finding, quiet=quiet))
-        yield Subject(retriever, opened.documents(), failures, notes)
+        yield Subject(retriever, opened.documents(), _fingerprints(opened, specs), failures, notes)
+
+
+def _fingerprints(collection: "Collection", specs: Sequence[str]) -> dict[str, str]:
+    """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
+    from quoteweave.index.manifests import manifest_of
+    from quoteweave.retrievers.spec import parse_spec
+
+    wanted = {str(parse_spec(spec)) for spec in specs}
+    found = {(manifest.spec if (manifest := manifest_of(one)) else one.name): one for one in collection.indexes()}
+    return {f"index {spec}": state.fingerprint for spec, state in found.items() if spec in wanted}
 
 
 def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) -> "Retriever":

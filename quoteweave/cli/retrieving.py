@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quoteweave.core.protocols import ChatModel, Retriever
+    from quoteweave.core.protocols import ChatModel
     from quoteweave.core.records import Filter
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.search import Search, Trace
@@ -103,13 +103,6 @@ def tell(line: str) -> None:
     from quoteweave.cli.output import printable
 
     typer.echo(printable(line), err=True)
-
-
-def make_retriever(collection: "Collection", finding: Finding) -> "Retriever":
-    """The retriever, or the fusion of several, that the options name. Raises UsageError."""
-    from quoteweave.retrievers.registry import make_fused
-
-    return make_fused(finding.retrievers or [DEFAULT], finding.fusion, collection, means_for(collection, finding))
 
 
 def make_search(

@@ -1,14 +1,18 @@
 """Files of one JSON object a line, plain or compressed (`.gz`), read with messages that name file, line and field."""
 
 import gzip
+import os
 import zlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.core.errors import DatasetError
+from quoteweave.core.errors import DatasetError, StorageError
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -30,14 +34,54 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise DatasetError(f"{path} cannot be read to its end: {error}") from error
 
 
-def iter_rows(path: Path, row: type[Row]) -> Iterator[tuple[int, Row]]:
-    """Number and content of each line, read as `row`. Raises DatasetError, naming line and field."""
+def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
+    """Number and content of each line, read as `row`. Raises DatasetError, naming line and field.
+
+    With `drop_cut`, for files that `appending` writes, a last line without its end is passed over: it was cut short.
+    """
     for number, line in iter_lines(path):
+        whole = line.endswith(b"\n")
+        if drop_cut and not whole:
+            return
         try:
             yield number, row.model_validate_json(line)
         except ValidationError as error:
-            cut = "" if line.endswith(b"\n") else "; the line has no end, so that the file may be cut short"
+            cut = "" if whole else "; the line has no end, so that the file may be cut short"
             raise DatasetError(f"{path}, line {number}, {reason(error)}{cut}") from error
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[Callable[[BaseModel], None]]:
+    """A function that writes one record as a line, unbuffered. A last line without its end, of a crash, is dropped.
+
+    One process writes at a time. Raises StorageError when the disk refuses; the lines before stay whole.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = FileIO(path, "r+" if path.exists() else "w+")
+        stream.truncate(stream.readall().rfind(b"\n") + 1)
+        stream.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise StorageError(f"cannot write to {path}: {error.strerror}") from error
+    with stream:
+        yield lambda record: _append(stream, record)
+
+
+def _append(stream: FileIO, record: BaseModel) -> None:
+    rest, start = memoryview(record.model_dump_json().encode() + b"\n"), stream.tell()
+    try:
+        while rest:
+            rest = rest[stream.write(rest) :]
+    except OSError as error:
+        stream.truncate(start)
+        stream.seek(start)
+        raise StorageError(f"cannot write to {stream.name!s}: {error.strerror}; free space and resume") from error
+
+
+def is_cut_short(path: Path) -> bool:
+    """Whether the last line of a file that `appending` writes has no end. Raises DatasetError as `iter_lines`."""
+    last = deque(iter_lines(path), maxlen=1)
+    return bool(last) and not last[0][1].endswith(b"\n")
 
 
 def reason(error: ValidationError) -> str:

@@ -1,6 +1,6 @@
 """The run folder: what one configuration made of a dataset, appended as it is made, resumed, and scored later.
 
-    run.json            the configuration, and the versions that ran it
+    run.json            the configuration, what it was asked of and with, and the versions that ran it
     predictions.jsonl   one prediction a line; where a question was asked twice in one scope, the later line counts
 
 One process writes to a run at a time.
@@ -8,17 +8,17 @@ One process writes to a run at a time.
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from io import FileIO
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope
+from quoteweave.core.lines import appending, iter_rows, reason
 from quoteweave.core.records import Record
 
 RUN = "run.json"
@@ -28,19 +28,33 @@ Configuration = Mapping[str, JsonValue]
 Key = tuple[str, Scope]
 
 
+def _versions() -> dict[str, str]:
+    try:
+        ours = version("quoteweave")
+    except PackageNotFoundError:
+        ours = "not installed"
+    return {"quoteweave": ours, "python": platform.python_version()}
+
+
 class Run(Record):
-    """What a run folder says of itself."""
+    """What a run folder says of itself. It is resumed only where all but the version of Python is the same."""
 
     format: Literal[1] = 1
-    configuration: Configuration = Field(description="whatever changes a prediction; a run is resumed only by the same")
-    versions: Mapping[str, str] = Field(description="of quoteweave and Python, when the run was begun")
+    configuration: Configuration = Field(description="the dataset, and how each question is answered")
+    fingerprints: Mapping[str, str] = Field(
+        default_factory=dict, description="of the dataset's files, the documents and the indexes: name to SHA-256"
+    )
+    seeds: Mapping[str, int] = Field(default_factory=dict, description="what was drawn at random, to its seed")
+    versions: Mapping[str, str] = Field(
+        default_factory=_versions, description="of quoteweave and Python, when the run was begun"
+    )
 
 
 class RunWriter:
     """A run folder open for writing; made by `open_run`."""
 
-    def __init__(self, stream: FileIO, predictions: dict[Key, Prediction]) -> None:
-        self._stream = stream
+    def __init__(self, write: Callable[[BaseModel], None], predictions: dict[Key, Prediction]) -> None:
+        self._write = write
         self._predictions = predictions
 
     @property
@@ -55,42 +69,28 @@ class RunWriter:
 
     def append(self, prediction: Prediction) -> None:
         """Writes one line, unbuffered. Raises StorageError when the disk refuses; the lines before it stay whole."""
-        rest, start = memoryview(prediction.model_dump_json().encode() + b"\n"), self._stream.tell()
-        try:
-            while rest:
-                rest = rest[self._stream.write(rest) :]
-        except OSError as error:
-            self._stream.truncate(start)
-            self._stream.seek(start)
-            path = self._stream.name
-            raise StorageError(f"cannot write to {path}: {error.strerror}; free space and resume") from error
+        self._write(prediction)
         self._predictions[prediction.example, prediction.scope] = prediction
 
 
 @contextmanager
-def open_run(folder: Path, configuration: Configuration) -> Iterator[RunWriter]:
+def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
     """Begins a run in `folder`, or resumes the one that it holds. A line cut short by a crash is dropped.
 
-    Raises UsageError when the folder holds a run of another configuration, DatasetError when what it holds cannot be
-    read, StorageError when the disk refuses.
+    Raises UsageError when the folder holds another run, DatasetError when what it holds cannot be read, StorageError
+    when the disk refuses.
     """
     path = folder / PREDICTIONS
+    predictions: list[Prediction] = []
     if (folder / RUN).exists():
-        run, predictions = read_run(folder)
-        _check_same(folder, run, Run(configuration=configuration, versions=_versions()))
+        there, predictions = read_run(folder)
+        _check_same(folder, there, run)
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS} without {RUN}; name another folder for the run")
     else:
-        predictions = []
-        _begin(folder, Run(configuration=configuration, versions=_versions()))
-    try:
-        stream = FileIO(path, "r+" if path.exists() else "w+")
-        stream.truncate(_whole_lines(stream.readall()))
-        stream.seek(0, os.SEEK_END)
-    except OSError as error:
-        raise StorageError(f"cannot write to {path}: {error.strerror}") from error
-    with stream:
-        yield RunWriter(stream, {(prediction.example, prediction.scope): prediction for prediction in predictions})
+        _begin(folder, run)
+    with appending(path) as write:
+        yield RunWriter(write, {(prediction.example, prediction.scope): prediction for prediction in predictions})
 
 
 def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
@@ -103,16 +103,10 @@ def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
     except FileNotFoundError as error:
         raise DatasetError(f"no {RUN} in {folder}; name a folder that a run was written to") from error
     except ValidationError as error:
-        raise DatasetError(f"{folder / RUN} is not a run that this version reads: {_reason(error)}") from error
+        raise DatasetError(f"{folder / RUN} is not a run that this version reads: {reason(error)}") from error
     path = folder / PREDICTIONS
-    data = path.read_bytes() if path.exists() else b""
-    predictions: dict[Key, Prediction] = {}
-    for number, line in enumerate(data[: _whole_lines(data)].splitlines(), start=1):
-        try:
-            prediction = Prediction.model_validate_json(line)
-        except ValidationError as error:
-            raise DatasetError(f"{path}, line {number}, {_reason(error)}") from error
-        predictions[prediction.example, prediction.scope] = prediction
+    rows = iter_rows(path, Prediction, drop_cut=True) if path.exists() else ()
+    predictions = {(prediction.example, prediction.scope): prediction for _, prediction in rows}
     return run, list(predictions.values())
 
 
@@ -137,23 +131,4 @@ def _check_same(folder: Path, there: Run, here: Run) -> None:
 
 
 def _comparable(run: Run) -> Configuration:
-    return {**run.configuration, "quoteweave": run.versions.get("quoteweave")}
-
-
-def _whole_lines(data: bytes) -> int:
-    """How many bytes belong to lines that end; a line without its end was cut short while it was written."""
-    return data.rfind(b"\n") + 1
-
-
-def _reason(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return f"{field or 'the line'}: {first['msg']}"
-
-
-def _versions() -> dict[str, str]:
-    try:
-        ours = version("quoteweave")
-    except PackageNotFoundError:
-        ours = "not installed"
-    return {"quoteweave": ours, "python": platform.python_version()}
+    return {**run.configuration, **run.fingerprints, **run.seeds, "quoteweave": run.versions.get("quoteweave")}

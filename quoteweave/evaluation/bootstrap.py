@@ -1,6 +1,6 @@
 """Bootstrap intervals of any figures at once: clusters are drawn, and with them what their rows add to the sums."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +18,12 @@ class Intervals(Protocol):
     """Makes an interval for each figure, by its name; None where there is none."""
 
     def __call__(
-        self, figures: Sequence[Figure], rows: Sequence[Row], clusters: Sequence[str], *, resamples: int = RESAMPLES
+        self,
+        figures: Sequence[Figure],
+        rows: Sequence[Row],
+        clusters: Sequence[str],
+        *,
+        resamples: int = RESAMPLES,
     ) -> Mapping[str, Bounds | None]:
         """`clusters` names the cluster of each row."""
         ...
@@ -27,7 +32,7 @@ class Intervals(Protocol):
 def bootstrap_intervals(
     figures: Sequence[Figure],
     rows: Sequence[Row],
-    clusters: Sequence[str],
+    clusters: Sequence[Hashable],
     *,
     level: float = 0.95,
     resamples: int = RESAMPLES,
@@ -61,7 +66,7 @@ def bootstrap_intervals(
     return {figure.name: _bounds(samples[place], quantiles) for place, figure in enumerate(figures)}
 
 
-def number_clusters(clusters: Sequence[str]) -> tuple[NDArray[np.int64], int]:
+def number_clusters(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cluster, and how many there are."""
     places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
     return np.array([places[cluster] for cluster in clusters], dtype=np.int64), len(places)

@@ -6,6 +6,7 @@ The five are those of MMDocRAG (arXiv 2505.16470, section 4.1), under the names 
 """
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
@@ -41,11 +42,13 @@ class _Line(BaseModel):
 def load_judgements(path: Path) -> dict[str, Judgement]:
     """Example id to its judgement; one that is malformed keeps what numbers it has, one that failed has none.
 
-    Of our own judge's lines on one answer the last counts: it is asked again where it failed. Raises DatasetError,
-    naming file, line and field, for a line that is no judgement at all and for an id repeated in a published file.
+    Of our own judge's lines on one answer the last counts: it is asked again where it failed; a line that a crash cut
+    short is passed over. Raises DatasetError, naming file, line and field, for a line that is no judgement at all and
+    for an id repeated in a published file.
     """
     found: dict[str, Judgement] = {}
-    for number, line in iter_rows(path, _Line):
+    ours = any(line.attempts for _, line in islice(iter_rows(path, _Line, drop_cut=True), 1))
+    for number, line in iter_rows(path, _Line, drop_cut=ours):
         if line.q_id in found and not line.attempts:
             raise DatasetError(f"{path}, line {number}, q_id: {line.q_id!r} is judged on an earlier line already")
         scores = line.response if isinstance(line.response, dict) else {}

@@ -8,7 +8,9 @@ from pydantic import Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.lines import is_cut_short
 from quoteweave.core.records import Record
+from quoteweave.core.runs import PREDICTIONS
 from quoteweave.evaluation.bootstrap import Intervals
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.figures import Figure, Row
@@ -71,7 +73,10 @@ class Scored:
 def load(sources: Sources) -> Loaded:
     """Raises DatasetError for files that cannot be read or do not belong together."""
     examples = load_dataset(sources.dataset, sources.references)
-    predictions = match(examples, load_predictions(sources.run), partial=sources.partial)
+    try:
+        predictions = match(examples, load_predictions(sources.run), partial=sources.partial)
+    except DatasetError as error:
+        raise DatasetError(f"{error}{'; ' if (cut := _cut(sources.run)) else ''}{cut}") from error
     judgements = {} if sources.judgements is None else load_judgements(sources.judgements)
     strangers = sorted(judgements.keys() - {example.id for example in examples})
     if strangers:
@@ -101,7 +106,7 @@ def score_loaded(
 
 def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...]:
     """What a reader must know: how failures were counted, what the other convention gives, what the figures mean."""
-    notes = []
+    notes = [cut] if (cut := _cut(sources.run)) else []
     published = scores.convention == "published"
     if scores.failed:
         how = "are counted as empty answers" if published else "are left out"
@@ -124,3 +129,11 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     if scores.marks == "own":
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
+
+
+def _cut(run: Path) -> str:
+    """What to say of a run that was stopped while it wrote a line; empty where it was not."""
+    path = run / PREDICTIONS
+    if not (path.is_file() and is_cut_short(path)):
+        return ""
+    return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"

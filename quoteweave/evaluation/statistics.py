@@ -2,10 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 
-import numpy as np
 from pydantic import Field
 
 from quoteweave.core.records import Record
+from quoteweave.evaluation.bootstrap import RESAMPLES, bootstrap_intervals
+from quoteweave.evaluation.figures import mean_of
+
+MEAN = mean_of("value")
 
 
 class Interval(Record):
@@ -23,16 +26,13 @@ def clustered_interval(
     clusters: Sequence[Hashable],
     *,
     level: float = 0.95,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval | None:
-    """Percentile bootstrap interval of a mean over questions, whole clusters resampled.
+    """Percentile bootstrap interval of a mean over questions, whole clusters resampled, as `bootstrap_intervals` does.
 
-    Questions on one document rise and fall together, so documents are drawn, not questions. With C clusters, cluster c
-    of n_c questions that sum to s_c, each resample draws c_1 … c_C with replacement and gives Σ s_{c_i} / Σ n_{c_i};
-    the interval lies between the (1 - level) / 2 and (1 + level) / 2 quantiles of these. (Efron and Tibshirani, An
-    Introduction to the Bootstrap, 1993, section 13.3; Field and Welsh, Bootstrapping clustered data, J. R. Stat. Soc. B
-    69, 2007, "cluster bootstrap".) With few clusters it is somewhat too narrow.
+    Questions on one document rise and fall together, so documents are drawn, not questions. With few clusters the
+    interval is somewhat too narrow.
 
     `clusters` names the cluster of each value. None values are undefined and left out; None comes back where no value
     is left. The same seed gives the same interval. Raises ValueError for sequences of unequal length.
@@ -40,17 +40,11 @@ def clustered_interval(
     known = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
     if not known:
         return None
-    places = {cluster: place for place, cluster in enumerate(dict.fromkeys(cluster for _, cluster in known))}
-    members = np.array([places[cluster] for _, cluster in known])
-    sums = np.bincount(members, weights=np.array([value for value, _ in known], dtype=np.float64))
-    counts = np.bincount(members)
-    low = high = None
-    if len(places) > 1:
-        draws = np.random.default_rng(seed).integers(len(places), size=(resamples, len(places)))
-        means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
-        low, high = (float(bound) for bound in np.quantile(means, [(1 - level) / 2, (1 + level) / 2]))
-    mean = float(sums.sum() / counts.sum())
-    return Interval(mean=mean, low=low, high=high, n=len(known), clusters=len(places))
+    rows, members = [{MEAN.name: value} for value, _ in known], [cluster for _, cluster in known]
+    bounds = bootstrap_intervals((MEAN,), rows, members, level=level, resamples=resamples, seed=seed)[MEAN.name]
+    low, high = bounds or (None, None)
+    mean = sum(value for value, _ in known) / len(known)
+    return Interval(mean=mean, low=low, high=high, n=len(known), clusters=len(set(members)))
 
 
 def paired_difference(
@@ -58,7 +52,7 @@ def paired_difference(
     theirs: Sequence[float | None],
     clusters: Sequence[Hashable],
     *,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval | None:
     """95 % interval of the mean of `ours - theirs`, question by question, as `clustered_interval` makes it.

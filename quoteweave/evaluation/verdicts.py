@@ -8,17 +8,15 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 from pydantic import Field
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError, EndpointError, EndpointUnreachable, UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
-from quoteweave.evaluation.judges.verdicts import appending
 from quoteweave.evaluation.metrics.source_selection import item_name
 from quoteweave.evaluation.responses import answer_of
 
@@ -69,7 +67,7 @@ def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
     """Example id to the last verdict on it. Raises DatasetError for a file of something else or of several judges."""
     found: dict[str, EvidenceVerdict] = {}
     first: EvidenceVerdict | None = None
-    for number, verdict in iter_rows(path, EvidenceVerdict):
+    for number, verdict in iter_rows(path, EvidenceVerdict, drop_cut=True):
         first = first or verdict
         if (verdict.judge, verdict.splitter) != (first.judge, first.splitter):
             raise DatasetError(
@@ -102,7 +100,7 @@ async def judge_evidence(
 
         async def one(pair: Pair) -> EvidenceVerdict:
             verdict = await _judged(*pair, judge=judge, splitter=splitter)
-            cast("Callable[[Record], None]", write)(verdict)
+            write(verdict)
             stored[verdict.example] = verdict
             return verdict
 

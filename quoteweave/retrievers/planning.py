@@ -35,7 +35,7 @@ Number = TypeVar("Number", int, float)
 CALIBRATION_S = 10.0
 # What is encoded at once while the rate is measured, and of how many documents.
 TEXTS, PICTURES, DOCUMENTS = 64, 4, 40
-# English has about four characters a token; other scripts have fewer.
+# English has about four characters a token. Of other scripts, many have hardly more than one: a plan is no lower bound.
 CHARACTERS_A_TOKEN = 4
 
 NOT_ASKED = "an endpoint is not asked for a plan"
@@ -166,11 +166,13 @@ def _sum(values: Sequence[Number | None]) -> Number | None:
 def _count(retriever: VectorRetriever) -> _Count:
     count, plan, row = _Count(), retriever.store.plan, _row(retriever.encoder)
     most = (row and row.passage_length) or float("inf")
+    sent = isinstance(retriever.encoder, EndpointEncoder)
+    characters = cast("int", retriever.encoder.settings["max_characters"]) if sent else None
     missing = set[str]()
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
         seen = [view.key for view in views if view.key is not None]
-        tokens = sum(min(len(key) / CHARACTERS_A_TOKEN, most) for key in seen) if plan.view != "image" else 0.0
+        tokens = sum(min(_tokens(key[:characters]), most) for key in seen) if plan.view != "image" else 0.0
         count.items += len(seen)
         count.left_out += len(views) - len(seen)
         count.tokens += tokens
@@ -185,6 +187,12 @@ def _count(retriever: VectorRetriever) -> _Count:
             count.to_encode += len(seen)
             count.tokens_to_encode += tokens
     return count
+
+
+def _tokens(text: str) -> float:
+    """Roughly."""
+    plain = len(text.encode("ascii", "ignore"))
+    return plain / CHARACTERS_A_TOKEN + (len(text) - plain)
 
 
 def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:

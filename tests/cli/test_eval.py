@@ -122,7 +122,9 @@ def evaluate(
     @contextmanager
     def subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
         assert collection == tmp_path / "collection"
-        yield Subject(ranker, documents, {"b [red].pdf": "it is encrypted; give --password"}, notes)
+        yield Subject(
+            ranker, documents, {"index lexical": "f1"}, {"b [red].pdf": "it is encrypted; give --password"}, notes
+        )
 
     monkeypatch.setattr(command, "ingest_for_eval", ingest)
     monkeypatch.setattr(command, "open_subject", subject)
@@ -212,7 +214,8 @@ def test_a_finished_run_is_scored_again_without_searching(evaluate: Evaluate, ra
     assert "6 predictions are there" in second.stderr
     run, predictions = read_run(folder)
     assert len(predictions) == 6
-    assert run.configuration["retriever"] == "lexical"
+    assert run.configuration == {"dataset": "mmdocir", "retriever": "lexical"}
+    assert run.fingerprints.keys() == {"annotations", "documents", "index lexical"}
 
 
 def test_a_run_asks_failed_questions_again(evaluate: Evaluate, ranker: Ranker, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from typer.testing import CliRunner, Result
 from quoteweave.cli.eval_score import JSON
 from quoteweave.cli.eval_score import score as command
 from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.examples import Prediction
+from quoteweave.core.runs import PREDICTIONS, Run, open_run
 
 Score = Callable[..., Result]
 
@@ -128,6 +130,20 @@ def test_a_run_of_some_questions_is_scored_only_when_asked(score: Score, files: 
     assert isinstance(score("--json").exception, QuoteweaveError)
     found = json.loads(score("--json", "--partial").stdout)
     assert (found["questions"], found["missing"]) == (2, 1)
+
+
+def test_a_run_that_was_stopped_in_a_line_says_so(score: Score, files: dict[str, Path], tmp_path: Path) -> None:
+    with open_run(tmp_path / "run", Run(configuration={})) as run:
+        for number in range(2):
+            run.append(Prediction(example=str(number), scope="context", response="[1]"))
+    path = tmp_path / "run" / PREDICTIONS
+    path.write_bytes(path.read_bytes() + b'{"example": "2", "resp')
+    files["run"] = tmp_path / "run"
+    refused = score()
+    assert isinstance(refused.exception, QuoteweaveError)
+    assert "1 not answered ('2')" in str(refused.exception)
+    assert "was cut short" in str(refused.exception)
+    assert any("was cut short" in note for note in json.loads(score("--partial", "--json").stdout)["notes"])
 
 
 def test_judgements_of_other_questions_are_refused(score: Score, files: dict[str, Path]) -> None:

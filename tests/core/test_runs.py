@@ -11,9 +11,10 @@ import pytest
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.runs import Configuration, open_run, read_run
+from quoteweave.core.runs import Configuration, Run, open_run, read_run
 
 CONFIGURATION: Configuration = {"retriever": "lexical", "quotes": 20, "scopes": ["document", "collection"]}
+RUN = Run(configuration=CONFIGURATION, fingerprints={"annotations": "ab12"})
 
 
 def prediction(name: str, *, text: str = "line\none\u2028two", error: str | None = None) -> Prediction:
@@ -31,7 +32,7 @@ def prediction(name: str, *, text: str = "line\none\u2028two", error: str | None
 
 
 def write(folder: Path, *predictions: Prediction) -> Path:
-    with open_run(folder, CONFIGURATION) as run:
+    with open_run(folder, RUN) as run:
         for one in predictions:
             run.append(one)
     return folder / "predictions.jsonl"
@@ -41,20 +42,20 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     made = [prediction("q1"), prediction("q2", error="ValueError: no"), prediction("q1", text="é中")]
     write(tmp_path / "runs" / "one", *made[:2], made[2].model_copy(update={"scope": "document"}))
     run, predictions = read_run(tmp_path / "runs" / "one")
-    assert run.configuration == CONFIGURATION
+    assert (run.configuration, run.fingerprints, run.seeds) == (CONFIGURATION, {"annotations": "ab12"}, {})
     assert set(run.versions) == {"quoteweave", "python"}
     assert predictions == [*made[:2], made[2].model_copy(update={"scope": "document"})]
 
 
 def test_each_line_is_on_disk_before_the_next_is_made(tmp_path: Path) -> None:
-    with open_run(tmp_path, CONFIGURATION) as run:
+    with open_run(tmp_path, RUN) as run:
         run.append(prediction("q1"))
         assert [one.example for one in read_run(tmp_path)[1]] == ["q1"]
 
 
 def test_resuming_keeps_what_is_there_and_asks_failures_again(tmp_path: Path) -> None:
     write(tmp_path, prediction("q1"), prediction("q2", error="timeout"))
-    with open_run(tmp_path, CONFIGURATION) as run:
+    with open_run(tmp_path, RUN) as run:
         assert run.has("q1", "collection")
         assert not run.has("q1", "document")
         assert not run.has("q2", "collection")
@@ -71,7 +72,7 @@ def test_a_line_cut_short_is_dropped_and_its_question_asked_again(tmp_path: Path
     path.write_bytes(first + second[:kept])
     assert read_run(tmp_path)[1] == [prediction("q1")]
     assert path.read_bytes() == first + second[:kept], "reading changes nothing"
-    with open_run(tmp_path, CONFIGURATION) as run:
+    with open_run(tmp_path, RUN) as run:
         assert not run.has("q2", "collection")
         run.append(prediction("q3"))
     assert read_run(tmp_path)[1] == [prediction("q1"), prediction("q3")]
@@ -87,10 +88,11 @@ def test_a_run_that_died_before_its_first_line_is_resumed(tmp_path: Path) -> Non
 def test_another_configuration_is_refused_and_the_run_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path, prediction("q1"))
     before = path.read_bytes()
-    other: Configuration = {**CONFIGURATION, "retriever": "bm25", "seed": 1}
-    with pytest.raises(
-        UsageError, match=r"retriever is 'lexical' there and 'bm25' here; seed is None there and 1 here"
-    ):
+    other = Run(
+        configuration={**CONFIGURATION, "retriever": "bm25"}, fingerprints={"annotations": "cd"}, seeds={"o": 1}
+    )
+    told = r"annotations is 'ab12' there and 'cd' here; o is None there and 1 here; retriever is 'lexical' there and"
+    with pytest.raises(UsageError, match=told):
         open_run(tmp_path, other).__enter__()
     assert path.read_bytes() == before
 
@@ -101,7 +103,7 @@ def test_another_version_counts_as_another_configuration(tmp_path: Path) -> None
     run["versions"] |= {"quoteweave": "0.0.0", "python": "2.7"}
     (tmp_path / "run.json").write_text(json.dumps(run))
     with pytest.raises(UsageError, match=r"quoteweave is '0\.0\.0' there") as caught:
-        open_run(tmp_path, CONFIGURATION).__enter__()
+        open_run(tmp_path, RUN).__enter__()
     assert "python" not in str(caught.value)
 
 
@@ -112,7 +114,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
     with pytest.raises(DatasetError, match=r"predictions\.jsonl, line 3, "):
         read_run(tmp_path)
     with pytest.raises(DatasetError, match=r"predictions\.jsonl, line 3, "):
-        open_run(tmp_path, CONFIGURATION).__enter__()
+        open_run(tmp_path, RUN).__enter__()
 
 
 def test_a_folder_that_holds_no_run_is_told(tmp_path: Path) -> None:
@@ -126,7 +128,7 @@ def test_a_folder_that_holds_no_run_is_told(tmp_path: Path) -> None:
 def test_predictions_of_unknown_origin_are_not_appended_to(tmp_path: Path) -> None:
     (tmp_path / "predictions.jsonl").write_text("mine\n")
     with pytest.raises(DatasetError, match=r"without run\.json"):
-        open_run(tmp_path, CONFIGURATION).__enter__()
+        open_run(tmp_path, RUN).__enter__()
     assert (tmp_path / "predictions.jsonl").read_text() == "mine\n"
 
 
@@ -143,7 +145,7 @@ def files_no_longer_than(size: int) -> Iterator[None]:
 def test_a_disk_that_refuses_leaves_whole_lines(tmp_path: Path) -> None:
     path = write(tmp_path, prediction("q1"))
     whole = path.read_bytes()
-    with open_run(tmp_path, CONFIGURATION) as run:
+    with open_run(tmp_path, RUN) as run:
         with files_no_longer_than(len(whole) + 50), pytest.raises(StorageError, match="cannot write"):
             run.append(prediction("q2"))
         assert path.read_bytes() == whole
@@ -155,4 +157,4 @@ def test_a_disk_that_refuses_leaves_whole_lines(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot begin a run"):
-        open_run(tmp_path / "file" / "run", CONFIGURATION).__enter__()
+        open_run(tmp_path / "file" / "run", RUN).__enter__()

@@ -120,7 +120,7 @@ def test_without_a_context_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
         (["Calls rose [1].", "[2] says so."], [("Calls rose.", ("1",)), ("says so.", ("2",))]),
         (["Calls rose [1].", "[2][3]."], [("Calls rose.", ("1", "2", "3"))]),
         (["[1] says that calls rose."], [("says that calls rose.", ("1",))]),
-        (["As Figure 1a [1] shows, so."], [("As Figure 1a shows, so.", ("1", "Figure 1"))]),
+        (["As Figure 1a [1] shows, so."], [("As Figure 1a shows, so.", ("Figure 1", "1"))]),
         (["[1]", "…"], []),
     ],
 )

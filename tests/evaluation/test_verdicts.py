@@ -6,8 +6,9 @@ import pytest
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
+from quoteweave.core.lines import appending
 from quoteweave.evaluation.judgements import ASPECTS, load_judgements, malformed
-from quoteweave.evaluation.judges.verdicts import Verdict, appending, read_verdicts
+from quoteweave.evaluation.judges.verdicts import Verdict, read_verdicts
 
 
 def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt: str = "abc") -> Verdict:
@@ -89,3 +90,5 @@ def test_they_are_judgements_to_score(tmp_path: Path) -> None:
     found = load_judgements(path)
     assert found == {"a": dict.fromkeys(ASPECTS.values(), 3.0), "b": {}}
     assert [malformed(found[name]) for name in "ab"] == [False, True]
+    path.write_bytes(path.read_bytes() + b'{"example": "c", "sco')
+    assert load_judgements(path) == found
