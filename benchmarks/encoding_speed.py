@@ -19,10 +19,10 @@ from peak_memory import run_and_watch
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import TEXTS_AT_ONCE
 from quoteweave.index.views import item_views
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.vector import VectorRetriever
-from quoteweave.retrievers.weights import Hardware
 
 BARE = "sentence-transformers, one call"
 ENCODER = f"encoder, {TEXTS_AT_ONCE:,} at once"

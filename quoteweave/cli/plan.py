@@ -62,10 +62,10 @@ def _made(spec: str, collection: "Collection", finding: Finding) -> "Retriever":
     from dataclasses import replace
 
     from quoteweave.core.errors import ModelNotFound
+    from quoteweave.models.weights import is_local
     from quoteweave.retrievers.planning import nothing_downloaded
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.spec import parse_spec
-    from quoteweave.retrievers.weights import is_local
 
     try:
         with nothing_downloaded():

@@ -87,9 +87,9 @@ class Finding:
 
 def means_for(collection: "Collection", finding: Finding) -> "Means":
     """What the retrievers of a collection are made with; messages of what leaves the machine go to stderr."""
+    from quoteweave.models.weights import Hardware, when_downloading
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.registry import Means
-    from quoteweave.retrievers.weights import Hardware, when_downloading
 
     when_downloading(tell)
     hardware = Hardware(

@@ -16,6 +16,9 @@ from quoteweave.core.errors import DatasetError, StorageError
 
 Row = TypeVar("Row", bound=BaseModel)
 
+AGAIN = "get it anew from where it came"
+"""What to do about a file that is cut short."""
+
 
 def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Number, from 1, and content of each line that is not blank.
@@ -31,7 +34,7 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except FileNotFoundError as error:
         raise DatasetError(f"{path} does not exist") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise DatasetError(f"{path} cannot be read to its end: {error}") from error
+        raise DatasetError(f"{path} cannot be read to its end: {error}; if it is cut short, {AGAIN}") from error
 
 
 def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
@@ -46,8 +49,13 @@ def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator
         try:
             yield number, row.model_validate_json(line)
         except ValidationError as error:
-            cut = "" if whole else "; the line has no end, so that the file may be cut short"
-            raise DatasetError(f"{path}, line {number}, {reason(error)}{cut}") from error
+            raise DatasetError(f"{path}, line {number}, {reason(error)}{cut_note(line)}") from error
+
+
+def cut_note(line: bytes) -> str:
+    """What to add to an error in a line that has no end, such as a download leaves that broke off; else empty."""
+    whole = line.endswith(b"\n")
+    return "" if whole else f"; the line has no end, so that the file may be cut short: {AGAIN}"
 
 
 @contextmanager

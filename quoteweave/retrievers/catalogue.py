@@ -10,12 +10,12 @@ from typing import Literal, Self
 from pydantic import Field
 
 from quoteweave.core.records import Record
+from quoteweave.models.weights import DType
 
 Loader = Literal[
     "sentence-transformers", "dpr", "multi-vector", "colpali-engine", "colpali-hf", "dse-qwen2", "dse-phi3"
 ]
 Pooling = Literal["cls", "mean", "last"]
-DType = Literal["float32", "float16", "bfloat16"]
 
 
 class ModelRow(Record):

@@ -20,12 +20,12 @@ from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
 from quoteweave.index.shards import shard_key
 from quoteweave.index.views import ItemView
+from quoteweave.models.weights import locate, required
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 from quoteweave.retrievers.encoders.text import TextEncoder
 from quoteweave.retrievers.encoders.visual import PAGE_TOKENS
 from quoteweave.retrievers.vector import VectorRetriever
-from quoteweave.retrievers.weights import locate, required
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Pictures, Retriever
 from quoteweave.index.collection import Collection
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import RULES, FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
 from quoteweave.retrievers.spec import Spec, no_suffix, parse_spec, unknown
-from quoteweave.retrievers.weights import Hardware
 
 DEFAULT = "lexical"
 SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(

@@ -15,11 +15,11 @@ from PIL import Image
 
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.protocols import Encoder
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.dse import DsePhi3Encoder, DseQwen2Encoder
 from quoteweave.retrievers.encoders.visual import on_canvas
-from quoteweave.retrievers.weights import Hardware
 
 CPU = Hardware(device="cpu", dtype="float32")
 TRUSTING = CPU.model_copy(update={"trust_remote_code": True})

@@ -13,9 +13,9 @@ from sentence_transformers import MultiVectorEncoder
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from quoteweave.core.protocols import Encoder
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
-from quoteweave.retrievers.weights import Hardware
 
 CPU = Hardware(device="cpu")
 TEXTS = [text for text in tiny.HARD_TEXTS if text.isprintable() or text.isspace()]

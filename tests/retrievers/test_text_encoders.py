@@ -18,11 +18,11 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.sentence_transformer import SentenceTransformerEncoder
 from quoteweave.retrievers.encoders.text import TextEncoder
-from quoteweave.retrievers.weights import Hardware
 
 Matrix = npt.NDArray[np.float32]
 CPU = Hardware(device="cpu")

@@ -9,8 +9,8 @@ from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 from sentence_transformers.base.modules import Dense
 
 from quoteweave.core.errors import ModelNotFound, UsageError
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
-from quoteweave.retrievers.weights import Hardware
 
 CPU = Hardware(device="cpu")
 QUESTION, PASSAGE = "what is the revenue of the harbour?", "The revenue rose."

@@ -19,10 +19,10 @@ from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import Encoder
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.visual import ColPaliEncoder, on_canvas
-from quoteweave.retrievers.weights import Hardware
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

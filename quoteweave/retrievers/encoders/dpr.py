@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
+from quoteweave.models.loading import loading
+from quoteweave.models.weights import identity, is_local, locate, required
 from quoteweave.retrievers.encoders.text import TextEncoder
-from quoteweave.retrievers.loading import loading
-from quoteweave.retrievers.weights import identity, is_local, locate, required
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Setting
+from quoteweave.models.loading import loading
+from quoteweave.models.weights import Hardware, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language import as_question, fitting_torchvision, qwen_tokens
 from quoteweave.retrievers.encoders.visual import VisualEncoder
-from quoteweave.retrievers.loading import loading
-from quoteweave.retrievers.weights import Hardware, locate, required
 
 if TYPE_CHECKING:
     import numpy as np

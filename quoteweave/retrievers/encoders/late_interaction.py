@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
+from quoteweave.models.loading import held_back, loading
+from quoteweave.models.weights import described, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
-from quoteweave.retrievers.loading import held_back, loading
-from quoteweave.retrievers.weights import described, locate, required
 
 if TYPE_CHECKING:
     import numpy as np

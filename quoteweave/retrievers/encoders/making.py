@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
+from quoteweave.models.weights import Hardware, described, is_local, locate
 from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford
-from quoteweave.retrievers.weights import Hardware, described, is_local, locate
 
 # Modules are imported when one of their models is made.
 CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(

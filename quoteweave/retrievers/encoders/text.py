@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
-from quoteweave.retrievers.batches import in_batches
+from quoteweave.models.batches import in_batches
+from quoteweave.models.loading import Turns
+from quoteweave.models.texts import well_formed
+from quoteweave.models.weights import Hardware, identity
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.loading import Turns
-from quoteweave.retrievers.weights import Hardware, identity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +90,7 @@ class TextEncoder(ABC):
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
         most = self.row.query_length if query else self.row.passage_length
         return in_batches(
-            [_well_formed(text) for text in texts],
+            [well_formed(text) for text in texts],
             encode,
             size_of=lambda text: min(len(text), CHARACTERS_PER_TOKEN * most) if most else len(text),
             batch_size=batch_size,
@@ -104,8 +105,3 @@ def as_text(model: Any, texts: Sequence[str]) -> list[Any]:
     A model that reads pictures too would take the address of a picture for the picture, and fetch it.
     """
     return list(texts) if set(model.modalities) <= {"text", "message"} else [{"text": text} for text in texts]
-
-
-def _well_formed(text: str) -> str:
-    """The text with lone surrogates, which tokenizers refuse, as question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")

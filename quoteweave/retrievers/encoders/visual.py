@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
-from quoteweave.retrievers.batches import in_batches
+from quoteweave.models.batches import in_batches
+from quoteweave.models.weights import identity, is_local, locate
 from quoteweave.retrievers.encoders.colpali_engine import EngineModel, adapter_of
 from quoteweave.retrievers.encoders.colpali_hf import HfModel, is_hf
 from quoteweave.retrievers.encoders.text import TextEncoder
-from quoteweave.retrievers.weights import identity, is_local, locate
 
 if TYPE_CHECKING:
     import numpy as np

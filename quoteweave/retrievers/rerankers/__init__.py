@@ -11,8 +11,7 @@ from pydantic import Field
 
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Record
-from quoteweave.retrievers.catalogue import DType
-from quoteweave.retrievers.weights import Hardware
+from quoteweave.models.weights import DType, Hardware
 
 
 class RerankerRow(Record):

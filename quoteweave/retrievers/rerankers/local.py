@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.batches import in_batches
-from quoteweave.retrievers.loading import Turns
+from quoteweave.models.batches import in_batches
+from quoteweave.models.loading import Turns
+from quoteweave.models.texts import well_formed
+from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.rerankers import RerankerRow
 from quoteweave.retrievers.rerankers.hits import reranked
-from quoteweave.retrievers.weights import Hardware
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,11 +78,6 @@ class LocalReranker(ABC):
         import torch
 
         return cast("torch.dtype", getattr(torch, self.hardware.dtype or self.row.dtype))
-
-
-def well_formed(text: str) -> str:
-    """The text with lone surrogates, which tokenizers refuse, as question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def check_architecture(folder: Path, ending: str) -> None:

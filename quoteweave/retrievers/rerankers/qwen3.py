@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
-from quoteweave.retrievers.loading import loading
+from quoteweave.models.loading import loading
+from quoteweave.models.weights import locate
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
-from quoteweave.retrievers.weights import locate
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from threading import RLock, get_ident
 from typing import Any
 
 from quoteweave.core.errors import ModelFailed, QuoteweaveError
-from quoteweave.retrievers.batches import fitting
-from quoteweave.retrievers.weights import required
+from quoteweave.models.batches import fitting
+from quoteweave.models.weights import required
 
 WHOLE = "name a checkpoint that was saved whole"
 MOST_NAMED = 3  # weights in a message

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.retrievers.batches import fitting, in_batches
+from quoteweave.models.batches import fitting, in_batches
 
 Encode = Callable[[list[str]], Sequence[np.ndarray[Any, Any]]]
 CUDA = "CUDA out of memory. Tried to allocate 20.00 MiB.\nmore of it"

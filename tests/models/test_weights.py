@@ -10,8 +10,8 @@ import pytest
 from loopback_hub import COMMIT, LoopbackHub, serving
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
-from quoteweave.retrievers import weights
-from quoteweave.retrievers.weights import Hardware, described, identity, is_local, locate, required
+from quoteweave.models import weights
+from quoteweave.models.weights import Hardware, described, identity, is_local, locate, required
 
 FILES = {
     "config.json": "{}",
@@ -25,7 +25,7 @@ FILES = {
 LOCATE = """
 import os, sys
 from quoteweave.core.errors import ModelNotFound
-from quoteweave.retrievers import weights
+from quoteweave.models import weights
 weights.when_downloading(lambda line: print("told:", line))
 try:
     print(weights.locate(*sys.argv[1:], download_gb=float(os.environ.get("GB", 1.34))))

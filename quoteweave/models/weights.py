@@ -9,13 +9,14 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.records import Record
-from quoteweave.retrievers.catalogue import DType
+
+DType = Literal["float32", "float16", "bfloat16"]
 
 # The same weights in forms that nothing here loads, and what training left behind.
 UNUSED = ("*.onnx", "*.onnx_data", "onnx/*", "openvino/*", "coreml/*", "*.h5", "*.msgpack", "*.ot", "checkpoint-*/*")

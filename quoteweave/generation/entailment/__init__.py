@@ -1,0 +1,32 @@
+"""Entailment: whether a text entails a claim, by a model trained for that which runs on this machine."""
+
+from quoteweave.core.errors import ModelFailed
+from quoteweave.generation.entailment.local import LocalEntailment
+from quoteweave.generation.entailment.nli import NliEntailment
+from quoteweave.generation.entailment.t5 import T5Entailment
+from quoteweave.models.weights import Hardware, described, is_local, locate
+
+T5_TYPES = ("t5", "mt5", "umt5")
+GENERATES = ("ForConditionalGeneration", "WithLMHeadModel")
+
+
+def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: int | None = None) -> LocalEntailment:
+    """The entailment model of a checkpoint: `/path/to/folder`, `owner/name` or `owner/name@revision`.
+
+    Its config.json says of which kind it is, so that a checkpoint of the hub is downloaded here; weights are loaded on
+    first use. Raises ModelNotFound where there is none, ModelFailed for a model of another kind.
+    """
+    checkpoint, _, revision = (spec, "", "") if is_local(spec) else spec.partition("@")
+    config = described(locate(checkpoint, revision or "main"))
+    architecture = (config.get("architectures") or ["none"])[0]
+    made: type[LocalEntailment]
+    if architecture.endswith("ForSequenceClassification"):
+        made = NliEntailment
+    elif config.get("model_type") in T5_TYPES and architecture.endswith(GENERATES):
+        made = T5Entailment
+    else:
+        raise ModelFailed(
+            f"{spec} is no entailment model: its architecture is {architecture}, "
+            "neither a T5 that generates nor one ForSequenceClassification"
+        )
+    return made(checkpoint, hardware, revision=revision or "main", max_length=max_length)

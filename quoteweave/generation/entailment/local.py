@@ -1,0 +1,175 @@
+"""What entailment models share: tokens that fit, batches, and one at a time."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed
+from quoteweave.models.batches import in_batches
+from quoteweave.models.loading import Turns, loading
+from quoteweave.models.texts import well_formed
+from quoteweave.models.weights import Hardware, identity, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Pairs at once, where the user does not say; fewer where they are longer than this many tokens.
+CPU_BATCH = 8
+GPU_BATCH = 32
+FULL_LENGTH = 512
+
+Row = dict[str, list[int]]
+"""What a model reads of one pair: token ids, and numbers that go with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model, ready."""
+
+    tokenizer: Any
+    model: Any
+    window: int
+    """Most tokens of a pair."""
+
+
+class LocalEntailment(ABC):
+    """Meets `core.protocols.Entailment`; a subclass says how a pair is read, and judges one batch.
+
+    A pair longer than the model's window loses the end of its premise, never any of its claim. Nothing is loaded before
+    the first pair. Threads take turns.
+    """
+
+    def __init__(
+        self,
+        checkpoint: str,
+        hardware: Hardware | None = None,
+        *,
+        revision: str = "main",
+        max_length: int | None = None,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.hardware = hardware or Hardware()
+        self.revision = revision
+        self.max_length = max_length
+        self.cut = 0
+        """How many premises have been cut so far."""
+        self._turns = Turns()
+
+    @property
+    def name(self) -> str:
+        """Checkpoint, what its weights are, the numbers that it computes in, and the tokens of a pair if limited.
+
+        Raises ModelNotFound for a folder without a model.
+        """
+        weights = identity(self.checkpoint, self.revision)
+        length = f" {self.max_length} tokens" if self.max_length else ""
+        model = weights if weights.startswith(self.checkpoint) else f"{self.checkpoint} {weights}"
+        return f"{model} {self._dtype}{length}"
+
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the verdicts so far: how many premises were not read to their end."""
+        if not self.cut:
+            return ()
+        return (f"premises cut to the {self._loaded.window} tokens that {self.checkpoint} reads: {self.cut}",)
+
+    def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """For each (premise, claim), in order, whether the premise entails the claim.
+
+        Raises ModelNotFound, MissingExtra, and ModelFailed: for a claim too, if it leaves no room for a premise, and
+        then before anything is computed.
+        """
+        if not pairs:
+            return []
+        with self._turns.taken():
+            rows = [self._fitted(premise, claim) for premise, claim in pairs]
+
+        def judged(batch: list[Row]) -> "list[np.ndarray[Any, Any]]":
+            with self._turns.taken():
+                return list(self._margins(batch).reshape(-1, 1, 1))
+
+        batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
+        margins = in_batches(
+            rows,
+            judged,
+            size_of=lambda row: len(row["input_ids"]),
+            batch_size=batch_size,
+            name=self.checkpoint,
+            budget=FULL_LENGTH * batch_size,
+        )
+        return [bool(margin[0, 0] > 0) for margin in margins]
+
+    @abstractmethod
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
+        """The tokenizer and the model in that folder, not yet on their device."""
+
+    @abstractmethod
+    def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
+        """The pair as tokens, however many, and the places of those of the premise."""
+
+    @abstractmethod
+    def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
+        """(n,) above 0 where the premise entails the claim, at most 0 where not; NaN where it cannot be computed."""
+
+    @cached_property
+    def _loaded(self) -> Loaded:
+        transformers = required("transformers")
+        folder = locate(self.checkpoint, self.revision)
+        _check_tokenizer(folder)
+        with loading(self.checkpoint, folder):
+            loaded = self._load(transformers, folder, getattr(required("torch"), self._dtype))
+            loaded.model.to(self.hardware.chosen_device()).eval()
+        return loaded
+
+    @property
+    def _dtype(self) -> str:
+        return self.hardware.dtype or "float32"
+
+    @property
+    def _hub(self) -> dict[str, bool]:
+        return {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
+
+    def _tokens(self, *texts: str, offsets: bool = False) -> Any:
+        """A text, or a pair, as the tokenizer gives it."""
+        return self._loaded.tokenizer(*texts, return_offsets_mapping=offsets, verbose=False)
+
+    def _padded(self, rows: list[Row]) -> Any:
+        """The rows as tensors, on the model's device."""
+        loaded = self._loaded
+        width = max(len(row["input_ids"]) for row in rows)
+        return loaded.tokenizer.pad(rows, padding="max_length", max_length=width, return_tensors="pt").to(
+            loaded.model.device
+        )
+
+    def _plain(self, text: str) -> str:
+        """The text, with what is written in it like a mark of the model's, such as </s>, taken apart by a space.
+
+        `split_special_tokens` would do for most tokenizers, but unigram ones have such marks among their words.
+        """
+        text = well_formed(text)
+        for mark in self._loaded.tokenizer.all_special_tokens:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        return text
+
+    def _fitted(self, premise: str, claim: str) -> Row:
+        row, places = self._read(self._plain(premise), self._plain(claim))
+        excess = len(row["input_ids"]) - self._loaded.window
+        if excess <= 0:
+            return row
+        if excess >= len(places):
+            raise ModelFailed(
+                f"a claim leaves no room for its premise in the {self._loaded.window} tokens that {self.checkpoint} "
+                f"reads: {claim[:60]!r}"
+            )
+        self.cut += 1
+        lost = set(places[-excess:])
+        return {key: [value for i, value in enumerate(values) if i not in lost] for key, values in row.items()}
+
+
+def _check_tokenizer(folder: Path) -> None:
+    """Raises MissingExtra where sentencepiece is needed and not there; transformers would ask for another library."""
+    if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):
+        required("sentencepiece")
+        required("google.protobuf")

@@ -1,0 +1,67 @@
+"""Natural language inference by classifiers: a pair is an entailment, or one of the other classes."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed
+from quoteweave.generation.entailment.local import Loaded, LocalEntailment, Row
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class NliEntailment(LocalEntailment):
+    """A pair is entailed where that is its likeliest class, of however many; the checkpoint says which class it is."""
+
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
+        config = transformers.AutoConfig.from_pretrained(folder, **self._hub)
+        entailed(config.id2label, folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype, **self._hub)
+        window = min(tokenizer.model_max_length, _positions(model))
+        return Loaded(tokenizer, model, min(self.max_length or window, window))
+
+    def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
+        encoded = self._tokens(premise, claim)
+        return dict(encoded), [i for i, sequence in enumerate(encoded.sequence_ids()) if sequence == 0]
+
+    def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
+        """(n,) by how much the logit of entailment exceeds the highest of the others."""
+        import torch
+
+        model = self._loaded.model
+        label = entailed(model.config.id2label, self.checkpoint)
+        with torch.inference_mode():
+            logits = model(**self._padded(rows)).logits.float()
+        others = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
+        margins: np.ndarray[Any, Any] = (logits[:, label] - others.amax(dim=1)).cpu().numpy()
+        return margins
+
+
+def entailed(labels: dict[int, str], checkpoint: Path | str) -> int:
+    """The number of the class that means entailment, in whatever case; `not_entailment` does not.
+
+    Raises ModelFailed, which names the classes, unless it is exactly one of several.
+    """
+    found = [number for number, label in labels.items() if label.strip().lower().startswith("entail")]
+    if len(found) != 1 or len(labels) < 2:
+        raise ModelFailed(
+            f"{checkpoint} does not tell entailment from all else: its classes are {', '.join(labels.values())}; "
+            "one of them must be called entailment in id2label of its config.json, and one must mean something else"
+        )
+    return found[0]
+
+
+def _positions(model: Any) -> int:
+    """Most tokens that the model has positions for; RoBERTa and its kin count them from behind the padding's number."""
+    import torch
+
+    tables = (
+        module
+        for name, module in model.named_modules()
+        if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding)
+    )
+    rooms = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
+    said: int | None = getattr(model.config, "max_position_embeddings", None)
+    return min([*rooms, said or sys.maxsize])
