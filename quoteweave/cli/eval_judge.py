@@ -1,19 +1,35 @@
 """`quoteweave eval judge`: a chat model grades saved answers; the price is said before anything is sent."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.judging import (
+    ApiKeyOption,
+    BaseUrlOption,
+    ConcurrencyOption,
+    DatasetOption,
+    ImagesOption,
+    JudgeOption,
+    LimitOption,
+    ReferencesOption,
+    RunArgument,
+    UsdOption,
+    YesOption,
+    judge_of,
+    kept_in,
+    pairs_of,
+    pictures_in,
+    price_of,
+    say_before,
+)
 from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.judges.answers import AnswerJudge
     from quoteweave.evaluation.judges.judging import Pair, Work
-    from quoteweave.evaluation.metrics.expense import Price
-    from quoteweave.pipeline.settings import ModelSettings
 
 JSON = """--json prints one object:
 
@@ -32,24 +48,18 @@ with --human."""
 
 
 def judge(
-    run: Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses.")],
-    dataset: Annotated[str, typer.Option(help="What was asked, such as mmdocrag-20.")],
-    references: Annotated[Path | None, typer.Option(help="The dataset's own file, with questions and quotes.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The chat model that judges, else that of QUOTEWEAVE_MODEL.", metavar="NAME")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Its OpenAI-compatible endpoint, else OPENAI_BASE_URL.", metavar="URL")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(help="Its key, else OPENAI_API_KEY.", metavar="KEY")] = None,
+    run: RunArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    model: JudgeOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
     prompts: Annotated[Path | None, typer.Option(help="Folder with a judge.txt of your own.", metavar="DIR")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Answers judged at a time.", metavar="N")] = 8,
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge the first N answers only.", metavar="N")] = None,
-    usd_per_million: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="What the endpoint asks for a million tokens in, and out.", metavar="IN OUT"),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it starts.")] = False,
+    images: ImagesOption = None,
+    concurrency: ConcurrencyOption = 8,
+    limit: LimitOption = None,
+    usd_per_million: UsdOption = None,
+    yes: YesOption = False,
     human: Annotated[
         Path | None, typer.Option(help="People's scores of these answers: say how far the judge agrees.")
     ] = None,
@@ -66,28 +76,23 @@ def judge(
     Judgements that failed are left out of the means; they give exit code 1.
     """
     from quoteweave.cli.eval_judge_output import agreement_with, show, summarise
-    from quoteweave.cli.prices import chat_price
     from quoteweave.core.errors import DatasetError
+    from quoteweave.evaluation.judges.answers import AnswerJudge
     from quoteweave.evaluation.judges.judging import plan
-    from quoteweave.evaluation.judges.verdicts import read_verdicts
-    from quoteweave.evaluation.metrics.expense import Price
+    from quoteweave.evaluation.judges.verdicts import JUDGEMENTS, read_verdicts
     from quoteweave.pipeline.settings import ModelSettings
 
     given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
-    settings, path = ModelSettings.from_environment(given), _kept_in(run, out)
-    asks = _make_judge(settings)
-    pairs = _pairs(run, dataset, references)[:limit]
-    price = (
-        Price(input=usd_per_million[0], output=usd_per_million[1]) if usd_per_million else chat_price(settings.model)
-    )
+    settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
+    asks = AnswerJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
+    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
     work = plan(asks, pairs, read_verdicts(path, **known))
     if not (work.left or work.done):
         raise DatasetError(f"{run} holds no answer that could be judged: {work.no_answer} predictions, all errors")
     if work.left:
-        _say(work, settings, price)
-        if not yes and _on_terminal():
-            typer.confirm("Go on?", abort=True, err=True)
+        _say(work, settings.model)
+        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
         _ask(asks, work.left, path, concurrency)
     verdicts = read_verdicts(path, **known)
     here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
@@ -99,58 +104,11 @@ def judge(
         raise typer.Exit(1)
 
 
-def _on_terminal() -> bool:
-    return sys.stdin.isatty()
-
-
-def _kept_in(run: Path, out: Path | None) -> Path:
-    from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.judges.verdicts import JUDGEMENTS
-
-    if out is None and not run.is_dir():
-        raise UsageError(f"{run} is no run folder; say with --out in which file to keep its judgements")
-    return out or run / JUDGEMENTS
-
-
-def _make_judge(settings: "ModelSettings") -> "AnswerJudge":
-    from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.judges.answers import AnswerJudge
-    from quoteweave.pipeline.settings import make_chat
-
-    model = make_chat(settings)
-    if model is None:
-        raise UsageError("name the chat model that is to judge with --model, or in QUOTEWEAVE_MODEL")
-    return AnswerJudge(model, prompts_folder=settings.prompts)
-
-
-def _pairs(run: Path, dataset: str, references: Path | None) -> "list[Pair]":
-    from quoteweave.evaluation.datasets import load_dataset
-    from quoteweave.evaluation.interchange import load_predictions
-    from quoteweave.evaluation.judges.judging import pair_up
-    from quoteweave.evaluation.matching import match
-
-    examples = load_dataset(dataset, references)
-    # Each answer is judged by itself, so that a run of some questions is as good.
-    return pair_up(match(examples, load_predictions(run), partial=True), examples)
-
-
-def _say(work: "Work", settings: "ModelSettings", price: "Price | None") -> None:
-    """What is sent where, and for how much, on stderr."""
-    from quoteweave.cli.prices import in_usd
-
+def _say(work: "Work", model: str | None) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{len(work.left)} answers to judge with {settings.model}{done}", err=True)
+    typer.echo(f"{len(work.left)} answers to judge with {model}{done}", err=True)
     if work.no_answer:
         typer.echo(f"{work.no_answer} predictions are errors, and are not judged", err=True)
-    cost = "price not known; say it with --usd-per-million"
-    if price is not None:
-        cost = f"about ${in_usd(price, work.input_tokens, work.output_tokens):.2f}"
-    typer.echo(
-        f"about {work.input_tokens:,} tokens in and {work.output_tokens:,} out: {cost} (retries and a model's thinking "
-        "come on top)",
-        err=True,
-    )
-    typer.echo(f"questions, gold answers, quotes and answers are sent to {settings.destination}", err=True)
 
 
 def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency: int) -> None:

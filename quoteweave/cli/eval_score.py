@@ -50,6 +50,9 @@ def score(
         Path | None, typer.Option(help="The dataset's file, or one that holds its gold alone.")
     ] = None,
     judgements: Annotated[Path | None, typer.Option(help="A judge's scores of these answers.")] = None,
+    citations: Annotated[
+        Path | None, typer.Option(help="What quoteweave eval citations kept of these answers.", metavar="FILE")
+    ] = None,
     convention: Annotated[
         ConventionName,
         typer.Option(help="strict: leave out what failed. published: count it as empty and 0, as MMDocRAG did."),
@@ -76,6 +79,7 @@ def score(
         dataset=dataset,
         references=references,
         judgements=judgements,
+        citations=citations,
         convention=convention.value,
         marks=None if marks is None else marks.value,
         partial=partial,
@@ -87,10 +91,11 @@ def _scores(sources: "Sources") -> "Scores":
     """Shows on a terminal that it is at work."""
     from rich.console import Console
 
+    from quoteweave.cli.prices import chat_price
     from quoteweave.evaluation.bootstrap import bootstrap_intervals
     from quoteweave.evaluation.scored_files import load, notes_on, score_loaded
 
     with Console(stderr=True).status("scoring"):
         loaded = load(sources)
-        scores = score_loaded(loaded, sources, intervals=bootstrap_intervals).scores
+        scores = score_loaded(loaded, sources, intervals=bootstrap_intervals, prices=chat_price).scores
         return scores.model_copy(update={"notes": notes_on(scores, loaded, sources)})

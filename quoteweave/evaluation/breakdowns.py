@@ -7,6 +7,7 @@ from quoteweave.core.examples import Example
 from quoteweave.evaluation.bootstrap import RESAMPLES, Intervals
 from quoteweave.evaluation.figures import Figure, Row, mean_of
 from quoteweave.evaluation.gold import own_gold
+from quoteweave.evaluation.metrics.mcitebench import MCITEBENCH_GROUPINGS
 from quoteweave.evaluation.metrics.quote_selection import POSITION
 from quoteweave.evaluation.scores import Estimate, ScoredQuestion
 
@@ -34,11 +35,12 @@ GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "gold_images": _gold_images,
     "gold_pages": lambda example: _several(len(set(example.reference.pages))),
     "gold_modalities": lambda example: _several(len(example.evidence_types)),
+    **MCITEBENCH_GROUPINGS,
 }
 """Breakdown to the groups of an example. With several evidence types it counts in each; unknown, in none.
 
 Those of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence modality, and
-one or several images, pages or modalities of evidence.
+one or several images, pages or modalities of evidence; and those of MCiteBench, for questions like its own.
 """
 
 

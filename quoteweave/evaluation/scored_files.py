@@ -1,7 +1,7 @@
 """Files of answers, references and judgements become scores: what `quoteweave eval score` and `reproduce` share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import Field
@@ -17,10 +17,12 @@ from quoteweave.evaluation.figures import Figure, Row
 from quoteweave.evaluation.interchange import load_predictions
 from quoteweave.evaluation.judgements import ASPECTS, Judged, Judgement, load_judgements, malformed
 from quoteweave.evaluation.matching import match
-from quoteweave.evaluation.metrics.registry import METRICS
+from quoteweave.evaluation.metrics.expense import Prices
+from quoteweave.evaluation.metrics.registry import METRICS, Reading, evidence_metrics
 from quoteweave.evaluation.responses import Marks
 from quoteweave.evaluation.scores import Convention, RowMetric, Scores
 from quoteweave.evaluation.scoring import Setting, rows_of, score, told_apart
+from quoteweave.evaluation.verdicts import EvidenceVerdict, load_evidence_verdicts
 
 OTHER: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
 USUAL_MARKS: Mapping[Convention, Marks] = {"published": "published", "strict": "own"}
@@ -40,7 +42,8 @@ class Sources(Record):
     run: Path = Field(description="a run folder, or a file of responses")
     dataset: str
     references: Path | None = Field(default=None, description="the dataset's file, or one with its gold alone")
-    judgements: Path | None = None
+    judgements: Path | None = Field(default=None, description="scores of answers, by `quoteweave eval judge` or others")
+    citations: Path | None = Field(default=None, description="what `quoteweave eval citations` kept")
     convention: Convention = "strict"
     marks: Marks | None = Field(default=None, description="None: the grammar that goes with the convention")
     metrics: tuple[str, ...] | None = Field(default=None, description="names of METRICS; None: all of them")
@@ -59,6 +62,7 @@ class Loaded:
     examples: Sequence[Example]
     predictions: Sequence[Prediction]
     judgements: Mapping[str, Judgement]
+    citations: Mapping[str, EvidenceVerdict] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +82,24 @@ def load(sources: Sources) -> Loaded:
     except DatasetError as error:
         raise DatasetError(f"{error}{'; ' if (cut := _cut(sources.run)) else ''}{cut}") from error
     judgements = {} if sources.judgements is None else load_judgements(sources.judgements)
-    strangers = sorted(judgements.keys() - {example.id for example in examples})
-    if strangers:
-        raise DatasetError(
-            f"{sources.judgements} judges {len(strangers)} answers to questions that {sources.dataset} does not ask, "
-            f"such as {strangers[0]!r}; name the judgements of this dataset"
-        )
-    return Loaded(examples, predictions, judgements)
+    citations = {} if sources.citations is None else load_evidence_verdicts(sources.citations)
+    for path, judged in ((sources.judgements, judgements), (sources.citations, citations)):
+        strangers = sorted(judged.keys() - {example.id for example in examples})
+        if strangers:
+            raise DatasetError(
+                f"{path} judges {len(strangers)} answers to questions that {sources.dataset} does not ask, "
+                f"such as {strangers[0]!r}; name the judgements of this dataset"
+            )
+    return Loaded(examples, predictions, judgements, citations)
 
 
 def score_loaded(
-    loaded: Loaded, sources: Sources, *, convention: Convention | None = None, intervals: Intervals | None = None
+    loaded: Loaded,
+    sources: Sources,
+    *,
+    convention: Convention | None = None,
+    intervals: Intervals | None = None,
+    prices: Prices = lambda _: None,
 ) -> Scored:
     """Scores by the convention that `sources` asks for, or by another one with the same grammar of marks.
 
@@ -96,9 +107,12 @@ def score_loaded(
     """
     convention = convention or sources.convention
     names = METRICS if sources.metrics is None else sources.metrics
-    metrics: list[RowMetric] = [METRICS[name](sources.grammar, convention) for name in names]
+    reading = Reading(sources.grammar, convention, prices)
+    metrics: list[RowMetric] = [METRICS[name](reading) for name in names]
     if loaded.judgements:
         metrics.append(Judged(loaded.judgements, convention))
+    if loaded.citations:
+        metrics += evidence_metrics(loaded.citations, reading)
     setting = Setting(name=sources.run.name, dataset=sources.dataset, convention=convention, marks=sources.grammar)
     scores = score(loaded.examples, loaded.predictions, metrics=metrics, setting=setting, intervals=intervals)
     return Scored(scores, {figure.name: figure for metric in metrics for figure in metric.figures}, rows_of(scores))
@@ -115,6 +129,9 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     if broken:
         how = "count 0 for what they miss" if published else "are left out"
         notes.append(f"{broken} judgements are malformed (a score missing, misnamed or out of range) and {how}")
+    by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
+    if by_rule:
+        notes.append("citation_by_rule figures are of sentences cut by rule: not comparable with published ones")
     if scores.failed or broken:
         selection = sources.model_copy(update={"metrics": SELECTION})
         other = score_loaded(loaded, selection, convention=OTHER[scores.convention]).scores

@@ -17,14 +17,15 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
+from quoteweave.evaluation.judges.judging import CHARACTERS_A_TOKEN, Pair, Work
 from quoteweave.evaluation.metrics.source_selection import item_name
 from quoteweave.evaluation.responses import answer_of
 
 GIVES_UP = 10
 """Responses in a row of which nothing could be judged, after which nothing more is asked."""
 NO_ANSWER = "(there is no answer)"
-
-Pair = tuple[Prediction, Example]
+PROMPT_TOKENS, GRADE_TOKENS = 350, 15
+"""Of a prompt without what it is about, and of a reply; a model that thinks first takes many more."""
 
 
 class SentenceVerdict(Record):
@@ -57,6 +58,10 @@ class EvidenceVerdict(Record):
         asked = [grade for sentence in self.sentences or () for grade in sentence.grades()]
         return asked if self.accuracy is None else [*asked, self.accuracy]
 
+    def cited(self) -> tuple[str, ...]:
+        """Names of all items that the response cites, each once."""
+        return tuple(dict.fromkeys(item for sentence in self.sentences or () for item in sentence.cited))
+
     @property
     def whole(self) -> bool:
         """Whether nothing failed; what failed is asked again on resuming."""
@@ -78,11 +83,48 @@ def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
     return found
 
 
+def plan_evidence(
+    pairs: Sequence[Pair], stored: Mapping[str, EvidenceVerdict], *, split: Callable[[str], Sequence[CitedSentence]]
+) -> Work:
+    """What `stored` does not hold whole, and about how many tokens it takes: sentences as `split` cuts them by rule."""
+    answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
+    left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+    taken = [_tokens(*pair, split=split) for pair in left]
+    return Work(
+        left=left,
+        done=len(answered) - len(left),
+        no_answer=len(pairs) - len(answered),
+        input_tokens=sum(sent for sent, _ in taken),
+        output_tokens=sum(said for _, said in taken),
+    )
+
+
+def _tokens(
+    prediction: Prediction, example: Example, *, split: Callable[[str], Sequence[CitedSentence]]
+) -> tuple[int, int]:
+    """About how many are sent and come back: the response to be split, each grade with what it is of, the accuracy."""
+    answer = answer_of(prediction.response or "", "own").strip()
+    words = {name: len(quote.words()) for name, quote in _items(prediction, example).items()}
+    sent, calls = 2 * len(answer) + len(example.query.text), 2
+    for sentence in split(answer):
+        known = [name for name in map(item_name, sentence.cited) if name in words]
+        sent += 2 * sum(words[name] for name in known) + (len(known) + 1) * len(sentence.text)
+        calls += len(known) + 1 if known else 0
+    return calls * PROMPT_TOKENS + sent // CHARACTERS_A_TOKEN, calls * GRADE_TOKENS + len(answer) // CHARACTERS_A_TOKEN
+
+
 async def judge_evidence(
-    pairs: Sequence[Pair], path: Path, *, judge: EvidenceJudge, splitter: Splitter, concurrency: int = 4
+    pairs: Sequence[Pair],
+    path: Path,
+    *,
+    judge: EvidenceJudge,
+    splitter: Splitter,
+    concurrency: int = 4,
+    on_verdict: Callable[[EvidenceVerdict], None] = lambda _: None,
 ) -> dict[str, EvidenceVerdict]:
     """Judges what `path` does not hold whole yet, `concurrency` responses at a time; returns all verdicts of the file.
 
+    `on_verdict` is called for each as soon as it is kept.
     Predictions that are errors have no response to judge. A line cut short by a crash is dropped. Raises DatasetError
     where no context is at hand, UsageError where `path` is by another judge or splitter, EndpointUnreachable after
     `GIVES_UP` failures in a row, StorageError when the disk refuses.
@@ -102,6 +144,7 @@ async def judge_evidence(
             verdict = await _judged(*pair, judge=judge, splitter=splitter)
             write(verdict)
             stored[verdict.example] = verdict
+            on_verdict(verdict)
             return verdict
 
         await _at_a_time(left, one, concurrency)

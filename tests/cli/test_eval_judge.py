@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli import eval_judge
+from quoteweave.cli import eval_judge, judging
 from quoteweave.cli.prices import chat_price, in_usd, read_prices
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
@@ -160,7 +160,7 @@ def test_without_a_price_tokens_alone_are_said(judge: Judge) -> None:
 def test_on_a_terminal_it_asks_before_it_sends(
     judge: Judge, run: Path, monkeypatch: pytest.MonkeyPatch, typed: str, options: tuple[str, ...], asked: int
 ) -> None:
-    monkeypatch.setattr(eval_judge, "_on_terminal", lambda: True)
+    monkeypatch.setattr(judging, "on_terminal", lambda: True)
     with ModelServer(scripted()) as server:
         result = judge(server, *options, typed=typed)
     assert len(server.requests) == asked

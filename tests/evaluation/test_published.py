@@ -1,7 +1,7 @@
 import pytest
 
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.metrics.registry import METRICS
+from quoteweave.evaluation.metrics.registry import METRICS, Reading
 from quoteweave.evaluation.published import published_names, published_table
 from quoteweave.evaluation.scores import Estimate, Scores
 from quoteweave.evaluation.standing import standings
@@ -40,7 +40,7 @@ def test_per_cent_become_fractions_without_a_change_of_digits() -> None:
 
 
 def test_figures_that_we_have_too_go_by_our_names() -> None:
-    ours = {figure.name for make in METRICS.values() for figure in make("own", "strict").figures}
+    ours = {figure.name for make in METRICS.values() for figure in make(Reading()).figures}
     printed = set(published_table("mmdocrag-20").rows[0].figures)
     assert {name for name in printed if name.startswith(("image.", "text.", "overall."))} <= ours
 

@@ -83,7 +83,7 @@ class AnswerJudge:
         asked = await ask_for_scores(self.model, request.messages, dict.fromkeys(ASPECTS, SCALE))
         return Verdict(
             example=request.example,
-            scores=None if asked.scores is None else {name: int(score) for name, score in asked.scores.items()},
+            scores=None if asked.said is None else {name: int(score) for name, score in asked.said.items()},
             error=asked.error,
             raw=asked.raw,
             model=self.model.name,

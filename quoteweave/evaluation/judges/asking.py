@@ -1,7 +1,9 @@
-"""A judge is asked for scores, and once more where its reply gives none."""
+"""A judge is asked, and once more where its reply cannot be read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointError
@@ -9,16 +11,17 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.judges.replies import Scale, Unreadable, read_scores
 
 Message = Mapping[str, object]
+T = TypeVar("T")
 
 MOST_ATTEMPTS = 2
 _MOST_SENT_BACK = 4_000  # characters of a reply that was no judgement
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of asking: scores, or the error."""
+class Asked(Generic[T]):
+    """What came of asking: what was read of the reply, or the error."""
 
-    scores: Mapping[str, float] | None
+    said: T | None
     error: str | None
     raw: str | None
     """The last reply as it came; None where the endpoint failed before there was any."""
@@ -29,8 +32,8 @@ class Asked:
     attempts: int
 
 
-async def ask_for_scores(model: ChatModel, messages: Sequence[Message], scales: Mapping[str, Scale]) -> Asked:
-    """Scores on the scales given. A reply without them is sent back once, with what is wrong with it.
+async def ask(model: ChatModel, messages: Sequence[Message], read: Callable[[str], T]) -> Asked[T]:
+    """What `read` makes of the reply. One that raises Unreadable is sent back once, with what is wrong with it.
 
     An endpoint that fails is not asked again here: its client has tried. Raises UsageError where there is no endpoint.
     """
@@ -39,8 +42,7 @@ async def ask_for_scores(model: ChatModel, messages: Sequence[Message], scales: 
     for attempt in range(1, MOST_ATTEMPTS + 1):
         try:
             completions.append(await model.complete(sent))
-            scores = read_scores(completions[-1].text, scales)
-            return _asked(completions, attempt, scores=scores)
+            return _asked(completions, attempt, said=read(completions[-1].text))
         except EndpointError as failure:
             return _asked(completions, attempt, error=str(failure))
         except Unreadable as problem:
@@ -49,16 +51,19 @@ async def ask_for_scores(model: ChatModel, messages: Sequence[Message], scales: 
     return _asked(completions, MOST_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
 
 
+async def ask_for_scores(
+    model: ChatModel, messages: Sequence[Message], scales: Mapping[str, Scale]
+) -> Asked[dict[str, float]]:
+    """Scores on the scales given. Raises as `ask`."""
+    return await ask(model, messages, partial(read_scores, scales=scales))
+
+
 def _asked(
-    completions: Sequence[Completion],
-    attempts: int,
-    *,
-    scores: Mapping[str, float] | None = None,
-    error: str | None = None,
-) -> Asked:
+    completions: Sequence[Completion], attempts: int, *, said: T | None = None, error: str | None = None
+) -> Asked[T]:
     last = completions[-1] if completions else None
     return Asked(
-        scores=scores,
+        said=said,
         error=error,
         raw=None if last is None else last.text,
         served_as=None if last is None else last.model,
@@ -80,7 +85,7 @@ def _cut_short(completion: Completion) -> str:
 
 
 def _complaint(reply: str, problem: str) -> list[Message]:
-    wanted = "Give your scores again, as one JSON object in the form that was asked for, and write nothing else."
+    wanted = "Answer again, in the JSON form that was asked for, and write nothing else."
     return [
         {"role": "assistant", "content": reply[:_MOST_SENT_BACK]},
         {"role": "user", "content": f"Your reply cannot be read: {problem}. {wanted}"},

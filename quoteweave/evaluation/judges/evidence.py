@@ -8,12 +8,9 @@ for explanation questions and another for locating questions. The prompts are ou
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field
-
-from quoteweave.core.answers import Usage
 from quoteweave.core.prompts import Prompt, load_prompt
-from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Quote, Record
+from quoteweave.core.protocols import ChatModel, Grade
+from quoteweave.core.records import Quote
 from quoteweave.evaluation.judges.asking import Message, ask_for_scores
 from quoteweave.evaluation.judges.replies import Scale
 from quoteweave.evaluation.judges.shown import ImageReader, in_words, indented, pictures, user_message
@@ -24,20 +21,10 @@ ACCURACY: Scale = (0.0, 1.0, 2.0)
 EXPLANATION = "explanation"
 
 
-class Grade(Record):
-    """One number by a judge; or the error."""
-
-    score: float | None = Field(description="on the scale asked for; None where the judgement failed")
-    error: str | None = Field(default=None, description="why there is no score")
-    raw: str | None = Field(default=None, description="the judge's last reply, as it came")
-    model: str = Field(description="the judge that was asked for")
-    prompt: str = Field(description="SHA-256 of the prompt's text")
-    usage: Usage = Usage()
-    attempts: int = Field(ge=1)
-
-
 class EvidenceJudge:
-    """Grades with a chat model; a reply that cannot be read is asked for once more, then the grade is undefined.
+    """Meets `core.protocols.EvidenceJudge` with a chat model.
+
+    A reply that cannot be read is asked for once more, then the grade is undefined.
 
     The model reads each quote under its id, in words; with `images`, it sees the crops as well. `prompts_folder` may
     hold its own `judge_support.txt` and `judge_relevance.txt` (fields: `$statement`, `$evidence`), and
@@ -53,6 +40,12 @@ class EvidenceJudge:
         self._support, self._relevance, self._explanation, self._locating = (
             load_prompt(f"judge_{name}", prompts_folder) for name in ("support", "relevance", EXPLANATION, "locating")
         )
+
+    @property
+    def name(self) -> str:
+        """The model, and the beginnings of its prompts' hashes."""
+        prompts = (self._support, self._relevance, self._explanation, self._locating)
+        return f"{self.model.name} {'-'.join(prompt.sha256[:8] for prompt in prompts)}"
 
     async def support(self, statement: str, evidence: Sequence[Quote]) -> Grade:
         """How far all of the evidence together supports the statement."""
@@ -78,7 +71,7 @@ class EvidenceJudge:
         """The score of the one field of `scale`."""
         asked = await ask_for_scores(self.model, [message], scale)
         return Grade(
-            score=None if asked.scores is None else next(iter(asked.scores.values())),
+            score=None if asked.said is None else next(iter(asked.said.values())),
             error=asked.error,
             raw=asked.raw,
             model=self.model.name,

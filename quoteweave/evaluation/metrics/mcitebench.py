@@ -23,6 +23,8 @@ def task(example: Example) -> tuple[str, ...]:
 
 def modality(example: Example) -> tuple[str, ...]:
     """The modality of the evidence, or `mixed` where there are several: the columns of Table 4."""
+    if gold_items(example) is None:
+        return ()
     types = dict.fromkeys(example.evidence_types)
     return tuple(types) if len(types) < 2 else ("mixed",)
 

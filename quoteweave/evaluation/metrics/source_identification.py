@@ -10,7 +10,7 @@ import string
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.evaluation.figures import Row, mean_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of
 from quoteweave.evaluation.metrics.source_selection import gold_items, item_name
 from quoteweave.evaluation.responses import answer_of
 
@@ -55,7 +55,7 @@ class SourceIdentification:
     """
 
     name = "source_identification"
-    figures = (mean_of("source_identification"), mean_of("source_identification.unread"))
+    figures: tuple[Figure, ...] = (mean_of("source_identification"), mean_of("source_identification.unread"))
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """1 or 0."""

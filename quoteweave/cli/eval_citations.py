@@ -1,0 +1,216 @@
+"""`quoteweave eval citations`: a chat model checks each sentence of saved answers against what it cites."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quoteweave.cli.judging import (
+    ApiKeyOption,
+    BaseUrlOption,
+    ConcurrencyOption,
+    DatasetOption,
+    ImagesOption,
+    JudgeOption,
+    LimitOption,
+    ReferencesOption,
+    RunArgument,
+    UsdOption,
+    YesOption,
+    judge_of,
+    kept_in,
+    pairs_of,
+    pictures_in,
+    price_of,
+    say_before,
+)
+from quoteweave.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import EvidenceJudge, Splitter
+    from quoteweave.evaluation.judges.judging import Pair, Work
+    from quoteweave.evaluation.verdicts import EvidenceVerdict
+    from quoteweave.pipeline.settings import ModelSettings
+
+JUDGEMENTS = "citations.jsonl"
+JSON = """--json prints one object:
+
+judge, splitter: what judged and split, with the beginnings of the prompts' hashes; judgements: the file;
+
+asked, judged, failed: answers asked for now, judged in all, and in which any judgement failed;
+
+no_answer: predictions that are errors; errors: example to reason;
+
+tokens: input, output of what was asked now; price_usd: null where not known;
+
+figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined."""
+MOST_ERRORS = 5  # that are told
+
+
+class SplitName(StrEnum):
+    """What cuts answers into sentences with their citations."""
+
+    MODEL = "model"
+    RULE = "rule"
+
+
+def citations(
+    run: RunArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    model: JudgeOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    split: Annotated[
+        SplitName,
+        typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
+    ] = SplitName.MODEL,
+    prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.", metavar="DIR")] = None,
+    images: ImagesOption = None,
+    concurrency: ConcurrencyOption = 8,
+    limit: LimitOption = None,
+    usd_per_million: UsdOption = None,
+    yes: YesOption = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep judgements here; else in the run's folder, citations.jsonl.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a chat model check each sentence of saved answers against what it cites.
+
+    As in MCiteBench: how far all that a sentence cites supports it (0, 0.5 or 1),
+    whether each cited item bears on it, and how right the answer is. Tokens and price
+    are said before. Judgements are kept as they come: the same command again asks
+    only for what is missing or failed. quoteweave eval score --judgements gives their
+    figures with intervals and groups. Judgements that failed give exit code 1.
+    """
+    from quoteweave.core.errors import DatasetError
+    from quoteweave.evaluation.judges.evidence import EvidenceJudge
+    from quoteweave.evaluation.splitting import split_by_rule
+    from quoteweave.evaluation.verdicts import load_evidence_verdicts, plan_evidence
+    from quoteweave.pipeline.settings import ModelSettings
+
+    given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
+    settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
+    judge = EvidenceJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
+    splitter, cut = _splitter(split, settings), _sentences()
+    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
+    stored = load_evidence_verdicts(path) if path.exists() else {}
+    work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
+    if not (work.left or work.done):
+        raise DatasetError(f"{run} holds no answer that could be judged: {work.no_answer} predictions, all errors")
+    if work.left:
+        _say(work, settings.model, unseen=0 if images else _unseen(pairs))
+        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
+        stored = _ask(work.left, path, judge, splitter, concurrency)
+    head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
+    counts = {"asked": len(work.left), "no_answer": work.no_answer}
+    now = {example.id for _, example in work.left}
+    spent = _spent([stored[name] for name in now if name in stored])
+    cost = None if price is None else price.of(*spent)
+    value = {**head, **counts, "tokens": {"input": spent[0], "output": spent[1]}, "price_usd": cost}
+    _show(value, [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored], as_json=as_json)
+
+
+def _splitter(split: SplitName, settings: "ModelSettings") -> "Splitter":
+    from quoteweave.evaluation.judges.splitting import ChatSplitter
+    from quoteweave.evaluation.splitting import RuleSplitter
+
+    if split is SplitName.RULE:
+        return RuleSplitter(_sentences())
+    return ChatSplitter(judge_of(settings), prompts_folder=settings.prompts)
+
+
+def _sentences() -> Callable[[str], list[str]]:
+    from quoteweave.generation.sentences import split_sentences
+
+    return lambda text: [sentence.text for sentence in split_sentences(text)]
+
+
+def _say(work: "Work", model: str | None, *, unseen: int) -> None:
+    done = f"; {work.done} are judged already" if work.done else ""
+    typer.echo(f"{len(work.left)} answers to check with {model}{done}", err=True)
+    if work.no_answer:
+        typer.echo(f"{work.no_answer} predictions are errors, and are not judged", err=True)
+    if unseen:
+        typer.echo(
+            f"{unseen} pictures have no words, and the judge does not see them: name their folder with --images",
+            err=True,
+        )
+
+
+def _unseen(pairs: "Sequence[Pair]") -> int:
+    contexts = [prediction.context or example.context for prediction, example in pairs]
+    return sum(
+        hit.quote.image is not None and not hit.quote.words().strip()
+        for context in contexts
+        if context is not None
+        for hit in context.images
+    )
+
+
+def _ask(
+    pairs: "Sequence[Pair]", path: Path, judge: "EvidenceJudge", splitter: "Splitter", concurrency: int
+) -> "dict[str, EvidenceVerdict]":
+    """Asks, with a bar on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from quoteweave.core.crossing import wait_for
+    from quoteweave.evaluation.verdicts import judge_evidence
+
+    stderr = Console(stderr=True)
+    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task("checking", total=len(pairs))
+        return wait_for(
+            judge_evidence(
+                pairs,
+                path,
+                judge=judge,
+                splitter=splitter,
+                concurrency=concurrency,
+                on_verdict=lambda _: bar.advance(task),
+            )
+        )
+
+
+def _spent(verdicts: "Sequence[EvidenceVerdict]") -> tuple[int, int]:
+    """Tokens in and out, as the endpoint counted them; those of splitting are not kept."""
+    usages = [grade.usage for verdict in verdicts for grade in verdict.grades()]
+    return sum(one.input_tokens or 0 for one in usages), sum(one.output_tokens or 0 for one in usages)
+
+
+def _show(value: Mapping[str, object], judged: "Sequence[tuple[Pair, EvidenceVerdict]]", *, as_json: bool) -> None:
+    from quoteweave.cli.output import print_json, printable
+
+    errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
+    figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged})
+    if as_json:
+        print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, "figures": figures})
+    else:
+        typer.echo(f"{len(judged)} answers checked by {value['judge']}, {len(errors)} failed: {value['judgements']}")
+        for name, number in figures.items():
+            typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")
+        for example, error in list(errors.items())[:MOST_ERRORS]:
+            typer.echo(printable(f"failed: {example}: {error}"), err=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _error(verdict: "EvidenceVerdict") -> str:
+    failed = [grade.error for grade in verdict.grades() if grade.score is None]
+    return verdict.error or next((error for error in failed if error), "a judgement failed")
+
+
+def _figures(pairs: "Sequence[Pair]", verdicts: "dict[str, EvidenceVerdict]") -> "dict[str, float | None]":
+    """Means over the answers judged."""
+    from quoteweave.evaluation.metrics.registry import Reading, evidence_metrics
+
+    found: dict[str, float | None] = {}
+    for metric in evidence_metrics(verdicts, Reading()):
+        rows = [metric.row(*pair) for pair in pairs]
+        found |= {figure.name: figure.of(rows) for figure in metric.figures if figure.undefined(rows) < len(rows)}
+    return found

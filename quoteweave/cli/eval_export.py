@@ -1,0 +1,102 @@
+"""`quoteweave eval export`: a run and its dataset's gold as files that trec_eval and ir_measures read."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from quoteweave.core.examples import Prediction
+    from quoteweave.evaluation.interchange.trec_export import TrecPair
+
+JSON = """--json prints one object:
+
+run, qrels: the files that were written;
+
+questions: in the qrels; empty: those for which nothing was found, which the run has no line for;
+
+failed, undefined: left out of both files, as failed searches or without known gold."""
+
+RUN, QRELS = "run.trec", "qrels.trec"
+
+
+class ItemsName(StrEnum):
+    """What is ranked."""
+
+    QUOTES = "quotes"
+    PAGES = "pages"
+    DOCUMENTS = "documents"
+
+
+class ScopeName(StrEnum):
+    """What was searched."""
+
+    DOCUMENT = "document"
+    COLLECTION = "collection"
+    CONTEXT = "context"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of predictions.")],
+    dataset: Annotated[str, typer.Option(help="What was asked, such as mmdocrag-20.")],
+    trec: Annotated[Path, typer.Option(metavar="DIR", help=f"Write {RUN} and {QRELS} into this folder.")],
+    references: Annotated[Path | None, typer.Option(help="The dataset's file or folder.")] = None,
+    items: Annotated[
+        ItemsName, typer.Option(help="What is ranked; documents go by their names without the suffix.")
+    ] = ItemsName.QUOTES,
+    scope: Annotated[ScopeName | None, typer.Option(help="Of a run that searched several: which of them.")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Write a run that answers some of the questions.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")] = False,
+) -> None:
+    """Write what was ranked as a TREC run, and the gold as qrels.
+
+    Both hold the questions that have known gold and did not fail, so that trec_eval -c
+    and ir_measures give the means that quoteweave gives. White space in names is
+    written as in URLs (%20). Scores are those of the run where they rank as it ranked,
+    and else count down.
+    """
+    from quoteweave.cli.output import print_json, writing_output
+    from quoteweave.core.errors import DatasetError
+    from quoteweave.evaluation.datasets import load_dataset
+    from quoteweave.evaluation.interchange import load_predictions
+    from quoteweave.evaluation.interchange.trec import column, qrels_lines, run_lines
+    from quoteweave.evaluation.interchange.trec_export import trec_pair
+    from quoteweave.evaluation.matching import match
+
+    examples = load_dataset(dataset, references)
+    predictions = match(examples, _of_scope(load_predictions(run), scope), partial=partial)
+    pair = trec_pair(examples, predictions, items=items.value)
+    if not pair.run:
+        raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope")
+    with writing_output(trec):
+        trec.mkdir(parents=True, exist_ok=True)
+        (trec / RUN).write_text("".join(run_lines(pair.run, tag=column(run.name))), "utf-8")
+        (trec / QRELS).write_text("".join(qrels_lines(pair.qrels)), "utf-8")
+    if as_json:
+        counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}
+        print_json({"run": str(trec / RUN), "qrels": str(trec / QRELS), "questions": len(pair.qrels), **counts})
+    else:
+        typer.echo(f"{trec / RUN} and {trec / QRELS}: {len(pair.qrels)} questions")
+        for sentence in _notes(pair):
+            typer.echo(sentence, err=True)
+
+
+def _of_scope(predictions: "list[Prediction]", scope: ScopeName | None) -> "list[Prediction]":
+    from quoteweave.core.errors import UsageError
+
+    there = sorted({prediction.scope for prediction in predictions})
+    if scope is None and len(there) > 1:
+        raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
+    if scope is not None and scope.value not in there:
+        raise UsageError(f"--scope {scope.value}: the run has {', '.join(there) or 'no predictions'}")
+    return [prediction for prediction in predictions if scope is None or prediction.scope == scope.value]
+
+
+def _notes(pair: "TrecPair") -> list[str]:
+    notes = {
+        "failed, and are left out of both files": pair.failed,
+        "have no known gold, and are left out of both files": pair.undefined,
+        "found nothing, and stand in the qrels alone: trec_eval counts them with -c": pair.empty,
+    }
+    return [f"{count} questions {what}" for what, count in notes.items() if count]

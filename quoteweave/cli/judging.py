@@ -1,0 +1,121 @@
+"""What the commands that ask a judge share: its options, what they read, and what is said before anything is sent."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quoteweave.core.protocols import ChatModel
+    from quoteweave.evaluation.judges.judging import Pair
+    from quoteweave.evaluation.metrics.expense import Price
+    from quoteweave.pipeline.settings import ModelSettings
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses.")]
+DatasetOption = Annotated[str, typer.Option(help="What was asked, such as mmdocrag-20.")]
+ReferencesOption = Annotated[
+    Path | None, typer.Option(help="The dataset's own file, with questions and quotes.", metavar="FILE")
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option("--model", help="The chat model that judges, else that of QUOTEWEAVE_MODEL.", metavar="NAME"),
+]
+BaseUrlOption = Annotated[
+    str | None, typer.Option(help="Its OpenAI-compatible endpoint, else OPENAI_BASE_URL.", metavar="URL")
+]
+ApiKeyOption = Annotated[str | None, typer.Option(help="Its key, else OPENAI_API_KEY.", metavar="KEY")]
+ImagesOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the quotes' pictures, to show them to a judge that sees.", metavar="DIR"),
+]
+ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Answers judged at a time.", metavar="N")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Judge the first N answers only.", metavar="N")]
+UsdOption = Annotated[
+    tuple[float, float] | None,
+    typer.Option(help="What the endpoint asks for a million tokens in, and out.", metavar="IN OUT"),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it starts.")]
+
+
+def kept_in(run: Path, out: Path | None, name: str) -> Path:
+    """The file that judgements are kept in: `out`, or that of this name in the run's folder."""
+    from quoteweave.core.errors import UsageError
+
+    if out is None and not run.is_dir():
+        raise UsageError(f"{run} is no run folder; say with --out in which file to keep its judgements")
+    return out or run / name
+
+
+def pairs_of(run: Path, dataset: str, references: Path | None) -> "list[Pair]":
+    """The answers of a run with what they answer; a run of some questions is as good. Raises DatasetError."""
+    from quoteweave.evaluation.datasets import load_dataset
+    from quoteweave.evaluation.interchange import load_predictions
+    from quoteweave.evaluation.judges.judging import pair_up
+    from quoteweave.evaluation.matching import match
+
+    examples = load_dataset(dataset, references)
+    return pair_up(match(examples, load_predictions(run), partial=True), examples)
+
+
+def judge_of(settings: "ModelSettings") -> "ChatModel":
+    """The chat model that judges. Raises UsageError where none is named."""
+    from quoteweave.core.errors import UsageError
+    from quoteweave.pipeline.settings import make_chat
+
+    model = make_chat(settings)
+    if model is None:
+        raise UsageError("name the chat model that is to judge with --model, or in QUOTEWEAVE_MODEL")
+    return model
+
+
+def price_of(settings: "ModelSettings", usd_per_million: tuple[float, float] | None) -> "Price | None":
+    """As said, else by the table of prices; None where neither knows it."""
+    from quoteweave.cli.prices import chat_price
+    from quoteweave.evaluation.metrics.expense import Price
+
+    if usd_per_million is None:
+        return chat_price(settings.model)
+    return Price(input=usd_per_million[0], output=usd_per_million[1])
+
+
+def pictures_in(folder: Path | None) -> "Callable[[str], bytes] | None":
+    """What reads the pictures that quotes name, from within that folder alone. Raises UsageError without a folder."""
+    from quoteweave.core.errors import UsageError
+
+    if folder is None:
+        return None
+    if not folder.is_dir():
+        raise UsageError(f"--images {folder}: there is no such folder")
+    root = folder.resolve()
+
+    def read(name: str) -> bytes:
+        path = (root / name).resolve()
+        if not path.is_relative_to(root):
+            raise FileNotFoundError(name)
+        return path.read_bytes()
+
+    return read
+
+
+def say_before(tokens: tuple[int, int], settings: "ModelSettings", price: "Price | None", *, yes: bool) -> None:
+    """What is sent where, and for how much, on stderr; on a terminal, asks whether to go on unless `yes`."""
+    from quoteweave.cli.prices import in_usd
+
+    cost = "price not known; say it with --usd-per-million"
+    if price is not None:
+        cost = f"about ${in_usd(price, *tokens):.2f}"
+    typer.echo(
+        f"about {tokens[0]:,} tokens in and {tokens[1]:,} out: {cost} (retries and a model's thinking come on top)",
+        err=True,
+    )
+    typer.echo(f"questions, gold answers, quotes and answers are sent to {settings.destination}", err=True)
+    if not yes and on_terminal():
+        typer.confirm("Go on?", abort=True, err=True)
+
+
+def on_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin.isatty()

@@ -1,0 +1,148 @@
+"""`quoteweave eval citations` against a scripted model server over real HTTP, and the figures made of what it keeps."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.eval import app
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import UsageError
+from quoteweave.testing import ModelServer, Reply
+
+Ask = Callable[..., Result]
+
+ANSWERS = {"a": "Calls rose [1]. They fell, as Figure 2 shows.", "b": "Grain fell [1]. So it is."}
+CROP = b"\x89PNG crop"
+
+
+def line(name: str) -> dict[str, object]:
+    """A question as MCiteBench's file holds it."""
+    return {
+        "question_id": name,
+        "question": "What happened?",
+        "question_type": "explanation",
+        "answer": "Calls rose.",
+        "evidence_keys": ["1"],
+        "evidence_contents": ["Calls rose in May."],
+        "evidence_modal": ["text"],
+        "idx_2_text": {"1": "Calls rose in May."},
+        "idx_2_image": {"2": "images/two.png"},
+    }
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    for name in ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(line(name)) + "\n" for name in ANSWERS))
+    said = [json.dumps({"q_id": name, "response": answer}) for name, answer in ANSWERS.items()]
+    (tmp_path / "run.jsonl").write_text("\n".join(said) + "\n")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "two.png").write_bytes(CROP)
+
+    def invoke(command: str, *options: object) -> Result:
+        asked = [command, tmp_path / "run.jsonl", "--dataset", "mcitebench", "--references", tmp_path / "data.jsonl"]
+        return CliRunner().invoke(app, [str(part) for part in (*asked, *options)])
+
+    return invoke
+
+
+def text_of(request: Mapping[str, Any]) -> str:
+    content = request["messages"][-1]["content"]
+    return content if isinstance(content, str) else str(content[0]["text"])
+
+
+def judged(request: Mapping[str, Any]) -> Reply:
+    """Splits as it should be; supports and finds relevant what rose; every answer is half right."""
+    text, usage = text_of(request), Usage(input_tokens=100, output_tokens=10)
+    if "JSON array" in text:
+        rows = [{"sentence": "Calls rose.", "sources": ["1"]}]
+        rows += [{"sentence": "They fell, as Figure 2 shows.", "sources": ["Figure 2a"]}]
+        if "Grain" in text:
+            rows = [{"sentence": "Grain fell.", "sources": ["1"]}, {"sentence": "So it is.", "sources": []}]
+        return Reply(text=f"```json\n{json.dumps(rows)}\n```", usage=usage)
+    if '{"accuracy"' in text:
+        return Reply(text='{"accuracy": 1}', usage=usage)
+    field = "support" if '{"support"' in text else "relevance"
+    statement = text.partition("Statement:")[2].partition("Evidence:")[0]
+    return Reply(text=json.dumps({field: float("rose" in statement)}), usage=usage)
+
+
+def test_sentences_are_split_judged_kept_and_scored(ask: Ask, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    options = ("--out", kept, "--images", tmp_path, "--usd-per-million", 10, 100, "--json")
+    with ModelServer(judged) as server:
+        result = ask("citations", "--model", "m", "--base-url", server.base_url, *options)
+        assert result.exit_code == 0, result.output
+        asked = len(server.requests)
+        seen = [request for request in server.requests if not isinstance(request["messages"][-1]["content"], str)]
+        again = json.loads(ask("citations", "--model", "m", "--base-url", server.base_url, *options).stdout)
+        assert len(server.requests) == asked, "nothing is asked twice"
+    value = json.loads(result.stdout)
+    # A split and an accuracy for each answer; support and relevance for three sentences with citations.
+    assert asked == 2 + 2 + 2 * 3
+    assert len(seen) == 2, "the figure is shown for support and for relevance"
+    assert (value["asked"], value["judged"], value["failed"], value["errors"]) == (2, 2, 0, {})
+    figures = value["figures"]
+    assert figures == again["figures"]
+    assert (again["asked"], again["price_usd"]) == (0, 0)
+    assert figures["citation.recall.cited"] == pytest.approx((1 / 2 + 0) / 2)
+    assert figures["citation.recall.all"] == pytest.approx((1 / 2 + 0) / 2)
+    assert figures["citation.precision"] == pytest.approx((1 / 2 + 0) / 2)
+    assert figures["accuracy"] == 0.5
+    assert figures["source.f1"] == pytest.approx((2 / 3 + 1) / 2)
+    assert value["tokens"] == {"input": 800, "output": 80}
+    assert value["price_usd"] == pytest.approx((800 * 10 + 80 * 100) / 1e6)
+    scores = json.loads(ask("score", "--citations", kept, "--json").stdout)
+    assert scores["figures"]["citation.f1.cited"]["value"] == figures["citation.f1.cited"]
+    assert scores["figures"]["citation.f1.cited"]["ci95"] is not None
+    assert set(scores["breakdowns"]["mcitebench_task"]) == {"explanation, single-source"}
+
+
+def test_before_anything_is_sent_tokens_and_unseen_pictures_are_said(ask: Ask, tmp_path: Path) -> None:
+    with ModelServer(judged) as server:
+        result = ask("citations", "--model", "m", "--base-url", server.base_url, "--out", tmp_path / "k.jsonl")
+    assert "2 answers to check with m" in result.stderr
+    assert "price not known" in result.stderr
+    assert "2 pictures have no words, and the judge does not see them" in result.stderr
+    assert "citation.precision" in result.stdout
+
+
+def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:
+    broken = [True]
+
+    def faulty(request: Mapping[str, Any]) -> Reply:
+        if broken[0] and '{"support"' in text_of(request) and "Grain" in text_of(request):
+            return Reply(text="I would rather not.")
+        return judged(request)
+
+    options = ("--out", tmp_path / "k.jsonl", "--images", tmp_path)
+    with ModelServer(faulty) as server:
+        where = ("--model", "m", "--base-url", server.base_url)
+        first = ask("citations", *where, *options)
+        assert first.exit_code == 1
+        assert "failed: b: the judge's reply cannot be read" in first.stderr
+        broken[0] = False
+        second = ask("citations", *where, *options, "--json")
+    assert (second.exit_code, json.loads(second.stdout)["asked"]) == (0, 1)
+
+
+def test_split_by_rule_costs_nothing_and_says_so(ask: Ask, tmp_path: Path) -> None:
+    options = ("--out", tmp_path / "k.jsonl", "--images", tmp_path, "--split", "rule", "--json")
+    with ModelServer(judged) as server:
+        value = json.loads(ask("citations", "--model", "m", "--base-url", server.base_url, *options).stdout)
+        assert not any("JSON array" in text_of(request) for request in server.requests)
+    assert value["splitter"] == "rule"
+    assert value["figures"]["citation_by_rule.recall.cited"] == pytest.approx(0.25)
+    notes = json.loads(ask("score", "--citations", tmp_path / "k.jsonl", "--json").stdout)["notes"]
+    assert any("not comparable with published" in note for note in notes)
+
+
+def test_without_a_judge_it_says_how_to_name_one(ask: Ask, tmp_path: Path) -> None:
+    result = ask("citations", "--out", tmp_path / "k.jsonl")
+    assert isinstance(result.exception, UsageError)
+    assert "--model" in str(result.exception)
