@@ -120,6 +120,11 @@ class EndpointUnreachable(EndpointError):
 class EndpointRefused(EndpointError):
     """The endpoint answered with an error that a retry will not mend (key, model name, request)."""
 
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status; None where a model declined."""
+
 
 class EndpointBadResponse(EndpointError):
     """The endpoint answered something that is no completion."""

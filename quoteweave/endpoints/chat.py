@@ -38,7 +38,8 @@ class OpenAIChat:
     """Meets `core.protocols.ChatModel`. Every call sends its messages, pictures included, to the endpoint.
 
     `base_url` and `api_key` come from the options, else from the environment (OPENAI_BASE_URL, OPENAI_API_KEY), which
-    is read at each call; a base URL alone is enough for a local server that wants no key. `timeout_s` is how many
+    is read at each call (its key goes to its own URL or to OpenAI alone); a base URL alone is enough for a local server
+    that wants no key. `timeout_s` is how many
     seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
     times more, with growing pauses or those that the server asks for. `temperature` and `max_tokens` are sent only
     when set.

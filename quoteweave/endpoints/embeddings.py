@@ -1,12 +1,13 @@
 """Embedding models behind an OpenAI-compatible `/v1/embeddings`: OpenAI itself, and local servers such as vLLM."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from quoteweave.core.errors import EndpointRefused
 from quoteweave.endpoints.http import Address, Connection, beginning, openai_address, sendable
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ AT_ONCE = 4
 # UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
 _BYTES_AT_ONCE = 400_000
 _WANTED = "list of embeddings"
+# How servers turn down what is too much for them: the request, or a text in it.
+_TOO_MUCH = (400, 413, 422)
+# Characters to which a text is cut at most. A model that takes less is not for quotes.
+_SHORTEST = 200
 
 
 class _Item(BaseModel):
@@ -43,6 +48,8 @@ class Embeddings:
     """(texts, dimension) float32, in the order of the texts, of the length that the endpoint gave them."""
     tokens: int | None
     """How many tokens it read; None where it does not say."""
+    cut: Mapping[int, int] = field(default_factory=dict)
+    """Texts that were too long for it, by number, and how many characters of each it read."""
 
 
 class EmbeddingsClient:
@@ -50,6 +57,10 @@ class EmbeddingsClient:
 
     `base_url`, `api_key`, `timeout_s` and `max_retries` are those of `OpenAIChat`. A request holds at most `batch_size`
     texts, and a few are under way at once. `dimensions` is sent only when set: some models can shorten their vectors.
+
+    A request that the endpoint finds fault with (400, 413, 422) is sent again in halves, down to the text at fault, and
+    that is cut by halves, down to 200 characters: endpoints refuse texts of more tokens than their model reads, and do
+    not say how many characters these are.
     """
 
     def __init__(  # noqa: PLR0913 - one more than the limit, each a plain setting of the endpoint with a default
@@ -79,34 +90,44 @@ class EmbeddingsClient:
         """A vector for each text, in order.
 
         Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
-        server does not answer or fails on its side (5xx), EndpointRefused when it turns a request down (4xx; a text
-        may be too long), and EndpointBadResponse when what it sends is not one finite vector for each text.
+        server does not answer or fails on its side (5xx), EndpointRefused when it turns a request down (4xx), and
+        EndpointBadResponse when what it sends is not one finite vector for each text.
         """
         import numpy as np
 
         connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
-        gate = asyncio.Semaphore(AT_ONCE)
+        sent, cut, gate = list(texts), dict[int, int](), asyncio.Semaphore(AT_ONCE)
 
-        async def embedded(batch: range) -> Embeddings:
-            async with gate:
-                return await self._batch(connection, texts, batch)
+        async def embedded(batch: range) -> list[tuple[range, Embeddings]]:
+            try:
+                async with gate:
+                    return [(batch, await self._batch(connection, sent, batch))]
+            except EndpointRefused as refused:
+                longest = max(len(sent[i]) for i in batch)
+                if refused.status not in _TOO_MUCH or (len(batch) == 1 and longest <= _SHORTEST):
+                    raise
+            if len(batch) == 1:
+                cut[batch[0]] = max(_SHORTEST, longest // 2)
+                sent[batch[0]] = sent[batch[0]][: cut[batch[0]]]
+                return await embedded(batch)
+            middle = len(batch) // 2
+            return [*await embedded(batch[:middle]), *await embedded(batch[middle:])]
 
         try:
             async with connection, asyncio.TaskGroup() as tasks:
-                batches = list(_batches(texts, self._batch_size))
-                started = [tasks.create_task(embedded(batch)) for batch in batches]
+                started = [tasks.create_task(embedded(batch)) for batch in _batches(texts, self._batch_size)]
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        parts = [task.result() for task in started]
-        for batch, part in zip(batches, parts, strict=True):
-            first, other = parts[0].vectors.shape[1], part.vectors.shape[1]
+        parts = [part for task in started for part in task.result()]
+        for batch, part in parts:
+            first, other = parts[0][1].vectors.shape[1], part.vectors.shape[1]
             if first != other:
                 raise connection.wrong(
                     f"vectors of {first} and of {other} numbers, these for {_named(texts, batch[0])}"
                 )
-        vectors = [part.vectors for part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
-        tokens = [part.tokens for part in parts if part.tokens is not None]
-        return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None)
+        vectors = [part.vectors for _, part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
+        tokens = [part.tokens for _, part in parts if part.tokens is not None]
+        return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None, cut)
 
     async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
         # Not every server knows base64, which the SDK's own method asks for.

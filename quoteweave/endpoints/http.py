@@ -29,6 +29,10 @@ _ADVICE = {
     404: "check the model's name and the base URL, which usually ends in /v1",
     429: "wait, ask less at once, or check the account's quota",
 }
+_WITHHELD = (
+    "no key was sent, as OPENAI_API_KEY goes to OPENAI_BASE_URL alone, or to OpenAI; if the key is this server's, set "
+    "OPENAI_BASE_URL to its address"
+)
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -42,6 +46,8 @@ class Address:
 
     url: str
     key: str = field(default="none", repr=False)
+    withheld: bool = False
+    """Whether the environment has a key that was not for this machine."""
 
     def __post_init__(self) -> None:
         if not _is_http(self.url):
@@ -72,8 +78,9 @@ class Address:
 def openai_address(model: str, base_url: str | None, api_key: str | None) -> Address:
     """The address given, or that of the environment as it is now (OPENAI_BASE_URL, OPENAI_API_KEY).
 
-    A key alone is one of OpenAI; an address alone is that of a server that wants no key. Raises UsageError when there
-    is neither, or one of them is malformed.
+    A key alone is one of OpenAI; an address alone is that of a server that wants no key. The environment's key is sent
+    to OPENAI_BASE_URL, or to OpenAI where that is not set, and to no other machine: addresses may come from a file of
+    somebody else's. Raises UsageError when there is neither address nor key, or one of them is malformed.
     """
     url, key = given(base_url, "OPENAI_BASE_URL"), given(api_key, "OPENAI_API_KEY")
     if not url and not key:
@@ -81,7 +88,11 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> Add
             f"No endpoint for the model {model}: set OPENAI_BASE_URL (or base_url) to the address of a local "
             "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
         )
-    return Address(url or OPENAI_URL, key or "none")
+    address = Address(url or OPENAI_URL, key or "none")
+    own = given(None, "OPENAI_BASE_URL") or OPENAI_URL
+    if not key or (api_key or "").strip() or _origin(address.url) == _origin(own):
+        return address
+    return Address(address.url, withheld=True)
 
 
 def given(option: str | None, variable: str) -> str:
@@ -162,7 +173,9 @@ class Connection:
         message = f"{self.address.shown} answered {status} for the model {self.model}: {self._own_message(error)}"
         if status >= 500:
             return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
-        return EndpointRefused(f"{message} — {_ADVICE.get(status, advice)}.")
+        if self.address.withheld and status in (401, 403):
+            return EndpointRefused(f"{message} — {_WITHHELD}.", status=status)
+        return EndpointRefused(f"{message} — {_ADVICE.get(status, advice)}.", status=status)
 
     def _own_message(self, error: "APIStatusError") -> str:
         body = error.body
@@ -191,6 +204,14 @@ def one_line(text: str) -> str:
     """The text on one line, cut to what a message can hold."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """Scheme, machine and port: what must agree for a key to be sent. None for what is no base URL."""
+    if not _is_http(url):
+        return None
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}[parts.scheme]
 
 
 def _is_http(url: str) -> bool:

@@ -105,13 +105,11 @@ def make_encoder_of(spec: Spec, means: Means) -> Encoder:
     """The encoder that a spec names. Raises UsageError where there is none of that name."""
     hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
     if spec.name == ENDPOINT and spec.endpoint:
-        from quoteweave.endpoints.embeddings import EmbeddingsClient
-        from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
-
-        client = EmbeddingsClient(spec.endpoint, base_url=spec.url, batch_size=hardware.batch_size or AT_ONCE)
-        encoder = EndpointEncoder(client)
-        means.tell(f"text of questions and quotes is sent to {encoder.destination}")
-        return encoder
+        return _endpoint_encoder(spec.endpoint, spec, means)
+    if spec.prefixes or spec.dimensions:
+        raise UsageError(
+            f"'{spec}': @as: and @{spec.dimensions or 256}d are for {ENDPOINT}:MODEL; {spec.name} has its own"
+        )
     from quoteweave.retrievers.encoders import make_encoder, row_for_path
 
     if spec.name == ANY_CHECKPOINT and spec.checkpoint:
@@ -119,6 +117,25 @@ def make_encoder_of(spec: Spec, means: Means) -> Encoder:
     if spec.name not in catalogue() or spec.endpoint or spec.url:
         raise _unknown(spec.name)
     return make_encoder(catalogue()[spec.name], hardware, spec.checkpoint)
+
+
+def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
+    from quoteweave.endpoints.embeddings import EmbeddingsClient
+    from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
+
+    if spec.prefixes is not None and spec.prefixes not in catalogue():
+        raise unknown("model", spec.prefixes, catalogue())
+    row = catalogue()[spec.prefixes] if spec.prefixes else None
+    at_once = means.hardware.batch_size or AT_ONCE
+    client = EmbeddingsClient(model, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions)
+    encoder = EndpointEncoder(
+        client,
+        query_prefix=row.query_prefix if row else "",
+        passage_prefix=row.passage_prefix if row else "",
+        tell=means.tell,
+    )
+    means.tell(f"text of questions and quotes is sent to {encoder.destination}")
+    return encoder
 
 
 def _single(text: str, collection: Collection, means: Means) -> Retriever:

@@ -7,11 +7,14 @@
     bge=/models/my-bge         another checkpoint in place of the catalogue's
     colpali@bfloat16           with numbers of another kind
     openai:MODEL@http://host/v1   an embeddings endpoint; without an address that of the environment
+    openai:MODEL@as:e5         what the catalogue puts before questions and passages for `e5`
+    openai:MODEL@256d          vectors of so many numbers, where the endpoint can shorten them
 
 Suffixes may follow each other in any order.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
@@ -22,6 +25,8 @@ from quoteweave.index.views import TextView, Unit
 
 Dtype = Literal["float32", "float16", "bfloat16"]
 
+_PREFIXES = "as:"
+_DIMENSIONS = re.compile(r"[1-9][0-9]{0,4}d")
 _FIELDS: dict[str, tuple[str, ...]] = {
     "kind": (*OF_ONE, *OF_MANY),
     "unit": get_args(Unit),
@@ -38,6 +43,10 @@ class Spec(Record):
     endpoint: str | None = None
     """The model's name at an embeddings endpoint."""
     url: str | None = None
+    prefixes: str | None = None
+    """The model of the catalogue with whose prefixes the endpoint is asked."""
+    dimensions: int | None = None
+    """Numbers in a vector that the endpoint is asked for."""
     kind: str | None = None
     unit: Unit = "quote"
     view: TextView | None = None
@@ -49,7 +58,10 @@ class Spec(Record):
         if self.endpoint:
             named = f"{self.name}:{self.endpoint}"
         unit = None if self.unit == "quote" else self.unit
-        suffixes = [suffix for suffix in (self.url, self.kind, unit, self.view, self.dtype) if suffix]
+        prefixes = self.prefixes and f"{_PREFIXES}{self.prefixes}"
+        dimensions = self.dimensions and f"{self.dimensions}d"
+        said = (self.url, prefixes, dimensions, self.kind, unit, self.view, self.dtype)
+        suffixes = [suffix for suffix in said if suffix]
         return "@".join([named, *suffixes])
 
 
@@ -68,7 +80,7 @@ def parse_spec(text: str) -> Spec:
             break
         if field in found:
             raise UsageError(f"{text!r} says its {field} twice: {suffix} and {found[field]}")
-        rest, found[field] = before, suffix
+        rest, found[field] = before, _value(field, suffix)
     name, equals, checkpoint = rest.partition("=")
     name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
     if not name or (equals and not checkpoint) or (colon and not endpoint):
@@ -84,7 +96,8 @@ def no_suffix(text: str, suffix: str) -> UsageError:
     known = [value for values in _FIELDS.values() for value in values]
     near = nearest(suffix, known)
     hint = f"did you mean @{' or @'.join(near)}? " if near else ""
-    return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, and an endpoint's @URL")
+    ends = "and for an endpoint @URL, @as:NAME and @256d"
+    return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
 
 
 def nearest(text: str, known: Iterable[str]) -> list[str]:
@@ -105,4 +118,14 @@ def unknown(what: str, text: str, known: Iterable[str]) -> UsageError:
 def _field(suffix: str) -> str | None:
     if suffix.startswith(("http://", "https://")):
         return "url"
+    if suffix.startswith(_PREFIXES):
+        return "prefixes"
+    if _DIMENSIONS.fullmatch(suffix):
+        return "dimensions"
     return next((field for field, values in _FIELDS.items() if suffix in values), None)
+
+
+def _value(field: str, suffix: str) -> str:
+    if field == "prefixes":
+        return suffix.removeprefix(_PREFIXES)
+    return suffix.removesuffix("d") if field == "dimensions" else suffix

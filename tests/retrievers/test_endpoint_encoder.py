@@ -48,6 +48,17 @@ def test_long_texts_are_cut() -> None:
     assert len(server.requests[1]["input"][0]) == 8000
 
 
+def test_that_texts_are_cut_is_told_once() -> None:
+    told: list[str] = []
+    with ModelServer(
+        lambda request: Reply(status=400 if any(len(text) > 500 for text in request["input"]) else 200)
+    ) as server:
+        encoder = EndpointEncoder(EmbeddingsClient("m", base_url=server.base_url), tell=told.append)
+        for _ in range(2):
+            assert len(encoder.encode_views(["grain " * 150, "timber"])) == 2
+    assert told == [f"texts too long for m are cut, one to 450 characters: '{'grain ' * 10}…'"]
+
+
 def test_nothing_to_encode_is_nothing() -> None:
     encoder = EndpointEncoder(EmbeddingsClient("m", base_url="http://127.0.0.1:9/v1"))
     assert encoder.encode_views([]) == []

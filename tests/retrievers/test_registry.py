@@ -144,6 +144,23 @@ def test_an_endpoint_is_told_once_and_used(port: Collection) -> None:
     assert told == [f"text of questions and quotes is sent to {urlsplit(server.base_url).netloc}"]
 
 
+def test_an_endpoint_is_asked_with_the_prefixes_and_dimensions_of_its_spec(port: Collection) -> None:
+    with ModelServer() as server:
+        retriever = make_retriever(f"openai:m@{server.base_url}@as:e5@8d", port)
+        assert isinstance(retriever, VectorRetriever)
+        retriever.refresh()
+        retriever.search([Query(text="timber")], 1)
+    assert "passage: timber" in server.requests[0]["input"]
+    assert server.requests[-1]["input"] == ["query: timber"]
+    assert {request["dimensions"] for request in server.requests} == {8}
+
+
+@pytest.mark.parametrize("text", ["openai:m@as:e6", "bge@256d", "bge@as:e5"])
+def test_prefixes_of_no_model_or_for_none_are_refused(text: str, port: Collection) -> None:
+    with pytest.raises(UsageError, match=r"e5|256d"):
+        make_retriever(text, port)
+
+
 def test_a_path_may_end_like_a_suffix_that_is_none(port: Collection, tmp_path: Path) -> None:
     for name in ("v1@final", "a@b/c"):
         (tmp_path / name).mkdir(parents=True)

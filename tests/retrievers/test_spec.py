@@ -20,6 +20,8 @@ SPECS = st.builds(
     kind=st.none() | st.sampled_from([*OF_ONE, *OF_MANY]),
     unit=st.sampled_from(get_args(Unit)),
     view=st.none() | st.sampled_from(get_args(TextView)),
+    prefixes=st.none() | NAMES,
+    dimensions=st.none() | st.integers(1, 9999),
     dtype=st.none() | st.sampled_from(get_args(Dtype)),
 )
 
@@ -40,6 +42,10 @@ SPECS = st.builds(
         (
             "openai:org/model:tag@http://127.0.0.1:8000/v1@flat",
             Spec(name="openai", endpoint="org/model:tag", url="http://127.0.0.1:8000/v1", kind="flat"),
+        ),
+        (
+            "openai:e5@as:e5@256d@hnsw",
+            Spec(name="openai", endpoint="e5", prefixes="e5", dimensions=256, kind="hnsw"),
         ),
         (" lexical ", Spec(name="lexical")),
     ],

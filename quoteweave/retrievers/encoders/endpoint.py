@@ -1,11 +1,12 @@
 """Encoders behind an embeddings endpoint: what they read leaves this process, and what comes back are vectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Setting
 from quoteweave.endpoints.embeddings import EmbeddingsClient
+from quoteweave.endpoints.http import beginning
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -17,8 +18,8 @@ class EndpointEncoder:
     """Meets `core.protocols.Encoder`: one vector a text, scaled to length one, so that inner products are cosines.
 
     `query_prefix` and `passage_prefix` are put before questions and passages, for models that were trained with them.
-    A text is cut to `max_characters`, its prefix included: endpoints refuse a text of more tokens than their model
-    reads, and a token is seldom less than a character. `tokens` counts what the endpoint says that it has read so far.
+    A text is cut to `max_characters`, its prefix included, and shorter where the endpoint refuses it, which `tell` is
+    told once. `tokens` counts what the endpoint says that it has read so far.
     """
 
     reads: Literal["text"] = "text"
@@ -31,8 +32,10 @@ class EndpointEncoder:
         query_prefix: str = "",
         passage_prefix: str = "",
         max_characters: int = 8000,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.tokens = 0
+        self._tell: Callable[[str], None] | None = tell
         self._client = client
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
@@ -74,6 +77,12 @@ class EndpointEncoder:
 
         embedded = wait_for(self._client.embed([text[: self._max_characters] for text in texts]))
         self.tokens += embedded.tokens or 0
+        if embedded.cut and self._tell is not None:
+            number, length = next(iter(embedded.cut.items()))
+            self._tell(
+                f"texts too long for {self.name} are cut, one to {length} characters: {beginning(texts[number])!r}"
+            )
+            self._tell = None
         lengths = np.linalg.norm(embedded.vectors, axis=1, keepdims=True)
         vectors = embedded.vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
         return [vectors[i : i + 1] for i in range(len(vectors))]
