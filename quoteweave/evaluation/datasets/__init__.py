@@ -6,17 +6,22 @@ from pathlib import Path
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
+from quoteweave.evaluation.datasets.alce import load_alce
+from quoteweave.evaluation.datasets.beir import load_beir, load_qrels
 from quoteweave.evaluation.datasets.mcitebench import load_mcitebench
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
 from quoteweave.evaluation.datasets.questions import load_questions
 
 DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
+    "alce": load_alce,
+    "beir": load_beir,
     "mcitebench": load_mcitebench,
     "mmdocir": load_mmdocir,
     "mmdocrag-15": partial(load_mmdocrag, quotes=15),
     "mmdocrag-20": partial(load_mmdocrag, quotes=20),
     "questions": load_questions,
+    "trec": load_qrels,
 }
 """Name to what reads it; `docs/datasets.md` says what each is, and where it is had."""
 

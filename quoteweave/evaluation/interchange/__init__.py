@@ -1,16 +1,25 @@
 """Answers that were saved elsewhere become predictions: whatever `load_predictions` can recognise by its content."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.lines import iter_lines, iter_rows
 from quoteweave.core.runs import read_run
+from quoteweave.evaluation.interchange.alce import load_alce_outputs
+from quoteweave.evaluation.interchange.mcitebench import load_mcitebench_responses
 from quoteweave.evaluation.interchange.responses import load_responses
+from quoteweave.evaluation.interchange.trec import is_trec_run, load_trec_run
 
-_KINDS = "a folder that a run was written to, a run's predictions, or a file of responses (q_id and response a line)"
+_KINDS = (
+    "a folder that a run was written to, a run's predictions, a file of responses (q_id or question_id, and response "
+    "a line), a result file of ALCE (question, docs and output), or a TREC run (query Q0 item rank score tag)"
+)
+_LISTED = re.compile(rb"\s*+(?:\[\s*+(?:\{.*)?|\{\s*+)", re.DOTALL)
+"""The first line of a file that holds one JSON list, or one object over many lines."""
 
 
 def load_predictions(path: Path) -> list[Prediction]:
@@ -23,21 +32,39 @@ def load_predictions(path: Path) -> list[Prediction]:
     first = next(iter_lines(path), None)
     if first is None:
         raise DatasetError(f"{path} is empty; name {_KINDS}")
-    fields = _fields(first[1])
-    if {"q_id", "response"} <= fields:
-        return load_responses(path)
-    if "example" in fields:
-        return list(_lines(path))
-    raise DatasetError(f"{path} is no file of predictions; name {_KINDS}")
+    load = _loader(first[1])
+    if load is None:
+        raise DatasetError(f"{path} is no file of predictions; name {_KINDS}")
+    return load(path)
 
 
-def _lines(path: Path) -> Iterator[Prediction]:
-    return (prediction for _, prediction in iter_rows(path, Prediction))
+def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
+    """What reads a file that begins with this line; None where nothing does."""
+    if is_trec_run(line):
+        return load_trec_run
+    fields = _fields(line)
+    if _LISTED.fullmatch(line) and not fields:
+        return load_alce_outputs
+    return next((load for needed, load in _BY_FIELDS if needed <= fields), None)
+
+
+def _load_lines(path: Path) -> list[Prediction]:
+    return [prediction for _, prediction in iter_rows(path, Prediction)]
 
 
 def _fields(line: bytes) -> set[str]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return set()
     return set(value) if isinstance(value, dict) else set()
+
+
+_BY_FIELDS: Sequence[tuple[set[str], Callable[[Path], list[Prediction]]]] = (
+    ({"q_id", "response"}, load_responses),
+    ({"question_id", "response"}, load_mcitebench_responses),
+    ({"example"}, _load_lines),
+    ({"question", "docs"}, load_alce_outputs),
+    ({"args", "data"}, load_alce_outputs),
+)
+"""The fields of a first line, and what reads files that begin so."""

@@ -29,7 +29,9 @@ CUT = ("recall", "precision", "hit_rate", "ndcg")
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class Judged:
+    """A ranking, the grades of its gold, and the kinds of items, in the same terms."""
+
     ranking: Sequence[Item]
     grades: Mapping[Item, int]
     kinds: Mapping[Item, Kind | None]
@@ -61,22 +63,22 @@ class Rankings:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`relevant`, a count of gold items, and the figures as fractions."""
-        judged = _judged(prediction, example)
-        relevant = {item for item, grade in judged.grades.items() if grade > 0} if judged else set()
-        if judged is None or not relevant:
+        found = judged(prediction, example)
+        relevant = {item for item, grade in found.grades.items() if grade > 0} if found else set()
+        if found is None or not relevant:
             return {}
-        gains = [max(judged.grades.get(item, 0), 0) for item in judged.ranking]
+        gains = [max(found.grades.get(item, 0), 0) for item in found.ranking]
         row: dict[str, float | None] = {"relevant": float(len(relevant))}
         for k in self._cutoffs:
-            found = sum(gain > 0 for gain in gains[:k])
-            row |= {f"recall@{k}": found / len(relevant), f"precision@{k}": found / k}
-            row |= {f"hit_rate@{k}": float(found > 0), f"ndcg@{k}": _ndcg(gains, judged.grades, k)}
+            hits = sum(gain > 0 for gain in gains[:k])
+            row |= {f"recall@{k}": hits / len(relevant), f"precision@{k}": hits / k}
+            row |= {f"hit_rate@{k}": float(hits > 0), f"ndcg@{k}": _ndcg(gains, found.grades, k)}
         ranks = [rank for rank, gain in enumerate(gains, start=1) if gain > 0]
         row["map"] = math.fsum(place / rank for place, rank in enumerate(ranks, start=1)) / len(relevant)
         row["mrr"] = 1 / ranks[0] if ranks else 0.0
-        return row | self._by_kind(judged, relevant)
+        return row | self._by_kind(found, relevant)
 
-    def _by_kind(self, judged: _Judged, relevant: set[Item]) -> dict[str, float | None]:
+    def _by_kind(self, judged: Judged, relevant: set[Item]) -> dict[str, float | None]:
         kinds = {item: judged.kinds.get(item) for item in relevant}
         if None in kinds.values():
             return {}
@@ -106,25 +108,25 @@ def _dcg(gains: Sequence[int]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1) if gain)
 
 
-def _judged(prediction: Prediction, example: Example) -> _Judged | None:
+def judged(prediction: Prediction, example: Example) -> Judged | None:
     """The ranking and its gold in the same terms; None where nothing was ranked, or the two cannot be matched."""
     reference, hits = example.reference, prediction.hits
     ids: dict[Item, int] = dict((reference.relevant or {}).items())
     kinds = own_gold(example) or {}
     if prediction.items:
-        return _Judged(by_score(prediction.items), ids, kinds)
+        return Judged(by_score(prediction.items), ids, kinds)
     if prediction.scope == "context":
-        return _Judged(_once([hit.quote.id for hit in hits]), ids, kinds) if hits else None
+        return Judged(_once([hit.quote.id for hit in hits]), ids, kinds) if hits else None
     if reference.layouts:
         quotes = [hit.quote for hit in hits]
         if quotes and all(quote.layout_id is None for quote in quotes):
             return None
         ranking = [quote.id if quote.layout_id is None else (quote.document, quote.layout_id) for quote in quotes]
         gold: list[Item] = [(layout.document, layout.layout_id) for layout in reference.layouts]
-        return _Judged(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
+        return Judged(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
     if example.context is not None or any(kinds.values()):  # gold named as `image7` is a place in a context
         return None
-    return _Judged(_once([hit.quote.id for hit in hits]), ids, kinds)
+    return Judged(_once([hit.quote.id for hit in hits]), ids, kinds)
 
 
 def _once(ranking: Sequence[Item]) -> list[Item]:

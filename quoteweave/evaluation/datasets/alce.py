@@ -1,0 +1,98 @@
+"""ALCE (Gao et al., EMNLP 2023, arXiv 2305.14627): questions with retrieved passages, to be answered with citations.
+
+The passages of a question are numbered from 1, as answers cite them, and are the example's quotes under the ids `1`,
+`2`…. A result file of the authors' code holds the same, cut to the passages that were shown, with what was answered.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Reference
+from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.evaluation.datasets.items import iter_items
+from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
+
+
+class _Line(BaseModel):
+    # ASQA, QAMPARI and ELI5 each have fields of their own, most of which we do not read.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+
+class _Passage(_Line):
+    text: str
+    title: str | None = None
+
+
+class _Pair(_Line):
+    short_answers: tuple[str, ...] = ()
+
+
+class AlceLine(_Line):
+    """One question, and in a result file what was answered."""
+
+    question: str
+    docs: tuple[_Passage, ...]
+    sample_id: str | None = None
+    id: str | None = None
+    answer: str | None = None
+    qa_pairs: tuple[_Pair, ...] | None = None
+    output: str | tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """`sample_id` or `id`, else the question itself, which is the same in data and result files."""
+        return self.sample_id or self.id or self.question
+
+    @property
+    def context(self) -> Context:
+        """The passages. A quote's text begins with the passage's title, if any: authors and judges read both."""
+        return Context(texts=tuple(_hit(rank, passage) for rank, passage in enumerate(self.docs, start=1)))
+
+
+def load_alce(path: Path) -> list[Example]:
+    """The questions of a data or result file, in its order; a JSON list, or one object a line, `.gz` or not.
+
+    The gold answer is `answer`; the short answer is the first of `qa_pairs` where there is but one pair. Which passages
+    are gold is not told. Raises DatasetError, naming file, place and field, for what cannot be read or comes twice.
+    """
+    return [_example(line) for _, line in iter_alce(path)]
+
+
+def iter_alce(path: Path) -> Iterator[tuple[str, AlceLine]]:
+    """Place and content of each question, which come once. Raises DatasetError as `load_alce`."""
+    seen: dict[str, str] = {}
+    for place, line in iter_items(path, AlceLine):
+        first = seen.setdefault(line.name, place)
+        if first != place:
+            field = "sample_id" if line.sample_id else "id" if line.id else "question"
+            raise DatasetError(f"{path}, {place}, {field}: {line.name!r} is {first} already")
+        yield place, line
+
+
+def _example(line: AlceLine) -> Example:
+    pairs = line.qa_pairs or ()
+    short = pairs[0].short_answers if len(pairs) == 1 else ()
+    return Example(
+        id=line.name,
+        query=Query(text=line.question),
+        context=line.context,
+        reference=Reference(answer=line.answer, short_answer=short[0] if short else None),
+    )
+
+
+def _hit(rank: int, passage: _Passage) -> Hit:
+    quote = Quote(
+        id=str(rank),
+        document=passage.title or "",
+        page=0,
+        page_label="?",
+        bbox=NOWHERE,
+        kind="text",
+        layout="paragraph",
+        text="\n".join(part for part in (passage.title, passage.text) if part),
+    )
+    return Hit(rank=rank, score=1 / rank, quote=quote)

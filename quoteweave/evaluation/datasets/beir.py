@@ -1,0 +1,106 @@
+"""BEIR (Thakur et al., NeurIPS 2021, arXiv 2104.08663) and TREC: queries with graded items of a corpus.
+
+BEIR is a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv` (query, item and grade behind a header). TREC
+has qrels alone: four columns (query, iteration, item, grade) and no header.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Reference
+from quoteweave.core.lines import iter_rows
+from quoteweave.core.records import Query
+from quoteweave.evaluation.columns import Line, iter_columns
+
+_QUERIES = "queries.jsonl"
+_USUAL = "test"
+_BEIR = ("query-id", "corpus-id", "score")
+_TREC = ("query", "iteration", "item", "grade")
+Grades = dict[str, dict[str, int]]
+
+
+class _Query(BaseModel):
+    # `metadata` and others differ from dataset to dataset; they are not read.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: str = Field(alias="_id", min_length=1)
+    text: str
+
+
+def load_beir(path: Path) -> list[Example]:
+    """The judged queries of a folder, in the order of its qrels: those of `qrels/test.tsv`, or of the only file there.
+
+    Where `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items go by the corpus's ids; the corpus is
+    not read. Raises DatasetError, naming file, line and field, for what is missing or cannot be read.
+    """
+    qrels, folder = (_split(path), path) if path.is_dir() else (path, path.parent.parent)
+    queries = _either(folder / _QUERIES)
+    if queries is None:
+        raise DatasetError(f"no {_QUERIES} in {folder}; name a folder of BEIR's form, or give qrels alone as trec")
+    texts: dict[str, str] = {}
+    for number, query in iter_rows(queries, _Query):
+        if query.id in texts:
+            raise DatasetError(f"{queries}, line {number}, _id: {query.id!r} is there already")
+        texts[query.id] = query.text
+    grades = read_qrels(qrels)
+    strangers = [name for name in grades if name not in texts]
+    if strangers:
+        raise DatasetError(f"{qrels} judges {len(strangers)} queries that {queries} lacks, such as {strangers[0]!r}")
+    return [_example(name, texts[name], items) for name, items in grades.items()]
+
+
+def load_qrels(path: Path) -> list[Example]:
+    """The queries of a file of qrels, of TREC's form or BEIR's, whose texts are not known and left empty.
+
+    Raises DatasetError as `read_qrels`.
+    """
+    return [_example(name, "", items) for name, items in read_qrels(path).items()]
+
+
+def read_qrels(path: Path) -> Grades:
+    """Query to item to grade, in the order of the file; `.gz` is read as it is.
+
+    Raises DatasetError, naming file, line and field, for what cannot be read, and for an item that has two grades.
+    """
+    grades: Grades = {}
+    for line in _graded(path):
+        query, item = line.values[0], line.values[-2]
+        given = grades.setdefault(query, {})
+        grade = line.integer(-1)
+        if given.setdefault(item, grade) != grade:
+            raise DatasetError(f"{line.where}: {item!r} has two grades for query {query!r}, {given[item]} and {grade}")
+    return grades
+
+
+def _graded(path: Path) -> Iterator[Line]:
+    """Lines of either form, told apart by the first one; BEIR's columns are parted by tabs alone."""
+    first = next(iter_columns(path, None), None)
+    tabbed = first is not None and first.raw.count("\t") == 2
+    lines = iter_columns(path, _BEIR, separator="\t") if tabbed else iter_columns(path, _TREC)
+    for place, line in enumerate(lines):
+        if not (tabbed and place == 0 and line.values == _BEIR):
+            yield line
+
+
+def _split(folder: Path) -> Path:
+    found = sorted((folder / "qrels").glob("*.tsv")) + sorted((folder / "qrels").glob("*.tsv.gz"))
+    usual = [path for path in found if path.name.partition(".")[0] == _USUAL]
+    if not found:
+        raise DatasetError(f"no qrels/*.tsv in {folder}; name a folder of BEIR's form, or a file of qrels")
+    if len(found) > 1 and not usual:
+        names = ", ".join(path.name for path in found)
+        raise DatasetError(f"{folder}/qrels holds {names}, and no {_USUAL}.tsv; name the file that is meant")
+    return usual[0] if usual else found[0]
+
+
+def _either(path: Path) -> Path | None:
+    """The file as it is or compressed; None where there is neither."""
+    compressed = path.with_name(f"{path.name}.gz")
+    return path if path.is_file() else compressed if compressed.is_file() else None
+
+
+def _example(name: str, text: str, items: dict[str, int]) -> Example:
+    return Example(id=name, query=Query(text=text), reference=Reference(relevant=items))

@@ -1,0 +1,87 @@
+"""`quoteweave eval export`: the two files, what is said of what they leave out, and what cannot be written."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.eval_export import JSON
+from quoteweave.cli.eval_export import export as command
+from quoteweave.core.errors import DatasetError, QuoteweaveError, StorageError, UsageError
+from quoteweave.core.examples import Prediction
+from quoteweave.core.runs import Run, open_run
+from quoteweave.evaluation.interchange import load_predictions
+
+Export = Callable[..., Result]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Export:
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 b 2\n3 0 c 1\n4 0 d 0\n")
+    with open_run(tmp_path / "my run", Run(configuration={})) as run:
+        run.append(Prediction(example="1", items={"b": 3.0, "a": 0.1}))
+        run.append(Prediction(example="2"))
+        run.append(Prediction(example="3", error="timed out"))
+        run.append(Prediction(example="4", items={"d": 1}))
+    app = typer.Typer()
+    app.command(epilog=JSON)(command)
+
+    def invoke(*options: object, run: object = tmp_path / "my run") -> Result:
+        named = ["--dataset", "trec", "--references", tmp_path / "qrels.txt", "--trec", tmp_path / "out"]
+        return CliRunner().invoke(app, list(map(str, (run, *named, *options))))
+
+    return invoke
+
+
+def raised(result: Result) -> str:
+    assert isinstance(result.exception, QuoteweaveError), result.output
+    return str(result.exception)
+
+
+def test_both_files_hold_what_counts(export: Export, tmp_path: Path) -> None:
+    result = export()
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "run.trec").read_text() == "1 Q0 b 1 3.0 my%20run\n1 Q0 a 2 0.1 my%20run\n"
+    assert (tmp_path / "out" / "qrels.trec").read_text() == "1 0 a 1\n2 0 b 2\n"
+    assert result.stdout == f"{tmp_path}/out/run.trec and {tmp_path}/out/qrels.trec: 2 questions\n"
+    assert [line.partition(",")[0] for line in result.stderr.splitlines()] == [
+        "1 questions failed",
+        "1 questions have no known gold",
+        "1 questions found nothing",
+    ]
+    (back,) = load_predictions(tmp_path / "out" / "run.trec")
+    assert back.items == {"b": 3.0, "a": 0.1}
+
+
+def test_json(export: Export, tmp_path: Path) -> None:
+    found = json.loads(export("--json").stdout)
+    assert found == {
+        **{name: str(tmp_path / "out" / f"{name}.trec") for name in ("run", "qrels")},
+        **{"questions": 2, "failed": 1, "undefined": 1, "empty": 1},
+    }
+    assert [key for key in found if f"{key}:" not in JSON and f"{key}," not in JSON] == []
+
+
+def test_one_scope_of_several(export: Export, tmp_path: Path) -> None:
+    with open_run(tmp_path / "both", Run(configuration={})) as run:
+        run.append(Prediction(example="1", scope="document", items={"a": 1.0}))
+        run.append(Prediction(example="1", scope="collection", items={"x": 1.0}))
+    assert "several scopes (collection, document); name one with --scope" in raised(export(run=tmp_path / "both"))
+    result = export("--scope", "document", "--partial", run=tmp_path / "both")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "run.trec").read_text() == "1 Q0 a 1 1.0 both\n"
+    refused = export("--scope", "context", run=tmp_path / "both")
+    assert isinstance(refused.exception, UsageError)
+    assert raised(refused) == "--scope context: the run has collection, document"
+
+
+def test_what_cannot_be_written_is_told(export: Export, tmp_path: Path) -> None:
+    nothing = export("--items", "pages")
+    assert isinstance(nothing.exception, DatasetError)
+    assert "ranks no pages for which trec tells gold; see --items and --scope" in raised(nothing)
+    (tmp_path / "out").write_text("a file")
+    refused = export()
+    assert isinstance(refused.exception, StorageError)
