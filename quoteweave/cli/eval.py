@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli import eval_citations, eval_compare, eval_export, eval_judge, eval_reproduce, eval_score
+from quoteweave.cli import (
+    eval_citations,
+    eval_compare,
+    eval_export,
+    eval_judge,
+    eval_report_command,
+    eval_reproduce,
+    eval_score,
+)
 from quoteweave.cli.eval_subject import Subject, ingest_for_eval, open_subject
 from quoteweave.cli.retrieving import (
     DEFAULT,
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True)
 app.command("score", epilog=eval_score.JSON)(eval_score.score)
 app.command("compare", epilog=eval_compare.JSON)(eval_compare.compare)
+app.command("report", epilog=eval_report_command.JSON)(eval_report_command.report)
 app.command("export", epilog=eval_export.JSON)(eval_export.export)
 app.command("reproduce", epilog=eval_reproduce.JSON)(eval_reproduce.reproduce)
 app.command("judge", epilog=eval_judge.JSON)(eval_judge.judge)

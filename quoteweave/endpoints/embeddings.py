@@ -98,24 +98,13 @@ class EmbeddingsClient:
         connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
         sent, cut, gate = list(texts), dict[int, int](), asyncio.Semaphore(AT_ONCE)
 
-        async def embedded(batch: range) -> list[tuple[range, Embeddings]]:
-            try:
-                async with gate:
-                    return [(batch, await self._batch(connection, sent, batch))]
-            except EndpointRefused as refused:
-                longest = max(len(sent[i]) for i in batch)
-                if refused.status not in _TOO_MUCH or (len(batch) == 1 and longest <= _SHORTEST):
-                    raise
-            if len(batch) == 1:
-                cut[batch[0]] = max(_SHORTEST, longest // 2)
-                sent[batch[0]] = sent[batch[0]][: cut[batch[0]]]
-                return await embedded(batch)
-            middle = len(batch) // 2
-            return [*await embedded(batch[:middle]), *await embedded(batch[middle:])]
+        async def taken(batch: range) -> list[tuple[range, Embeddings]]:
+            async with gate:
+                return await self._taken(connection, sent, batch, cut)
 
         try:
             async with connection, asyncio.TaskGroup() as tasks:
-                started = [tasks.create_task(embedded(batch)) for batch in _batches(texts, self._batch_size)]
+                started = [tasks.create_task(taken(batch)) for batch in _batches(texts, self._batch_size)]
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         parts = [part for task in started for part in task.result()]
@@ -128,6 +117,24 @@ class EmbeddingsClient:
         vectors = [part.vectors for _, part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
         tokens = [part.tokens for _, part in parts if part.tokens is not None]
         return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None, cut)
+
+    async def _taken(
+        self, connection: Connection, texts: list[str], batch: range, cut: dict[int, int]
+    ) -> list[tuple[range, Embeddings]]:
+        """The batch, or parts of it; texts that had to be cut are cut in `texts`, and `cut` says to what length."""
+        try:
+            return [(batch, await self._batch(connection, texts, batch))]
+        except EndpointRefused as refused:
+            longest = max(len(texts[i]) for i in batch)
+            if refused.status not in _TOO_MUCH or (len(batch) == 1 and longest <= _SHORTEST):
+                raise
+        if len(batch) == 1:
+            cut[batch[0]] = max(_SHORTEST, longest // 2)
+            texts[batch[0]] = texts[batch[0]][: cut[batch[0]]]
+            return await self._taken(connection, texts, batch, cut)
+        middle = len(batch) // 2
+        halves = [await self._taken(connection, texts, half, cut) for half in (batch[:middle], batch[middle:])]
+        return [part for half in halves for part in half]
 
     async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
         # Not every server knows base64, which the SDK's own method asks for.

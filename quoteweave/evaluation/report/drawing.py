@@ -1,0 +1,107 @@
+"""How plots look, and how a drawn figure becomes vector files: SVG for the page, SVG and PDF to keep."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from quoteweave.core.errors import MissingExtra
+from quoteweave.core.records import Record
+from quoteweave.evaluation.report.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, GRID, FAINT, SHEET = "#1c2126", "#dde1e5", "#b4bcc4", "#fefefe"
+HIGHLIGHT, BAR = "#0072b2", "#56b4e9"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+"""Those of Okabe and Ito that can be seen on white and on black, told apart by the colour-blind too."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
+"""With another shape for each, seven colours tell 84 runs apart."""
+WIDTH = 7.2
+"""Inches: the two columns of a paper."""
+
+_THEMED: Mapping[str, str] = {INK: "currentColor", GRID: "var(--line)", FAINT: "var(--faint)", SHEET: "none"}
+_STYLE: Mapping[Any, Any] = {
+    **{"font.size": 8.5, "axes.titlesize": 8.5, "axes.labelsize": 8.5, "legend.fontsize": 8},
+    **{"axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.titlelocation": "left"},
+    **{"axes.facecolor": "none", "figure.facecolor": SHEET, "savefig.facecolor": SHEET, "legend.frameon": False},
+    **{"axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.6, "axes.edgecolor": FAINT},
+    **{"text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK},
+    **{"xtick.major.size": 0, "ytick.major.size": 0, "figure.constrained_layout.use": True},
+    # Names of runs and groups are never read as formulas; text stays text, so that it can be searched and copied.
+    **{"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42},
+}
+_ID = re.compile(r'(\bid="|href="#|url\(#)')
+_NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+
+class Plot(Record):
+    """One plot, drawn."""
+
+    name: str = Field(description="of its files, without suffix")
+    title: str
+    says: str = Field(description="how to read it; may be empty where its section tells")
+    svg: str = Field(description="a whole SVG file")
+    pdf: bytes
+    table: Table | None = Field(default=None, description="the numbers that it shows, where no other table has them")
+
+    def inline(self) -> str:
+        """The SVG as an element of an HTML page, in the page's own colours; its ids are its own."""
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+        body = _ID.sub(rf"\g<1>{self.name}-", body)
+        for colour, themed in _THEMED.items():
+            body = body.replace(colour, themed)
+        return body
+
+
+@contextmanager
+def style(name: str) -> Iterator[None]:
+    """Draws in the report's style; the same data give the same file. Raises MissingExtra without matplotlib."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": name}):
+        yield
+
+
+def require_matplotlib() -> None:
+    """Raises MissingExtra where plots cannot be drawn."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "report") from error
+
+
+def saved(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
+    """To be called in the style that the figure was drawn in."""
+    svg, pdf = io.BytesIO(), io.BytesIO()
+    figure.savefig(svg, format="svg", metadata=_NOTHING)
+    figure.savefig(pdf, format="pdf", metadata={"Creator": None, "Producer": None, "CreationDate": None})
+    title = title[:1].upper() + title[1:]
+    return Plot(name=name, title=title, says=says, svg=svg.getvalue().decode("utf-8"), pdf=pdf.getvalue(), table=table)
+
+
+def panels(number: int, *, height: float, extra: float = 0.5, columns: int = 3) -> "tuple[Figure, list[Any]]":
+    """A figure of so many panels side by side with common axes; `height` is that of one, in inches."""
+    from matplotlib.figure import Figure
+
+    columns = min(columns, number)
+    rows = -(-number // columns)
+    figure = Figure(figsize=(WIDTH, rows * height + extra))
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
+    for unused in axes[number:]:
+        unused.remove()
+    for place in range(max(0, number - columns), number):
+        # Where the last row is not full, the panels above its gaps are the lowest of their columns.
+        axes[place].tick_params(labelbottom=True)
+    return figure, axes[:number]
+
+
+def shortened(name: str, length: int = 34) -> str:
+    """A name that leaves room for the plot."""
+    return name if len(name) <= length else f"{name[: length - 1]}…"

@@ -1,0 +1,138 @@
+"""What a report is made of: runs scored alike, by both conventions, and how each differs from the first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.bootstrap import Intervals, bootstrap_intervals
+from quoteweave.evaluation.comparison import PERMUTATIONS, Comparison, compare, holm
+from quoteweave.evaluation.figures import Figure
+from quoteweave.evaluation.metrics.expense import Prices
+from quoteweave.evaluation.report.wording import MAIN
+from quoteweave.evaluation.scored_files import HEADLINE, OTHER, SELECTION, Sources, load, notes_on, score_loaded
+from quoteweave.evaluation.scores import Scores
+from quoteweave.evaluation.scoring import told_apart
+
+COMPARED = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average")
+_SUFFIXES = (".gz", ".jsonl", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One run: its scores, those by the other convention (quote selection and judgements alone), and what it holds."""
+
+    path: Path
+    scores: Scores
+    other: Scores
+    figures: Mapping[str, Figure]
+    examples: Mapping[str, Example]
+    predictions: Mapping[str, Prediction]
+
+    @property
+    def name(self) -> str:
+        """What the run is called in the report; no two are called the same."""
+        return self.scores.name
+
+    def value(self, figure: str) -> float | None:
+        """The figure over all questions that count; None where it is undefined or not known."""
+        estimate = self.scores.figures.get(figure)
+        return None if estimate is None else estimate.value
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Runs over one dataset, in the order given; `comparisons` are each later run less the first."""
+
+    runs: Sequence[RunReport]
+    comparisons: Sequence[Comparison]
+
+    @property
+    def first(self) -> Scores:
+        """The scores of the first run, which the others are compared with; all are of its dataset and convention."""
+        return self.runs[0].scores
+
+    @property
+    def main(self) -> str | None:
+        """The figure that plots and breakdowns show; None where the runs have none of them."""
+        return next((name for name in MAIN if any(run.value(name) is not None for run in self.runs)), None)
+
+    @property
+    def breakdowns(self) -> list[str]:
+        """Those of any run."""
+        return list(dict.fromkeys(name for run in self.runs for name in run.scores.breakdowns))
+
+    def known(self, figures: Sequence[str] | Mapping[str, str]) -> list[str]:
+        """Those of the named figures that at least one run has."""
+        return [name for name in figures if any(run.value(name) is not None for run in self.runs)]
+
+
+def gather(
+    sources: Sequence[Sources],
+    *,
+    intervals: Intervals = bootstrap_intervals,
+    permutations: int = PERMUTATIONS,
+    prices: Prices = lambda _: None,
+) -> Report:
+    """Scores each run and compares the later ones with the first. `prices` are of models' tokens.
+
+    Raises UsageError without any run and for a run that is named twice, DatasetError for files that cannot be read.
+    """
+    paths = [one.run for one in sources]
+    if not paths:
+        raise UsageError("a report needs a run; name at least one")
+    if len(set(paths)) != len(paths):
+        raise UsageError("a run is named twice; name each run once")
+    runs = [_scored(one, name, intervals, prices) for one, name in zip(sources, run_names(paths), strict=True)]
+    return Report(runs, _compared(runs, permutations))
+
+
+def run_names(paths: Sequence[Path]) -> list[str]:
+    """The files' names without what they all end in; whole paths where names alone would not tell them apart."""
+    names = [_stem(path.name) for path in paths]
+    if len(set(names)) != len(names):
+        return [str(path) for path in paths]
+    parts = [name.split("_") for name in names]
+    while len(parts) > 1 and all(len(part) > 1 and part[-1] == parts[0][-1] for part in parts):
+        parts = [part[:-1] for part in parts]
+    return ["_".join(part) for part in parts]
+
+
+def _stem(name: str) -> str:
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _scored(sources: Sources, name: str, intervals: Intervals, prices: Prices) -> RunReport:
+    loaded = load(sources)
+    scored = score_loaded(loaded, sources, intervals=intervals, prices=prices)
+    selection = sources.model_copy(update={"metrics": SELECTION})
+    other = score_loaded(loaded, selection, convention=OTHER[sources.convention]).scores
+    # What the two conventions make of the figures stands in a table of its own.
+    apart = told_apart(scored.scores, other, HEADLINE)
+    notes = tuple(note for note in notes_on(scored.scores, loaded, sources) if note not in apart)
+    return RunReport(
+        path=sources.run,
+        scores=scored.scores.model_copy(update={"name": name, "notes": notes}),
+        other=other.model_copy(update={"name": name}),
+        figures=scored.figures,
+        examples={example.id: example for example in loaded.examples},
+        predictions={prediction.example: prediction for prediction in loaded.predictions},
+    )
+
+
+def _compared(runs: Sequence[RunReport], permutations: int) -> list[Comparison]:
+    """Each later run less the first; p values corrected over all of these together."""
+    if len(runs) < 2:
+        return []
+    names = [name for name in COMPARED if all(name in run.scores.figures for run in runs)]
+    figures = [runs[0].figures[name] for name in names]
+    found = [
+        comparison
+        for run in runs[1:]
+        for comparison in compare([run.scores, runs[0].scores], figures, permutations=permutations)
+    ]
+    corrected = holm([comparison.p for comparison in found])
+    return [one.model_copy(update={"p_holm": p}) for one, p in zip(found, corrected, strict=True)]

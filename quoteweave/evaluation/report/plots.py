@@ -1,0 +1,227 @@
+"""The plots of a report: those of MMDocRAG's Figures 7 to 11 (arXiv 2505.16470), with intervals."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
+from quoteweave.evaluation.judgements import HIGHEST
+from quoteweave.evaluation.report.drawing import (
+    BAR,
+    COLOURS,
+    FAINT,
+    HIGHLIGHT,
+    INK,
+    MARKERS,
+    Plot,
+    panels,
+    saved,
+    shortened,
+    style,
+)
+from quoteweave.evaluation.report.gather import Report, RunReport
+from quoteweave.evaluation.report.tables import breakdown_table, groups_of
+from quoteweave.evaluation.report.wording import JUDGE, breakdown_label, group_label, label, unit, with_unit
+from quoteweave.evaluation.scores import Estimate
+
+_HEIGHT = 0.21
+"""Inches of a bar and its gap."""
+INTERVAL = "Thin lines are 95 % intervals: where two of them overlap widely, the difference may be chance."
+_F1 = ("overall.f1", "image.f1.pooled", "text.f1.pooled")
+
+
+def selection_plot(report: Report) -> Plot | None:
+    """Bars of the F1 on all, image and text quotes, one bar a run."""
+    known = report.known(_F1)
+    if not known:
+        return None
+    with style("selection"):
+        figure, axes = panels(len(known), height=0.3 + _HEIGHT * len(report.runs))
+        for axis, name in zip(axes, known, strict=True):
+            _bars(
+                axis,
+                [shortened(run.name) for run in report.runs],
+                [run.scores.figures.get(name) for run in report.runs],
+            )
+            axis.set(title=label(name), xlabel="%")
+        return saved(
+            figure,
+            "selection",
+            title="How well the gold quotes are cited",
+            says=f"The longer a bar, the more of the gold quotes a run cites, and the less else. {INTERVAL}",
+        )
+
+
+def tokens_plot(report: Report) -> Plot | None:
+    """The main figure against output tokens (Figure 7)."""
+    return _scatter(
+        report,
+        "tokens.output",
+        "f1-by-tokens",
+        title="Quality against length",
+        says="Each mark is a run. High and far left is best: good citations from few tokens. Tokens are as the "
+        "endpoint counted them, thinking included; those of different models are not the same.",
+    )
+
+
+def judge_plot(report: Report) -> Plot | None:
+    """The main figure against the judge's average (Figure 7)."""
+    return _scatter(
+        report,
+        "judge.average",
+        "f1-by-judge",
+        title="Quality of citations against quality of answers",
+        says="Each mark is a run. Higher, it cites better; further right, a judge found its answers better. "
+        + INTERVAL,
+    )
+
+
+def positions_plot(report: Report) -> Plot | None:
+    """Recall of gold quotes by their place in the context (Figure 8)."""
+    places = groups_of(report, BY_POSITION)
+    if not places:
+        return None
+    texts = sum(place.startswith("text") for place in places)
+    at = [place + (place >= texts > 0) for place in range(len(places))]
+    with style("recall-by-position"):
+        figure, axes = panels(len(report.runs), height=1.45)
+        for axis, run in zip(axes, report.runs, strict=True):
+            for other in report.runs:
+                for line in _by_position(other, places, at) if other is not run else ():
+                    _line(axis, line, FAINT)
+            for line in _by_position(run, places, at):
+                _line(axis, line, HIGHLIGHT, band=True)
+            axis.set(ylim=(0, 100), title=_panel_title(report, run))
+            numbers = [int(place.removeprefix("text").removeprefix("image")) for place in places]
+            shown = [(x, number) for x, number in zip(at, numbers, strict=True) if number % 3 == 1]
+            axis.set_xticks([x for x, _ in shown], [str(number) for _, number in shown])
+        figure.supylabel("gold quotes cited, %", color=INK, fontsize=8.5)
+        figure.supxlabel("place in the context: text quotes, then image quotes", color=INK, fontsize=8.5)
+        return saved(
+            figure,
+            "recall-by-position",
+            title="Recall of gold quotes by their place in the context",
+            says="Each panel is a run in blue, its 95 % interval shaded, before all others in grey. A line that "
+            "falls means that quotes standing late are overlooked.",
+            table=breakdown_table(report, BY_POSITION),
+        )
+
+
+def breakdown_plot(report: Report, breakdown: str) -> Plot | None:
+    """Bars of the main figure by the groups of a breakdown, one panel a run (Figures 9 to 11)."""
+    groups, main = groups_of(report, breakdown), report.main
+    if not groups or main is None:
+        return None
+    with style(f"by-{breakdown}"):
+        figure, axes = panels(len(report.runs), height=0.35 + _HEIGHT * len(groups))
+        for axis, run in zip(axes, report.runs, strict=True):
+            found = run.scores.breakdowns.get(breakdown, {})
+            _bars(
+                axis,
+                [shortened(group_label(group)) for group in groups],
+                [found.get(group, {}).get(main) for group in groups],
+            )
+            axis.set_title(_panel_title(report, run))
+            if (whole := run.value(main)) is not None:
+                axis.axvline(100 * whole, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+        figure.supxlabel(f"{label(main)}, %", color=INK, fontsize=8.5)
+        return saved(
+            figure,
+            f"by-{breakdown.replace('_', '-')}",
+            title=f"{label(main)} by {breakdown_label(breakdown)}",
+            table=breakdown_table(report, breakdown),
+        )
+
+
+def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -> Plot | None:
+    main = report.main
+    placed = [] if main is None else [run for run in report.runs if None not in (run.value(across), run.value(main))]
+    if main is None or not placed:
+        return None
+    with style(name):
+        figure, (axis,) = panels(1, height=3.1)
+        for place, run in enumerate(report.runs):
+            if run in placed:
+                _mark(axis, run, (across, main), place)
+        axis.set(xlabel=with_unit(across), ylabel=with_unit(main))
+        most = max(unit(across).scale * (run.value(across) or 0) for run in placed)
+        axis.set(ylim=(0, 100), xlim=(0, HIGHEST if across in JUDGE else 1.1 * most))
+        figure.legend(loc="outside right upper", handletextpad=0.3, labelspacing=0.7)
+        absent = [run.name for run in report.runs if run not in placed]
+        told = f" Not shown, for lack of {label(across)}: {', '.join(absent)}." if absent else ""
+        return saved(figure, name, title=title, says=says + told)
+
+
+class _Point(NamedTuple):
+    """An estimate as it is drawn, in its unit; `below` and `above` are how far its interval reaches, 0 without one."""
+
+    at: float
+    value: float
+    below: float
+    above: float
+
+
+def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: float = 100) -> list[_Point]:
+    """The estimates that have a value, each at its place."""
+    return [
+        _Point(place, scale * one.value, *_arms(one.value, one, scale))
+        for place, one in zip(at, estimates, strict=True)
+        if one is not None and one.value is not None
+    ]
+
+
+def _arms(value: float, estimate: Estimate, scale: float) -> tuple[float, float]:
+    if estimate.low is None or estimate.high is None:
+        return 0.0, 0.0
+    # Where groups are few, an interval may lie beside its value.
+    return max(0.0, scale * (value - estimate.low)), max(0.0, scale * (estimate.high - value))
+
+
+def _mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> None:
+    (x,), (y,) = (_points([0], [run.scores.figures[name]], unit(name).scale) for name in figures)
+    axis.errorbar(
+        x.value,
+        y.value,
+        xerr=[[x.below], [x.above]],
+        yerr=[[y.below], [y.above]],
+        fmt=MARKERS[place % len(MARKERS)],
+        color=COLOURS[place % len(COLOURS)],
+        markersize=6,
+        elinewidth=0.9,
+        linestyle="none",
+        clip_on=False,
+        label=shortened(run.name),
+    )
+
+
+def _bars(axis: Any, names: Sequence[str], estimates: Sequence[Estimate | None]) -> None:
+    """Horizontal, the first on top; a name without value keeps its place."""
+    points = _points(range(len(names)), estimates)
+    axis.barh([point.at for point in points], [point.value for point in points], height=0.66, color=BAR)
+    for point in points:
+        ends = (point.value - point.below, point.value + point.above)
+        axis.plot(ends, (point.at, point.at), color=INK, linewidth=0.9, solid_capstyle="butt")
+    axis.set_yticks(range(len(names)), names)
+    axis.set(xlim=(0, 100), ylim=(len(names) - 0.4, -0.6))
+    axis.grid(visible=False, axis="y")
+
+
+def _line(axis: Any, points: Sequence[_Point], colour: str, *, band: bool = False) -> None:
+    xs, values = [point.at for point in points], [point.value for point in points]
+    if not band:
+        axis.plot(xs, values, color=colour, linewidth=0.8)
+        return
+    axis.plot(xs, values, color=colour, linewidth=1.6, marker=".", markersize=4)
+    bottom, top = [p.value - p.below for p in points], [p.value + p.above for p in points]
+    axis.fill_between(xs, bottom, top, color=colour, alpha=0.2, linewidth=0)
+
+
+def _by_position(run: RunReport, places: Sequence[str], at: Sequence[int]) -> list[list[_Point]]:
+    """A line of text quotes, and one of image quotes."""
+    found = run.scores.breakdowns.get(BY_POSITION, {})
+    points = _points(at, [found.get(place, {}).get(POSITION_FIGURE) for place in places])
+    texts = {x for x, place in zip(at, places, strict=True) if place.startswith("text")}
+    return [[point for point in points if (point.at in texts) == is_text] for is_text in (True, False)]
+
+
+def _panel_title(report: Report, run: RunReport) -> str:
+    return shortened(run.name, 32 if len(report.runs) > 1 else 80)

@@ -1,0 +1,166 @@
+"""The questions that a run answers worst and best: what it said, which quotes it cited, and which are gold."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Kind, Quote, Record
+from quoteweave.evaluation.gold import KINDS, Gold, gold_of
+from quoteweave.evaluation.report.gather import RunReport
+from quoteweave.evaluation.report.wording import label, unit, written
+from quoteweave.evaluation.responses import Marks, answer_of, citations
+from quoteweave.evaluation.scores import ScoredQuestion
+
+SHOWN = 5
+"""Questions at each end."""
+LONGEST = 6_000
+"""Characters of a response or a quote that are shown."""
+_PLACE = re.compile(r"(text|image)(\d+)")
+
+RIGHT = "cited, and gold"
+
+Place = tuple[Kind, int]
+"""Kind and number, as in marks."""
+PictureReader = Callable[[str | None], str | None]
+"""A quote's stored crop to a data URL; None where it is not at hand."""
+
+
+class ShownQuote(Record):
+    """A quote that is gold or cited, or both."""
+
+    name: str = Field(description="such as 'text 3'")
+    verdict: str
+    right: bool = Field(description="cited and gold")
+    where: str = Field(description="document and page, empty where the dataset does not say")
+    words: str
+    picture: str | None = Field(description="data URL")
+
+
+class ShownQuestion(Record):
+    """One question with its answer."""
+
+    id: str
+    question: str
+    scores: str
+    gold: str
+    gold_answer: str | None
+    cited: str
+    response: str | None = Field(description="None where only quotes were retrieved")
+    cut: int = Field(description="characters of the response that are left out")
+    at_hand: bool = Field(description="whether the quotes are known in words, not by number alone")
+    quotes: tuple[ShownQuote, ...]
+
+
+class Ends(Record):
+    """The questions at both ends of a run, by one figure."""
+
+    worst: tuple[ShownQuestion, ...]
+    best: tuple[ShownQuestion, ...]
+    errors: tuple[str, ...] = Field(description="why answers failed, with how many did; most frequent first")
+
+
+def ends_of(run: RunReport, figure: str | None, pictures: PictureReader) -> Ends:
+    """Of equal questions, those with more gold quotes come first. Answers that failed are at neither end."""
+    questions = run.scores.questions
+    errors = Counter(question.error for question in questions if question.error is not None)
+    told = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
+    if figure is None:
+        return Ends(worst=(), best=(), errors=told)
+    counted = [(value, one) for one in questions if one.error is None and (value := one.row.get(figure)) is not None]
+    ranked = sorted(counted, key=lambda each: (each[0], -_gold(each[1])))
+    number = min(SHOWN, -(-len(ranked) // 2))
+    worst = ranked[:number]
+    best = sorted(ranked[number:], key=lambda each: (-each[0], -_gold(each[1])))[:SHOWN]
+    shown = [tuple(_shown(run, question, figure, pictures) for _, question in end) for end in (worst, best)]
+    return Ends(worst=shown[0], best=shown[1], errors=told)
+
+
+def _score(figure: str, question: ScoredQuestion) -> str:
+    sign = " %" if unit(figure).name == "%" else ""
+    return f"{label(figure)} {written(figure, question.row[figure])}{sign}"
+
+
+def _gold(question: ScoredQuestion) -> float:
+    return question.row.get("overall.gold") or 0.0
+
+
+def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: PictureReader) -> ShownQuestion:
+    example, prediction = run.examples[question.example], run.predictions[question.example]
+    marks: Marks = "published" if run.scores.marks == "published" else "own"
+    gold = gold_of(prediction, example)
+    response = answer_of(prediction.response or "", marks).strip()
+    cited = _cited(prediction, marks)
+    right = None if gold is None else _gold_places(gold)
+    figures = [name for name in (figure, "judge.average") if question.row.get(name) is not None]
+    return ShownQuestion(
+        id=example.id,
+        question=example.query.text,
+        scores=", ".join(_score(name, question) for name in figures),
+        gold="unknown" if gold is None or right is None else _told(gold, right),
+        gold_answer=example.reference.answer or example.reference.short_answer,
+        cited=_listed(cited, "none"),
+        response=None if prediction.response is None else response[:LONGEST],
+        cut=max(0, len(response) - LONGEST),
+        at_hand=(prediction.context or example.context) is not None,
+        quotes=tuple(_quotes(prediction, example, right=right, cited=cited, pictures=pictures)),
+    )
+
+
+def _cited(prediction: Prediction, marks: Marks) -> list[Place]:
+    found = citations(prediction.response or "", marks)
+    return [(kind, n) for kind in KINDS for n in sorted(found.text if kind == "text" else found.image)]
+
+
+def _gold_places(gold: Gold) -> list[Place]:
+    named = [(place[1], int(place[2])) for name in gold.places() if (place := _PLACE.fullmatch(name))]
+    return [(kind, n) for kind in KINDS for n in sorted(n for of, n in named if of == kind)]
+
+
+def _listed(places: Sequence[Place], otherwise: str) -> str:
+    return ", ".join(f"{kind} {number}" for kind, number in places) or otherwise
+
+
+def _told(gold: Gold, right: Sequence[Place]) -> str:
+    """The places of gold, and how much of it stands nowhere in what the model was given."""
+    lost = len(gold.kinds) - len(set(gold.places().values()))
+    return _listed(right, "none") + (f"; {lost} more that the model was not given" if lost else "")
+
+
+def _quotes(
+    prediction: Prediction,
+    example: Example,
+    *,
+    right: Sequence[Place] | None,
+    cited: Sequence[Place],
+    pictures: PictureReader,
+) -> list[ShownQuote]:
+    """Those of the context that are cited or gold; none where the quotes themselves are not at hand."""
+    context = prediction.context or example.context
+    if context is None:
+        return []
+    both = {*(right or ()), *cited}
+    places = [(kind, n) for kind in KINDS for n in sorted(n for of, n in both if of == kind)]
+    return [_quote(place, context.quote(*place), _verdict(place, right, cited), pictures) for place in places]
+
+
+def _verdict(place: Place, right: Sequence[Place] | None, cited: Sequence[Place]) -> str:
+    if right is None:
+        return "cited"
+    if place in right:
+        return RIGHT if place in cited else "gold, not cited"
+    return "cited, not gold"
+
+
+def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureReader) -> ShownQuote:
+    words = "" if quote is None else quote.words()
+    return ShownQuote(
+        name=f"{place[0]} {place[1]}",
+        verdict="cited, but there is no such quote" if quote is None else verdict,
+        right=verdict == RIGHT,
+        where="" if quote is None or not quote.document else f"{quote.document}, page {quote.page_label}",
+        words=words[:LONGEST],
+        picture=None if quote is None else pictures(quote.image),
+    )

@@ -1,0 +1,203 @@
+"""A report in sections, each with what a stranger must know to read its tables and plots."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+from quoteweave.evaluation.breakdowns import BY_POSITION
+from quoteweave.evaluation.report.drawing import Plot
+from quoteweave.evaluation.report.gather import Report
+from quoteweave.evaluation.report.plots import (
+    INTERVAL,
+    breakdown_plot,
+    judge_plot,
+    positions_plot,
+    selection_plot,
+    tokens_plot,
+)
+from quoteweave.evaluation.report.tables import (
+    OVERVIEW,
+    Table,
+    conventions_table,
+    counts_table,
+    difference_tables,
+    every_figure_table,
+    runs_table,
+    undefined_table,
+)
+from quoteweave.evaluation.report.wording import ANSWERS, JUDGE, RETRIEVAL, SELECTION
+
+T = TypeVar("T")
+
+_CONVENTION = {
+    "strict": "A run's answers that failed, and judgements that cannot be read, are left out of every figure and "
+    "counted (the strict convention).",
+    "published": "A run's answers that failed count as empty answers, and what is missing of a judgement as 0 (the "
+    "published convention, by which MMDocRAG's figures were made).",
+}
+_MARKS = {
+    "published": "Citations are the marks [1] and (image1) alone, as in MMDocRAG's published figures.",
+    "own": "Citations are the marks [1], [1, 2], [1-3] and (image1); published figures read [1] and (image1) alone, "
+    "and are not comparable.",
+}
+
+
+class Section(Record):
+    """One part of the report."""
+
+    id: str
+    heading: str
+    says: tuple[str, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    tables: tuple[Table, ...] = ()
+    folded: tuple[Table, ...] = Field(default=(), description="tables for those who look for more")
+    notes: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="run to sentences")
+
+
+def sections(report: Report) -> list[Section]:
+    """Those that have something to show, most general first. Raises MissingExtra without matplotlib."""
+    every = (_overview, _selection, _retrieval, _answers, _costs, _differences, _groups, _positions, _counting)
+    return [made for make in every if (made := make(report)) is not None]
+
+
+def _overview(report: Report) -> Section:
+    several = len(report.runs) > 1
+    first = report.first
+    says = [
+        f"{_runs(len(report.runs))} on {first.dataset}. {_CONVENTION[first.convention]} {_MARKS[first.marks]}",
+        f"Below each figure stands its 95 % interval: a bootstrap in which {first.clusters}s are drawn again and again."
+        + (" The best of each column is bold; how sure that is, the differences tell." if several else ""),
+    ]
+    return Section(
+        id="overview",
+        heading="Overview",
+        says=tuple(says),
+        tables=_there([runs_table(report, "All runs", OVERVIEW)]),
+    )
+
+
+def _runs(number: int) -> str:
+    return "One run" if number == 1 else f"{number} runs"
+
+
+def _selection(report: Report) -> Section | None:
+    table = runs_table(report, "Precision, recall and F1", SELECTION)
+    if table is None:
+        return None
+    says = (
+        "Each question comes with quotes, texts and images, of which some are gold: they hold the evidence. "
+        "Precision (P) is the share of the cited quotes that are gold, recall (R) the share of the gold quotes that "
+        "are cited, F1 their harmonic mean. Image and text figures are over all questions together; overall is the "
+        "mean over questions, of both kinds as one.",
+    )
+    return Section(
+        id="citations",
+        heading="Which quotes are cited",
+        says=says,
+        plots=_there([selection_plot(report)]),
+        tables=(table,),
+    )
+
+
+def _answers(report: Report) -> Section | None:
+    tables = _there(
+        [
+            runs_table(report, "Scores of a judge, 0 to 5", JUDGE),
+            runs_table(report, "Compared with the gold answer, length and tokens", ANSWERS),
+        ]
+    )
+    if not tables:
+        return None
+    says = {
+        "judge.average": "A judge is a chat model that read question, quotes and answer.",
+        "rouge_l.f1": "ROUGE-L, BLEU and token F1 compare an answer's words with those of the gold answer; where that "
+        "is a few words, long answers score low whatever they say.",
+    }
+    return Section(
+        id="answers",
+        heading="How good the answers are",
+        says=tuple(says[name] for name in report.known(says)),
+        tables=tables,
+    )
+
+
+def _retrieval(report: Report) -> Section | None:
+    table = runs_table(report, "Rankings, pages and boxes", RETRIEVAL)
+    if table is None:
+        return None
+    says = (
+        "Of what a retriever found, before anything was answered. Recall@k is the share of the gold evidence among "
+        "the first k, of quotes, of pages, or of the area of boxes; precision@k the share of the first k that is gold. "
+        "nDCG, MAP and MRR are the higher, the earlier gold stands.",
+    )
+    return Section(id="retrieval", heading="What was retrieved", says=says, tables=(table,))
+
+
+def _costs(report: Report) -> Section | None:
+    plots = _there([tokens_plot(report), judge_plot(report)])
+    return Section(id="trade-offs", heading="Length, answers and citations", plots=plots) if plots else None
+
+
+def _differences(report: Report) -> Section | None:
+    tables = tuple(difference_tables(report.comparisons))
+    if not tables:
+        return None
+    says = (
+        f"Each run less the first, {report.first.name}, over the questions that count in both; + means better than "
+        "it. p is how often a difference at least as large would come of chance alone, were the two runs "
+        "interchangeable (a permutation test). Of many comparisons some come out small by chance: p (Holm) is "
+        "corrected for all in these tables. Below 0.05 is commonly called significant. Left out are questions that "
+        "count in only one of the two, or in which the figure is undefined.",
+    )
+    return Section(id="differences", heading="Do the runs differ?", says=says, tables=tables)
+
+
+def _groups(report: Report) -> Section | None:
+    plots = _there([breakdown_plot(report, name) for name in report.breakdowns if name != BY_POSITION])
+    if not plots:
+        return None
+    says = (
+        "The same figure over groups of questions. A question with several kinds of evidence counts in each; one whose "
+        "group the dataset does not tell, in none.",
+        "Each panel is a run, each bar a group; the dashed line is the run's figure over all questions. Groups of few "
+        f"questions have long intervals; the tables say how many there are (n). {INTERVAL}",
+    )
+    return Section(id="groups", heading="Kinds of questions", says=says, plots=plots)
+
+
+def _positions(report: Report) -> Section | None:
+    plots = _there([positions_plot(report)])
+    says = (
+        "Recall is the share of the gold quotes that are cited, here by where they stand in what the model was "
+        "given: the first, the second, and so on, among the text quotes and among the image quotes.",
+    )
+    return Section(id="positions", heading="Place in the context", says=says, plots=plots) if plots else None
+
+
+def _counting(report: Report) -> Section:
+    conventions = conventions_table(report)
+    says = [
+        "A figure that cannot be computed for a question, such as the precision of an answer that cites nothing, is "
+        "undefined there; the question is left out of that figure and counted."
+    ]
+    if conventions is not None:
+        says.append(
+            "Answers that failed, citations and gold that are missing, and judgements that cannot be read can be "
+            "counted in two ways. Strict leaves them out: no answer is no wrong answer. Published counts them as "
+            "empty answers and 0, so that figures can be put beside those that papers print. Where the two differ, "
+            "both stand here."
+        )
+    return Section(
+        id="counting",
+        heading="How it was counted",
+        says=tuple(says),
+        tables=_there([counts_table(report), conventions, undefined_table(report)]),
+        folded=(every_figure_table(report),),
+        notes={run.name: run.scores.notes for run in report.runs if run.scores.notes},
+    )
+
+
+def _there(parts: Iterable[T | None]) -> tuple[T, ...]:
+    return tuple(part for part in parts if part is not None)

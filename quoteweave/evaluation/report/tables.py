@@ -1,0 +1,206 @@
+"""The tables of a report, as they are shown: one row a run or a group, the best value of each column or row marked."""
+
+from collections.abc import Mapping, Sequence
+
+from quoteweave.core.records import Record
+from quoteweave.evaluation.breakdowns import BY_POSITION
+from quoteweave.evaluation.comparison import Comparison
+from quoteweave.evaluation.report.gather import Report, RunReport
+from quoteweave.evaluation.report.wording import (
+    LABELS,
+    UNDEFINED,
+    best,
+    breakdown_label,
+    group_label,
+    interval,
+    label,
+    ordered,
+    unit,
+    with_unit,
+    written,
+)
+from quoteweave.evaluation.rounding import half_up
+from quoteweave.evaluation.scored_files import HEADLINE
+from quoteweave.evaluation.scores import Estimate
+
+_OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
+_COST = ("tokens.output", "usd")
+_RETRIEVED = ("page_recall@1", "page_recall@5", "recall@10", "ndcg@10", "mrr")
+OVERVIEW = (*_OVERVIEW, *_RETRIEVED, *_COST)
+
+
+class Cell(Record):
+    """One value, with its interval or a remark below it."""
+
+    text: str
+    detail: str = ""
+    best: bool = False
+
+
+class Table(Record):
+    """Rows begin with what they are of; all other columns are numbers."""
+
+    title: str
+    head: tuple[str, ...]
+    units: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def runs_table(report: Report, title: str, names: Mapping[str, str] | Sequence[str]) -> Table | None:
+    """A row for each run, a column for each of the named figures that a run has; None where there are none."""
+    known = report.known(names)
+    if not known:
+        return None
+    tops = {name: best(name, [run.value(name) for run in report.runs]) for name in known}
+    headings = [names[name] if isinstance(names, Mapping) else label(name) for name in known]
+    return Table(
+        title=title,
+        head=("run", *headings),
+        units=("", *(unit(name).name for name in known)),
+        rows=tuple(
+            (Cell(text=run.name), *(_cell(name, run.scores.figures.get(name), tops[name]) for name in known))
+            for run in report.runs
+        ),
+    )
+
+
+def breakdown_table(report: Report, breakdown: str) -> Table | None:
+    """A row for each group, a column for each run, of the main figure; None where no run has groups of that kind."""
+    figure = "recall" if breakdown == BY_POSITION else report.main
+    groups = groups_of(report, breakdown)
+    if figure is None or not groups:
+        return None
+    rows = []
+    for group in groups:
+        found = [run.scores.breakdowns.get(breakdown, {}).get(group, {}).get(figure) for run in report.runs]
+        top = best(figure, [None if estimate is None else estimate.value for estimate in found])
+        most = max((estimate.n for estimate in found if estimate is not None), default=0)
+        cells = (_cell(figure, estimate, top) for estimate in found)
+        rows.append((Cell(text=group_label(group)), Cell(text=str(most)), *cells))
+    return Table(
+        title=f"{with_unit(figure)}, by {breakdown_label(breakdown)}",
+        head=(breakdown_label(breakdown), "n", *(run.name for run in report.runs)),
+        rows=tuple(rows),
+    )
+
+
+def groups_of(report: Report, breakdown: str) -> list[str]:
+    """The groups of any run."""
+    return ordered(group for run in report.runs for group in run.scores.breakdowns.get(breakdown, {}))
+
+
+def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:
+    """One for each figure, with a row for each later run."""
+    head = ("run", "first run", "this run", "difference", "p", "p (Holm)", "n", "left out")
+    return [
+        Table(
+            title=with_unit(figure),
+            head=head,
+            rows=tuple(_difference(one) for one in comparisons if one.figure == figure),
+        )
+        for figure in dict.fromkeys(one.figure for one in comparisons)
+    ]
+
+
+def _difference(one: Comparison) -> tuple[Cell, ...]:
+    sign = "+" if one.difference is not None and one.difference > 0 else ""
+    bounds = interval(one.figure, Estimate(value=one.difference, low=one.low, high=one.high, n=one.n))
+    return (
+        Cell(text=one.first),
+        Cell(text=written(one.figure, one.second_value)),
+        Cell(text=written(one.figure, one.first_value)),
+        Cell(text=sign + written(one.figure, one.difference), detail=bounds),
+        Cell(text=_p(one.p)),
+        Cell(text=_p(one.p_holm)),
+        Cell(text=str(one.n)),
+        Cell(text=str(one.left_out)),
+    )
+
+
+def conventions_table(report: Report) -> Table | None:
+    """A row for each run, a column for each figure, that the two conventions tell differently; None without any."""
+    apart = {run.name: [name for name in HEADLINE if _both(run, name)] for run in report.runs}
+    names = [name for name in HEADLINE if any(name in found for found in apart.values())]
+    if not names:
+        return None
+    return Table(
+        title=f"By the {report.first.convention} convention, and below by the {report.runs[0].other.convention} one",
+        head=("run", *map(label, names)),
+        units=("", *(unit(name).name for name in names)),
+        rows=tuple(
+            (Cell(text=run.name), *(_both(run, name) or Cell(text="same") for name in names))
+            for run in report.runs
+            if apart[run.name]
+        ),
+    )
+
+
+def _both(run: RunReport, name: str) -> Cell | None:
+    """The figure by the two conventions; None where it is the same, of the same questions."""
+    here, there = run.scores.figures.get(name), run.other.figures.get(name)
+    told = [(UNDEFINED, 0) if found is None else (written(name, found.value), found.n) for found in (here, there)]
+    if told[0] == told[1]:
+        return None
+    first, second = (f"{value} (n = {n})" for value, n in told)
+    return Cell(text=first, detail=second)
+
+
+def counts_table(report: Report) -> Table:
+    """What of each run counts, and what does not."""
+    head = ("run", "answers", "of which failed", "questions without answer", "marks that name no quote")
+    return Table(title="What was counted", head=head, rows=tuple(map(_counts, report.runs)))
+
+
+def _counts(run: RunReport) -> tuple[Cell, ...]:
+    strays = int(sum(question.row.get("out_of_range") or 0 for question in run.scores.questions))
+    numbers = (len(run.scores.questions), run.scores.failed, run.scores.missing, strays)
+    return (Cell(text=run.name), *(Cell(text=str(number)) for number in numbers))
+
+
+def every_figure_table(report: Report) -> Table:
+    """A row for each figure that any run has, by its full name."""
+    names = dict.fromkeys(name for run in report.runs for name in run.scores.figures)
+    return Table(
+        title="Every figure by its full name, in its unit",
+        head=("figure", *(run.name for run in report.runs)),
+        rows=tuple(
+            (
+                Cell(text=name, detail=unit(name).name),
+                *(_cell(name, run.scores.figures.get(name), None) for run in report.runs),
+            )
+            for name in names
+        ),
+    )
+
+
+def undefined_table(report: Report) -> Table | None:
+    """For each figure that some question leaves undefined, how many do; only figures that the report shows."""
+    names = [name for name in report.known(LABELS) if any(_undefined(run, name) for run in report.runs)]
+    if not names:
+        return None
+    return Table(
+        title="Questions where a figure is undefined, and which it leaves out",
+        head=("figure", *(run.name for run in report.runs)),
+        rows=tuple(
+            (Cell(text=label(name), detail=name), *(Cell(text=str(_undefined(run, name))) for run in report.runs))
+            for name in names
+        ),
+    )
+
+
+def _undefined(run: RunReport, name: str) -> int:
+    estimate = run.scores.figures.get(name)
+    return 0 if estimate is None else estimate.undefined
+
+
+def _cell(figure: str, estimate: Estimate | None, top: str | None) -> Cell:
+    if estimate is None or estimate.value is None:
+        return Cell(text=UNDEFINED)
+    text = written(figure, estimate.value)
+    return Cell(text=text, detail=interval(figure, estimate), best=text == top)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return UNDEFINED
+    return "< 0.001" if value < 0.001 else half_up(value, 3)

@@ -1,0 +1,146 @@
+"""What a report is made of: runs scored alike, their differences, and the tables that people see."""
+
+from pathlib import Path
+
+import pytest
+from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions, quick
+
+from quoteweave.core.errors import UsageError
+from quoteweave.evaluation.metrics.expense import Price
+from quoteweave.evaluation.report.gather import Report, gather, run_names
+from quoteweave.evaluation.report.sections import sections
+from quoteweave.evaluation.report.tables import (
+    OVERVIEW,
+    Table,
+    breakdown_table,
+    conventions_table,
+    counts_table,
+    difference_tables,
+    groups_of,
+    runs_table,
+    undefined_table,
+)
+from quoteweave.evaluation.report.wording import SELECTION
+from quoteweave.evaluation.scored_files import Sources
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return gathered(tmp_path_factory.mktemp("two"), {"poor.jsonl": POOR, "good.jsonl": GOOD})
+
+
+def columns(table: Table | None) -> dict[str, list[str]]:
+    """Heading to what stands below it."""
+    assert table is not None
+    return {name: [row[at].text for row in table.rows] for at, name in enumerate(table.head)}
+
+
+def test_figures_are_those_of_each_run(two: Report) -> None:
+    found = columns(runs_table(two, "", SELECTION))
+    assert found["run"] == ["poor", "good"]
+    # Poor: F1 of 2/3, 0 and 1; of 3 gold images one is cited, of 2 gold texts one, and 1 of 2 cited texts is gold.
+    assert found["overall F1"] == ["55.6", "100.0"]
+    assert (found["image R"], found["image P"]) == (["33.3", "100.0"], ["100.0", "100.0"])
+    assert (found["text R"], found["text P"]) == (["50.0", "100.0"], ["50.0", "100.0"])
+    assert two.main == "overall.f1"
+
+
+def test_the_best_of_a_column_is_marked_where_more_is_better(two: Report) -> None:
+    table = runs_table(two, "", OVERVIEW)
+    assert table is not None
+    marked = {name: [row[at].best for row in table.rows] for at, name in enumerate(table.head)}
+    assert marked["overall F1"] == [False, True]
+    assert marked["tokens out"] == [False, False]
+
+
+def test_one_run_has_no_best_and_no_differences(tmp_path: Path) -> None:
+    one = gathered(tmp_path, {"one.jsonl": GOOD})
+    table = runs_table(one, "", OVERVIEW)
+    assert table is not None
+    assert not any(cell.best for row in table.rows for cell in row)
+    assert difference_tables(one.comparisons) == []
+    assert "differences" not in [part.id for part in sections(one)]
+
+
+def test_differences_are_of_later_runs_less_the_first_corrected_over_all(two: Report) -> None:
+    assert [(one.first, one.second, one.figure) for one in two.comparisons] == [
+        ("good", "poor", name) for name in ("overall.f1", "image.f1.pooled", "text.f1.pooled")
+    ]
+    assert two.comparisons[0].difference == pytest.approx(1 - 5 / 9)
+    smallest = min(one.p or 0 for one in two.comparisons)
+    assert min(one.p_holm or 0 for one in two.comparisons) == pytest.approx(min(1, 3 * smallest))
+    assert columns(difference_tables(two.comparisons)[0])["difference"] == ["+44.4"]
+
+
+def test_what_is_worse_has_a_minus_and_bounds_that_can_be_read(tmp_path: Path) -> None:
+    report = gathered(tmp_path, {"good.jsonl": GOOD, "poor.jsonl": POOR})
+    (cell,) = [row[3] for row in difference_tables(report.comparisons)[0].rows]
+    assert cell.text == "−44.4"
+    low, high = cell.detail.split(" to ")
+    assert low.startswith("−")
+    assert "-" not in low + high
+
+
+def test_groups_show_the_main_figure(two: Report) -> None:
+    found = columns(breakdown_table(two, "domain"))
+    assert found["domain"] == [HOSTILE, "News"]
+    assert (found["n"], found["poor"]) == (["1", "2"], ["100.0", "33.3"])
+    assert columns(breakdown_table(two, "gold_images"))["number of gold images"] == ["one"]
+    assert columns(breakdown_table(two, "position"))["poor"] == ["100.0", "0.0", "50.0", "0.0"]
+    assert groups_of(two, "position") == ["text1", "text2", "image1", "image2"]
+
+
+def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path: Path) -> None:
+    report = gathered(tmp_path, {"a.jsonl": {"q0": GOOD["q0"], "q1": None}}, partial=True)
+    assert columns(counts_table(report)) == {
+        "run": ["a"],
+        "answers": ["2"],
+        "of which failed": ["1"],
+        "questions without answer": ["1"],
+        "marks that name no quote": ["0"],
+    }
+    table = conventions_table(report)
+    found = columns(table)
+    assert found["overall F1"] == ["100.0 (n = 1)"]
+    assert table is not None
+    assert table.rows[0][table.head.index("overall F1")].detail == "50.0 (n = 2)"
+    assert any("1 predictions are errors" in note for note in report.first.notes)
+    assert not any("convention," in note for note in report.first.notes)
+
+
+def test_conventions_that_agree_are_not_told_apart(two: Report) -> None:
+    assert conventions_table(two) is None or "overall F1" not in columns(conventions_table(two))
+
+
+def test_undefined_figures_are_counted(tmp_path: Path) -> None:
+    report = gathered(tmp_path, {"a.jsonl": {**GOOD, "q2": "I do not know."}})
+    found = columns(undefined_table(report))
+    assert dict(zip(found["figure"], found["a"], strict=True))["overall P"] == "1"
+
+
+def test_judgements_and_prices_join_the_overview(tmp_path: Path) -> None:
+    sources = Sources(
+        run=answers(tmp_path / "a.jsonl", GOOD),
+        dataset="mmdocrag-20",
+        references=questions(tmp_path),
+        judgements=judgements(tmp_path / "j.jsonl", {"q0": 5, "q1": 4, "q2": 3}),
+    )
+    report = gather([sources], intervals=quick, prices=lambda _: Price(input=1, output=10))
+    found = columns(runs_table(report, "", OVERVIEW))
+    assert (found["judge's average"], found["US dollars"]) == (["4.00"], ["0.0020"])
+
+
+def test_names_lose_what_they_share() -> None:
+    assert run_names([Path("x/gpt_a_quotes20.jsonl.gz"), Path("x/qwen_b_quotes20.jsonl")]) == ["gpt_a", "qwen_b"]
+    assert run_names([Path("a_20.jsonl")]) == ["a_20"]
+    assert run_names([Path("one/run"), Path("two/run")]) == ["one/run", "two/run"]
+    assert run_names([Path("a_x_20.jsonl"), Path("x_20.jsonl")]) == ["a_x", "x"]
+    assert run_names([Path("a_20"), Path("20")]) == ["a_20", "20"]
+
+
+def test_no_run_and_a_run_named_twice_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="at least one"):
+        gather([])
+    source = Sources(run=tmp_path / "a.jsonl", dataset="mmdocrag-20")
+    with pytest.raises(UsageError, match="twice"):
+        gather([source, source])
