@@ -95,7 +95,7 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
 def _drop(collection: "Collection", specs: list[str]) -> None:
     from quoteweave.core.errors import UsageError
     from quoteweave.index.manifests import manifest_of
-    from quoteweave.index.vector_store import drop_index
+    from quoteweave.index.synchronise import drop_index
 
     states = [(state, manifest_of(state)) for state in collection.indexes()]
     found = [state for state, manifest in states if manifest is not None and manifest.spec in specs]

@@ -7,7 +7,7 @@ from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import survey
 from quoteweave.index.manifests import building_command, manifest_of, read_manifest
 from quoteweave.index.records import IndexState, Manifest
-from quoteweave.index.vector_store import synchronise
+from quoteweave.index.synchronise import synchronise
 from quoteweave.index.writer import Writer
 
 

@@ -1,16 +1,4 @@
-"""Indexes of vectors, made from the shards of a collection and kept in step with it.
-
-A quote's row is never used again, so the rows in an index say what it holds: those that are gone are taken out, shards
-whose rows are missing are added. That may be repeated after a kill at any moment, and no encoder is needed but where
-shards are missing.
-"""
-
-from collections.abc import Collection as Container
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""An encoder's vectors over a collection: made where they are missing, indexed, and opened to be searched."""
 
 from pydantic import Field
 
@@ -21,27 +9,13 @@ from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import Embedded, EmbedProgress, embed
-from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
-from quoteweave.index.opened import (
-    OpenedIndex,
-    closing,
-    explained,
-    open_generation,
-    open_if_whole,
-    open_planned,
-)
+from quoteweave.index.manifests import building_command, manifest_of
+from quoteweave.index.opened import OpenedIndex, explained, open_generation
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
 from quoteweave.index.seen import DimensionChanged, Unreadable
-from quoteweave.index.shards import StoredVectors
-from quoteweave.index.vectors import Shard, VectorIndex
-from quoteweave.index.views import Unit, item_rows
+from quoteweave.index.synchronise import drop_index, synchronise
+from quoteweave.index.views import Unit
 from quoteweave.index.writer import Writer
-
-if TYPE_CHECKING:
-    from quoteweave.index.vectors import Rows
-
-# The kind whose items lie outside of its generation, which only points to them.
-_OUTSIDE = "milvus"
 
 
 class IndexReport(Record):
@@ -170,127 +144,3 @@ class VectorStore:
             f"the index {spec} was built with other settings ({changed}); go back to them, or build the index anew "
             f"with: {command} --replace"
         )
-
-
-def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
-    """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
-    manifest = manifest_of(state)
-    if manifest is not None and manifest.kind == _OUTSIDE and manifest.dimension:
-        index = open_if_whole(collection, manifest, manifest.dimension, state.folder)
-        try:
-            getattr(index, "drop", lambda: None)()
-        finally:
-            closing(index)()
-    writer.drop_index(state.fingerprint)
-
-
-def synchronise(
-    collection: Collection,
-    writer: Writer,
-    plan: IndexPlan,
-    stored: Mapping[str, StoredVectors],
-    *,
-    fresh: Container[str] = (),
-    complete: bool = True,
-) -> Manifest:
-    """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
-
-    `fresh` are documents whose vectors were made anew. Unless `complete`, the index stays behind its collection. Raises
-    what `open_index` and `Writer.publish` raise.
-    """
-    state = collection.index_state(plan.fingerprint)
-    items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
-    held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
-    before = _before(collection, plan, state, stored)
-    try:
-        known = before.manifest.documents if before.manifest is not None else {}
-        renewed = {name for name, vectors in stored.items() if name in fresh or known.get(name) != vectors.key}
-        changed = _change(collection, before, stored, held, renewed)
-        manifest = Manifest.model_validate(
-            {
-                **plan.model_dump(include=set(IndexPlan.model_fields)),
-                "dimension": before.dimension,
-                "count": sum(len(rows) for rows in held.values()),
-                "skipped": sum(len(items[name]) - len(rows) for name, rows in held.items()),
-                "documents": {name: vectors.key for name, vectors in stored.items()},
-            }
-        )
-        if changed or manifest != before.manifest:
-            revision = collection.revision() if complete else state.revision if state is not None else 0
-            build = partial(_write, before.index, manifest)
-            writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
-        elif complete:
-            writer.advance(plan.fingerprint, collection.revision())
-    finally:
-        closing(before.index)()
-    return manifest
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """An index as it is before a change."""
-
-    dimension: int
-    manifest: Manifest | None
-    index: VectorIndex | None
-
-
-def _before(
-    collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
-) -> _Before:
-    """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
-    manifest = manifest_of(state)
-    said = manifest.dimension if manifest is not None else 0
-    dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), said)
-    if not dimension:
-        return _Before(0, manifest, None)
-    index = (
-        open_if_whole(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
-    )
-    if index is None:  # what is in it is in the shards too
-        return _Before(dimension, None, open_planned(collection, plan, dimension))
-    return _Before(dimension, manifest, index)
-
-
-def _change(
-    collection: Collection,
-    before: _Before,
-    stored: Mapping[str, StoredVectors],
-    held: "Mapping[str, Rows]",
-    renewed: Container[str],
-) -> bool:
-    """Takes out what is gone or renewed, adds what is missing; whether there was any of it."""
-    import numpy as np
-
-    if before.index is None:
-        return False
-    present = before.index.rows
-    kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, present)}
-    staying = [rows for name, rows in held.items() if name in kept]
-    gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
-    if len(gone):
-        before.index.remove(gone)
-    added = [name for name, rows in held.items() if name not in kept and len(rows)]
-    for name in added:
-        before.index.add(_shard(collection, name, stored[name], held[name]))
-    return bool(len(gone) or added)
-
-
-def _all_within(rows: "Rows", present: "Rows") -> bool:
-    """Whether all rows are among those present; both are ascending."""
-    import numpy as np
-
-    at = np.searchsorted(present, rows)
-    return not len(rows) or bool(at[-1] < len(present) and (present[at] == rows).all())
-
-
-def _shard(collection: Collection, name: str, vectors: StoredVectors, rows: "Rows") -> Shard:
-    quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
-    lengths = vectors.lengths[vectors.lengths > 0]
-    return Shard(name, vectors.path, vectors.offset, vectors.dtype, vectors.dimension, rows, quotes, lengths)
-
-
-def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
-    if index is not None:
-        index.save(folder)
-    (folder / MANIFEST).write_text(manifest.model_dump_json(), "utf-8")

@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from made_collections import made_quote, make_collection, put
@@ -22,9 +23,13 @@ from quoteweave.core.protocols import Setting
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
 from quoteweave.index.manifests import manifest_of
-from quoteweave.index.vector_store import IndexReport, VectorStore, drop_index, make_plan
+from quoteweave.index.synchronise import drop_index
+from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
 from quoteweave.index.vectors import Shard
 from quoteweave.testing import FakeEncoder
+
+if TYPE_CHECKING:
+    from quoteweave.index.vectors import Rows
 
 PORT = {"a.txt": ["grain", "timber"], "b.txt": ["coal", "salt", ""]}
 
@@ -271,6 +276,10 @@ class Outside(PlainIndex):
         self.closed = False
         self.opened.append(self)
 
+    def add(self, shard: Shard) -> None:
+        self.remove(shard.rows)  # of the same rows, the new items replace the old ones
+        super().add(shard)
+
     def save(self, folder: Path) -> None:
         (folder / "pointer").write_text(self.name)
 
@@ -327,6 +336,41 @@ def test_a_run_that_ended_between_the_database_and_the_catalogue_is_mended(
     build(store)
     assert sorted(found(store, "wool")) == ["coal", "hemp", "salt", "tin", "wool"]
     assert len(outside.databases["database 0"]) == 5
+
+
+@pytest.mark.parametrize("moment", range(1, 6))
+def test_nothing_is_missing_from_a_database_while_it_changes_nor_after_a_kill(
+    port: Collection, tmp_path: Path, outside: type[Outside], monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    store = store_of(port, FakeEncoder(), "milvus")
+    build(store)
+    add(port, tmp_path, "c.txt", "wool")
+    with port.writer() as writer:
+        writer.remove("a.txt")
+    for path in (port.root / "vectors").rglob("*.npz"):
+        path.write_bytes(path.read_bytes()[:-9])  # all is made anew
+    left, add_whole, remove_whole = iter(range(1, moment)), Outside.add, PlainIndex.remove
+
+    def add_or_die(index: Outside, shard: Shard) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        add_whole(index, shard)
+
+    def remove_or_die(index: Outside, rows: "Rows") -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        remove_whole(index, rows)
+
+    monkeypatch.setattr(Outside, "add", add_or_die)
+    monkeypatch.setattr(Outside, "remove", remove_or_die)
+    with suppress(KeyboardInterrupt):
+        build(store)
+    assert {"coal", "salt"} <= set(found(store, "salt")), "what was found before and is still there"
+    monkeypatch.setattr(Outside, "add", add_whole)
+    monkeypatch.setattr(Outside, "remove", remove_whole)
+    build(store)
+    assert sorted(found(store, "wool")) == ["coal", "salt", "wool"]
+    assert len(outside.databases["database 0"]) == 3
 
 
 def test_a_database_that_lost_the_index_gets_it_again(port: Collection, outside: type[Outside]) -> None:
