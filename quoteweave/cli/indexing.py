@@ -64,9 +64,13 @@ def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:
         return
     from quoteweave.index.faiss import FaissIndex
     from quoteweave.index.faiss_recall import suggestion
+    from quoteweave.retrievers.spec import parse_spec
 
-    index = retriever.store.current().index
-    line = suggestion(index, collection, retriever.store.plan) if isinstance(index, FaissIndex) else None
+    index, plan = retriever.store.current().index, retriever.store.plan
+    if not isinstance(index, FaissIndex):
+        return
+    spec = parse_spec(plan.spec)
+    line = suggestion(index, collection, plan, spec_of=lambda kind: str(spec.model_copy(update={"kind": kind})))
     if line is not None:
         tell(f"note: {line}")
 

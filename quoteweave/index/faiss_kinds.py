@@ -79,6 +79,8 @@ def keep(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
         numbers = np.cumsum(kept) - 1
         for number in range(index.nlist):
             size = index.invlists.list_size(number)
+            if not size:  # its ids are nowhere
+                continue
             ids = faiss.rev_swig_ptr(index.invlists.get_ids(number), size)
             ids[:] = numbers[ids]
     return index

@@ -1,6 +1,7 @@
 """What the faster kinds of index would find of what exact search finds, measured on one's own vectors."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from quoteweave.index.records import IndexPlan
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
+    from quoteweave.index.vectors import Scores
 
 FIRST = 10
 QUESTIONS = 200
@@ -27,7 +29,7 @@ class Recall:
 
     kind: str
     recall: float
-    """Share of the first ten of exact search that are among its first ten."""
+    """Share of its first ten that score at least as high as the tenth of exact search, of which many may be equal."""
     seconds: float
     """Median time of one question."""
     items: int
@@ -73,16 +75,33 @@ def recall_of(kind: str, vectors: "Matrix") -> Recall | None:
         index = FaissIndex(made, vectors.shape[1])
         index.add_vectors(np.arange(items), shuffled[:items])
         index.settle()
-        found.append([set(one.rows.tolist()) for one in index.search(queries, FIRST)])
-    shared = sum(len(right & others) for right, others in zip(*found, strict=True))
+        firsts = zip(queries, index.search(queries, FIRST), strict=True)
+        found.append([_scores(shuffled[one.rows], query) for query, one in firsts])
+    shared = sum(int((others >= right.min()).sum()) for right, others in zip(*found, strict=True))
     return Recall(kind, shared / (FIRST * QUESTIONS), _seconds(index, queries), items)
 
 
-def suggestion(index: FaissIndex, collection: Collection, plan: IndexPlan, *, slow_s: float = SLOW_S) -> str | None:
+def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
+    """Exact, since some kinds round theirs; rounded then, so that equal vectors have equal scores."""
+    import numpy as np
+
+    scores: Scores = np.einsum("nd,d->n", vectors.astype(np.float64), query[0].astype(np.float64)).astype(np.float32)
+    return scores
+
+
+def suggestion(
+    index: FaissIndex,
+    collection: Collection,
+    plan: IndexPlan,
+    *,
+    spec_of: Callable[[str], str],
+    slow_s: float = SLOW_S,
+) -> str | None:
     """A line that names a faster kind, with its recall on a sample of the vectors, where a flat search is slow.
 
-    `index` is flat, and made after that plan. None where one question takes up to `slow_s` seconds, which three
-    searches tell; where it takes longer, measuring takes about 10 s.
+    `index` is flat, and made after that plan; `spec_of` gives the spec of the same retriever with an index of a kind.
+    None where one question takes up to `slow_s` seconds, which three searches tell; where it takes longer, measuring
+    takes about 10 s.
     """
     sample = stored_sample(collection, plan)
     took = _seconds(index, [query[None] for query in sample[:3]])
@@ -93,7 +112,7 @@ def suggestion(index: FaissIndex, collection: Collection, plan: IndexPlan, *, sl
     best = max(measured, key=lambda one: one.recall)
     kinds = ", ".join(f"{one.kind} finds {100 * one.recall:.0f} % in {one.seconds:.2g} s" for one in measured)
     told = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
-    return f"a flat search takes {took:.2g} s; {told}: {building_command(collection.root, f'{plan.spec}@{best.kind}')}"
+    return f"a flat search takes {took:.2g} s; {told}: {building_command(collection.root, spec_of(best.kind))}"
 
 
 def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:

@@ -5,8 +5,10 @@ that even equal vectors get unequal scores. So it only names candidates here, a 
 are then computed in double precision, and where rounding could have kept a vector out, more candidates are asked for.
 """
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.index.faiss_kinds import CHUNK, library
@@ -30,6 +32,53 @@ EFFORT = 128  # HNSW: candidates on the way
 COMPARED = 64  # HNSW: vectors compared for each of them, the price of leaping through memory included
 PROBES = 64  # IVF: lists looked through
 
+# What FAISS keeps of a GPU is for one thread at a time, for searches too.
+_GPU = Lock()
+
+
+class GpuCopy:
+    """A copy of a flat index on the GPUs that FAISS sees, made by the first search; for any number of threads.
+
+    What a GPU does has been tried with stand-ins for it only: copying, searching, and running out of memory.
+    """
+
+    def __init__(self) -> None:
+        self._copy: Any = None
+        self._tried = False
+
+    def search(self, index: Any, queries: "Matrix", wanted: int) -> "Named | None":
+        """The best `wanted` of the copy of `index`; None where there is no GPU or no room on it, or the index not flat.
+
+        Where the search fails there, a RuntimeWarning says so, and the copy is given up for good.
+        """
+        faiss = library()
+        if not isinstance(index, faiss.IndexFlat) or not faiss.get_num_gpus():
+            return None
+        with _GPU:
+            if not self._tried:
+                self._tried, self._copy = True, _copied(index)
+            if self._copy is None:
+                return None
+            try:
+                scores, positions = self._copy.search(queries, wanted)
+            except RuntimeError as error:
+                self._copy, reason = None, str(error)
+            else:
+                return scores, positions
+        warnings.warn(
+            f"a search on the GPU failed ({reason}); this index is searched on the processor from now on",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _copied(index: Any) -> Any:
+    try:
+        return library().index_cpu_to_all_gpus(index)
+    except RuntimeError:
+        return None
+
 
 @dataclass(frozen=True)
 class Stock:
@@ -40,6 +89,7 @@ class Stock:
     """(positions,) the row of each; -1 where it was removed."""
     longest: float
     """Length that no vector exceeds."""
+    gpu: GpuCopy = field(default_factory=GpuCopy, init=False)
 
     def positions(self, rows: "Rows") -> "Positions":
         """Where those of the rows are that are there, ascending."""
@@ -59,17 +109,6 @@ class Stock:
 
         order = np.argsort(self.rows)
         return order, self.rows[order]
-
-    @cached_property
-    def on_gpu(self) -> Any:
-        """A copy of a flat index on the GPUs; None where FAISS sees none, or they have no room for it."""
-        faiss = library()
-        if not isinstance(self.index, faiss.IndexFlat) or not faiss.get_num_gpus():
-            return None
-        try:
-            return faiss.index_cpu_to_all_gpus(self.index)
-        except RuntimeError:
-            return None
 
 
 def search(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
@@ -160,8 +199,9 @@ def _nearest(stock: Stock, queries: "Matrix", wanted: int, within: "Positions | 
     """The best `wanted` as FAISS adds up, best first."""
     faiss, index = library(), _store(stock.index)
     flat = isinstance(index, faiss.IndexFlat)
-    if within is None and wanted <= MOST_ON_A_GPU and stock.on_gpu is not None:
-        scores, positions = stock.on_gpu.search(queries, wanted)
+    named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MOST_ON_A_GPU else None
+    if named is not None:
+        scores, positions = named
     elif len(queries) <= (FEW if flat else FEW_BY_HALVES):
         # Where there is a selector, FAISS never multiplies matrices.
         selector = faiss.IDSelectorAll() if within is None else _selector(index, within)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from quoteweave.core.protocols import Matrix
-    from quoteweave.index.vectors import Rows
+    from quoteweave.index.vectors import Rows, Scores
 
 FIRST = 10
 QUESTIONS = 32
@@ -28,7 +28,7 @@ class Recall:
 
     kind: str
     recall: float
-    """Share of the first ten of exact search that are among its first ten."""
+    """Share of its first ten that score at least as high as the tenth of exact search, of which many may be equal."""
     items: int
     """How many it was measured on."""
     item_bytes: float
@@ -59,7 +59,9 @@ def recall_of(kind: str, index: MultiVectorIndex) -> Recall | None:
     exact, other = (_index_of(made, index, places) for made in ("exact", kind))
     queries = dict(_questions(index, np.sort(chance.permutation(places)[:QUESTIONS]), chance))
     shared = sum(
-        len(right & found) for right, found in zip(_first(exact, queries), _first(other, queries), strict=True)
+        # Of equal scores one may be rounded otherwise than the other.
+        int(((found >= right.min()) | np.isclose(found, right.min())).sum())
+        for right, found in zip(_first(exact, queries), _first(other, queries), strict=True)
     )
     return Recall(
         kind=kind,
@@ -94,10 +96,10 @@ def _questions(
         yield row, vectors[first : first + QUESTION_VECTORS]
 
 
-def _first(index: MultiVectorIndex, queries: "dict[int, Matrix]") -> list[set[int]]:
-    """The first rows for each question, without the item that asks."""
+def _first(index: MultiVectorIndex, queries: "dict[int, Matrix]") -> "list[Scores]":
+    """The first scores for each question, without the item that asks."""
     found = index.search(list(queries.values()), FIRST + 1)
-    return [set(one.rows[one.rows != row][:FIRST].tolist()) for row, one in zip(queries, found, strict=True)]
+    return [one.scores[one.rows != row][:FIRST] for row, one in zip(queries, found, strict=True)]
 
 
 def _saved_bytes(index: MultiVectorIndex) -> int:

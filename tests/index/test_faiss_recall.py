@@ -27,6 +27,10 @@ def clustered(number: int) -> Matrix:
     return made
 
 
+def spec_of(kind: str) -> str:
+    return f"bge@{kind}@page"
+
+
 def index_of(vectors: Matrix) -> FaissIndex:
     index = FaissIndex("flat", vectors.shape[1])
     index.add_vectors(np.arange(len(vectors)), vectors)
@@ -62,6 +66,19 @@ def test_of_too_few_vectors_recall_is_not_told(kind: str, vectors: int, measured
     assert (recall_of(kind, clustered(vectors)) is not None) == measured
 
 
+@pytest.mark.parametrize(("kind", "number"), [("fp16", 300), ("hnsw", ENOUGH), ("ivfpq", ENOUGH)])
+def test_where_all_vectors_are_equal_what_is_found_is_as_good(kind: str, number: int) -> None:
+    told = recall_of(kind, np.zeros((number, 4), np.float32))
+    assert told is not None
+    assert (told.recall, told.items) == (1, number - 200)
+
+
+@pytest.mark.parametrize("kind", ["fp16", "hnsw", "ivfpq"])
+@pytest.mark.parametrize("shape", [(0, 0), (3, 16)])
+def test_of_three_vectors_or_none_there_is_nothing_to_tell(kind: str, shape: tuple[int, int]) -> None:
+    assert recall_of(kind, np.zeros(shape, np.float32)) is None
+
+
 def test_recall_is_told_in_one_line() -> None:
     said = "hnsw finds 98.4 % of the first 10 of exact search in 0.0012 s (measured on 11,800 of your own)"
     assert str(Recall("hnsw", 0.984, 0.0012, 11_800)) == said
@@ -87,16 +104,16 @@ def test_a_faster_kind_is_suggested_where_a_flat_search_is_slow(tmp_path: Path) 
     vectors = clustered(ENOUGH)
     index = index_of(vectors)
     with stored(tmp_path / "my quotes", vectors) as collection:
-        assert suggestion(index, collection, PLAN, slow_s=60) is None
-        line = suggestion(index, collection, PLAN, slow_s=0)
+        assert suggestion(index, collection, PLAN, spec_of=spec_of, slow_s=60) is None
+        line = suggestion(index, collection, PLAN, spec_of=spec_of, slow_s=0)
         assert line is not None
         assert f"(measured on {ENOUGH - 200:,} of your own)" in line
         assert "hnsw finds 9" in line or "hnsw finds 100 %" in line
-        assert line.endswith(f": quoteweave index bge@page@hnsw -c '{collection.root}'")
+        assert line.endswith(f": quoteweave index bge@hnsw@page -c '{collection.root}'")
 
 
 @pytest.mark.parametrize("number", [0, 100])
 def test_for_few_vectors_nothing_is_suggested(number: int, tmp_path: Path) -> None:
     vectors = clustered(number)
     with stored(tmp_path, vectors) as collection:
-        assert suggestion(index_of(vectors), collection, PLAN, slow_s=0) is None
+        assert suggestion(index_of(vectors), collection, PLAN, spec_of=spec_of, slow_s=0) is None

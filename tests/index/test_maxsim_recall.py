@@ -4,6 +4,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pytest
 from made_shards import made_shard, topics
 
@@ -40,6 +41,20 @@ def test_it_is_high_where_the_kind_fits(kind: str, tmp_path: Path) -> None:
     assert told.recall > 0.9
     assert told.vector_bytes == 128 * mean(LENGTHS)
     assert told.item_bytes == pytest.approx(BYTES[kind], rel=0.05)
+
+
+@pytest.mark.parametrize("kind", OF_MANY[1:])
+@pytest.mark.parametrize("items", [3, 150, 300])
+def test_where_all_items_are_equal_what_is_found_is_as_good(kind: str, items: int, tmp_path: Path) -> None:
+    index = MultiVectorIndex("exact", 64)
+    index.add(made_shard(tmp_path / "zero.bin", {row: np.zeros((3, 64), np.float32) for row in range(items)}))
+    told = recall_of(kind, index)
+    assert (None if told is None else told.recall) == (1 if index_narrows(kind, items) else None)
+
+
+def index_narrows(kind: str, items: int) -> bool:
+    """Whether the best 11 are looked for among fewer than all items: 15 times as many, or 10 where compressed."""
+    return items > 11 * (15 if kind == "two-stage" else 10)
 
 
 def test_it_falls_with_the_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

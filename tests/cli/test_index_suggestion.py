@@ -1,0 +1,40 @@
+"""The faster index that is suggested after a slow flat search is one that the command can build."""
+
+import re
+import shlex
+from functools import partial
+from pathlib import Path
+
+import pytest
+from made_collections import make_collection
+
+from quoteweave.cli import indexing
+from quoteweave.index import faiss_recall
+from quoteweave.index.faiss_recall import Recall, suggestion
+from quoteweave.retrievers.spec import parse_spec
+from quoteweave.retrievers.vector import VectorRetriever
+from quoteweave.testing import FakeEncoder
+
+
+@pytest.mark.parametrize(
+    ("spec", "suggested"),
+    [
+        ("fake", "fake@hnsw"),
+        ("fake@flat", "fake@hnsw"),
+        ("fake@page@flat", "fake@hnsw@page"),
+        ("fake=/my models/a@b@flat@float16", "fake=/my models/a@b@hnsw@float16"),
+    ],
+)
+def test_the_kind_takes_the_place_of_the_one_there_was(
+    spec: str, suggested: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(faiss_recall, "suggestion", partial(suggestion, slow_s=-1))
+    monkeypatch.setattr(faiss_recall, "recall_of", lambda kind, _: Recall(kind, kind == "hnsw", 0.001, 2))
+    with make_collection(tmp_path, {"a.txt": ["grain", "coal"]}) as collection:
+        retriever = VectorRetriever(collection, FakeEncoder(), spec=parse_spec(spec))
+        retriever.refresh()
+        indexing._suggest(collection, retriever)
+    told = re.search(r"quoteweave index .*", " ".join(capsys.readouterr().err.splitlines()))
+    assert told is not None
+    assert shlex.split(told[0])[:5] == ["quoteweave", "index", suggested, "-c", str(collection.root)]
+    assert str(parse_spec(suggested)) == suggested
