@@ -21,12 +21,19 @@
     ├── EndpointError          a model's HTTP endpoint failed
     │   ├── EndpointUnreachable no answer at that address
     │   ├── EndpointRefused    it answered with an error that a retry will not mend
+    │   │   └── InputsRefused  some inputs it takes in no form; the others it took
     │   └── EndpointBadResponse it answered something that is no completion
     └── DatasetError           a dataset, run or references file cannot be read; names file, line and field
 
 Each message says what happened, to which file or field, and what to do. Programming mistakes raise Python's own
 exceptions (`ValueError`, `TypeError`).
 """
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
 
 
 class QuoteweaveError(Exception):
@@ -124,6 +131,20 @@ class EndpointRefused(EndpointError):
         super().__init__(message)
         self.status = status
         """The HTTP status; None where a model declined."""
+
+
+class InputsRefused(EndpointRefused):
+    """The endpoint takes some inputs in no form; the others it took."""
+
+    def __init__(self, refused: Mapping[int, str], matrices: "Sequence[Matrix]") -> None:
+        super().__init__(next(iter(refused.values())))
+        self.refused = refused
+        """Why, by number of the input."""
+        self.matrices = matrices
+        """What was made of the others, in their order."""
+
+    def __reduce__(self) -> "tuple[type[InputsRefused], tuple[Mapping[int, str], Sequence[Matrix]]]":
+        return type(self), (self.refused, self.matrices)
 
 
 class EndpointBadResponse(EndpointError):

@@ -1,8 +1,9 @@
 """Embedding models behind an OpenAI-compatible `/v1/embeddings`: OpenAI itself, and local servers such as vLLM."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -45,11 +46,13 @@ class Embeddings:
     """What an endpoint made of some texts."""
 
     vectors: "Matrix"
-    """(texts, dimension) float32, in the order of the texts, of the length that the endpoint gave them."""
+    """(texts not refused, dimension) float32, in their order, of the length that the endpoint gave them."""
     tokens: int | None
     """How many tokens it read; None where it does not say."""
     cut: Mapping[int, int] = field(default_factory=dict)
     """Texts that were too long for it, by number, and how many characters of each it read."""
+    refused: Mapping[int, EndpointRefused] = field(default_factory=dict)
+    """Texts that it takes in no form, by number."""
 
 
 class EmbeddingsClient:
@@ -60,7 +63,7 @@ class EmbeddingsClient:
 
     A request that the endpoint finds fault with (400, 413, 422) is sent again in halves, down to the text at fault, and
     that is cut by halves, down to 200 characters: endpoints refuse texts of more tokens than their model reads, and do
-    not say how many characters these are.
+    not say how many characters these are. A text refused even so is left out, if the endpoint takes others.
     """
 
     def __init__(  # noqa: PLR0913 - one more than the limit, each a plain setting of the endpoint with a default
@@ -87,24 +90,27 @@ class EmbeddingsClient:
         return openai_address(self.model, self._base_url, self._api_key)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """A vector for each text, in order.
+        """A vector for each text, in order. Raises what `embed_some` does, and EndpointRefused for a text refused."""
+        embedded = await self.embed_some(texts)
+        for refusal in embedded.refused.values():
+            raise refusal
+        return embedded
+
+    async def embed_some(self, texts: Sequence[str]) -> Embeddings:
+        """A vector for each text, in order, but for those that the endpoint refuses however short.
 
         Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
-        server does not answer or fails on its side (5xx), EndpointRefused when it turns a request down (4xx), and
-        EndpointBadResponse when what it sends is not one finite vector for each text.
+        server does not answer or fails on its side (5xx), EndpointRefused when it turns down whatever it is sent (4xx),
+        and EndpointBadResponse when what it sends is not one finite vector for each text.
         """
         import numpy as np
 
         connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
-        sent, cut, gate = list(texts), dict[int, int](), asyncio.Semaphore(AT_ONCE)
-
-        async def taken(batch: range) -> list[tuple[range, Embeddings]]:
-            async with gate:
-                return await self._taken(connection, sent, batch, cut)
-
+        halving = _Halving(texts, partial(self._batch, connection))
         try:
             async with connection, asyncio.TaskGroup() as tasks:
-                started = [tasks.create_task(taken(batch)) for batch in _batches(texts, self._batch_size)]
+                batches = _batches(texts, self._batch_size)
+                started = [tasks.create_task(halving.embedded(batch)) for batch in batches]
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         parts = [part for task in started for part in task.result()]
@@ -116,25 +122,9 @@ class EmbeddingsClient:
                 )
         vectors = [part.vectors for _, part in parts] or [np.empty((0, self.dimensions or 0), dtype=np.float32)]
         tokens = [part.tokens for _, part in parts if part.tokens is not None]
-        return Embeddings(np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None, cut)
-
-    async def _taken(
-        self, connection: Connection, texts: list[str], batch: range, cut: dict[int, int]
-    ) -> list[tuple[range, Embeddings]]:
-        """The batch, or parts of it; texts that had to be cut are cut in `texts`, and `cut` says to what length."""
-        try:
-            return [(batch, await self._batch(connection, texts, batch))]
-        except EndpointRefused as refused:
-            longest = max(len(texts[i]) for i in batch)
-            if refused.status not in _TOO_MUCH or (len(batch) == 1 and longest <= _SHORTEST):
-                raise
-        if len(batch) == 1:
-            cut[batch[0]] = max(_SHORTEST, longest // 2)
-            texts[batch[0]] = texts[batch[0]][: cut[batch[0]]]
-            return await self._taken(connection, texts, batch, cut)
-        middle = len(batch) // 2
-        halves = [await self._taken(connection, texts, half, cut) for half in (batch[:middle], batch[middle:])]
-        return [part for half in halves for part in half]
+        return Embeddings(
+            np.concatenate(vectors), sum(tokens) if len(tokens) == len(parts) else None, halving.cut, halving.refused
+        )
 
     async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
         # Not every server knows base64, which the SDK's own method asks for.
@@ -172,6 +162,54 @@ class EmbeddingsClient:
             text = names[int(np.argmin(finite))]
             raise connection.wrong(f"numbers that are not finite (NaN or infinite) for {text}")
         return vectors
+
+
+class _Halving:
+    """The texts of one call: what is refused is sent again in halves, and one text alone shorter and shorter."""
+
+    def __init__(self, texts: Sequence[str], send: Callable[[Sequence[str], range], Awaitable[Embeddings]]) -> None:
+        self.cut: dict[int, int] = {}
+        self.refused: dict[int, EndpointRefused] = {}
+        self._texts = list(texts)
+        self._send = send
+        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._takes_some = False
+
+    async def embedded(self, batch: range) -> list[tuple[range, Embeddings]]:
+        """The parts of that batch, in order. Raises EndpointRefused where other texts would fare no better."""
+        try:
+            return [(batch, await self._sent(self._texts, batch))]
+        except EndpointRefused as error:
+            if error.status not in _TOO_MUCH:
+                raise
+            refusal = error
+        if len(batch) > 1:
+            middle = len(batch) // 2
+            return [*await self.embedded(batch[:middle]), *await self.embedded(batch[middle:])]
+        (number,) = batch
+        text = self._texts[number]
+        if len(text) > _SHORTEST:
+            self.cut[number] = max(_SHORTEST, len(text) // 2)
+            self._texts[number] = text[: self.cut[number]]
+            return await self.embedded(batch)
+        await self._check_it_takes_any(refusal)
+        self.cut.pop(number, None)
+        self.refused[number] = refusal
+        return []
+
+    async def _sent(self, texts: Sequence[str], batch: range) -> Embeddings:
+        async with self._gate:
+            part = await self._send(texts, batch)
+        self._takes_some = True
+        return part
+
+    async def _check_it_takes_any(self, refusal: EndpointRefused) -> None:
+        """Raises that refusal unless the endpoint takes something, so that the text is at fault and not the request."""
+        if not self._takes_some:
+            try:
+                await self._sent(["-"], range(1))
+            except EndpointRefused:
+                raise refusal from None
 
 
 def _named(texts: Sequence[str], number: int) -> str:

@@ -4,12 +4,12 @@ Documents share what an encoder gets at once, and a document's shard is stored a
 is encoded; until then its parts are, so that a killed run goes on from what the encoder got last.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from quoteweave.core.errors import StorageError
+from quoteweave.core.errors import InputsRefused, StorageError
 from quoteweave.core.protocols import Encoder, Pictures
 from quoteweave.core.records import Filter
 from quoteweave.index.collection import Collection
@@ -121,8 +121,9 @@ def embed(
 ) -> Embedded:
     """Encodes what is missing. What can be loaded at once is bounded, and so is memory, whatever the collection holds.
 
-    A picture that cannot be had is left out of its document's shard. Raises ModelFailed for what are no vectors, or
-    not of the dimension of those that are there, and what the encoder raises; documents that were done stay done.
+    A picture that cannot be had is left out of its document's shard, and so is a text that an endpoint refuses. Raises
+    ModelFailed for what are no vectors, or not of the dimension of those that are there, and what the encoder raises;
+    documents that were done stay done.
     """
     found, progress = survey(collection, writer, plan, pictures), progress or EmbedProgress()
     unreadable = _tried_again(collection, plan, found, pictures) if pictures is not None else []
@@ -202,27 +203,37 @@ class _Run:
     def encode(self, chunk: Sequence[_Task]) -> None:
         """Encodes these views, and stores the documents that are done with them."""
         views = [(task, loaded(task.view)) for task in chunk]
-        self.done.unreadable += [content for _, content in views if isinstance(content, Unreadable)]
         seen = [(task, content) for task, content in views if not isinstance(content, Unreadable)]
-        matrices = self._vectors([task for task, _ in seen], [content for _, content in seen])
-        made = iter(matrices)
+        made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
         for task, content in views:
-            task.pending.add(None if isinstance(content, Unreadable) else next(made))
+            result = content if isinstance(content, Unreadable) else next(made)
+            if isinstance(result, Unreadable):
+                self.done.unreadable.append(result)
+                task.pending.add(None)
+            else:
+                self.done.encoded += 1
+                task.pending.add(result)
             if task.pending.whole:
                 self._store(task.pending)
         if not chunk[-1].pending.whole:
             chunk[-1].pending.store_part(self._collection, self._writer, self._plan)
-        self.done.encoded += len(seen)
 
-    def _vectors(self, tasks: Sequence[_Task], contents: "Sequence[str | Image]") -> "list[np.ndarray[Any, Any]]":
+    def _vectors(
+        self, tasks: Sequence[_Task], contents: "Sequence[str | Image]"
+    ) -> "list[np.ndarray[Any, Any] | Unreadable]":
         import numpy as np
 
         if not contents:
             return []
-        what = [f"quote {task.view.quote.id}" for task in tasks]
-        matrices = self._encoder.encode_views(cast("Sequence[str]", contents))
+        refused: Mapping[int, str] = {}
+        try:
+            matrices = self._encoder.encode_views(cast("Sequence[str]", contents))
+        except InputsRefused as error:
+            refused, matrices = error.refused, list(error.matrices)
+        what = [f"quote {task.view.quote.id}" for number, task in enumerate(tasks) if number not in refused]
         check_vectors(self._plan.name, matrices, what, many=self._plan.many)
-        self._dimension = self._dimension or matrices[0].shape[1]
+        if matrices:
+            self._dimension = self._dimension or matrices[0].shape[1]
         for matrix, item in zip(matrices, what, strict=True):
             if matrix.shape[1] != self._dimension:
                 command = building_command(self._collection.root, self._plan.spec)
@@ -235,7 +246,13 @@ class _Run:
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]
         # Half precision cannot hold what is beyond 65,504.
         check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], many=True)
-        return stored
+        given = iter(stored)
+        return [
+            Unreadable(quote=task.view.quote.id, reason=f"quote {task.view.quote.id}: {refused[number]}")
+            if number in refused
+            else next(given)
+            for number, task in enumerate(tasks)
+        ]
 
     def _store(self, pending: PendingShard) -> None:
         """Stores the vectors, and ties them to those documents of which no more could be seen before."""

@@ -17,7 +17,7 @@ class DimensionChanged(ModelFailed):
 
 
 class Unreadable(Record):
-    """A quote whose picture cannot be had."""
+    """A quote whose picture cannot be had, or whose text its endpoint refuses."""
 
     quote: str
     reason: str

@@ -24,7 +24,9 @@ class IndexReport(Record):
     items: int = Field(description="quotes or pages in the index")
     encoded: int = Field(description="views that were encoded for it now")
     skipped: int = Field(description="quotes or pages left out: without words or picture, or with a damaged picture")
-    unreadable: tuple[Unreadable, ...] = Field(default=(), description="pictures that could not be had just now")
+    unreadable: tuple[Unreadable, ...] = Field(
+        default=(), description="pictures that could not be had just now, and texts refused"
+    )
 
 
 def make_plan(

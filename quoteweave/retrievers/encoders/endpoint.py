@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.protocols import Setting
 from quoteweave.endpoints.embeddings import EmbeddingsClient
 from quoteweave.endpoints.http import beginning
@@ -66,16 +67,26 @@ class EndpointEncoder:
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (1, dimension) for each question. Raises EndpointError, or UsageError when no endpoint is set."""
-        return self._encode([self._query_prefix + text for text in texts])
+        matrices, refused = self._encode([self._query_prefix + text for text in texts])
+        for refusal in refused.values():
+            raise refusal
+        return matrices
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
-        """A matrix (1, dimension) for each text. Raises EndpointError, or UsageError when no endpoint is set."""
-        return self._encode([self._passage_prefix + str(text) for text in views])
+        """A matrix (1, dimension) for each text.
 
-    def _encode(self, texts: Sequence[str]) -> "list[Matrix]":
+        Raises InputsRefused where the endpoint takes some in no form, EndpointError, or UsageError when none is set.
+        """
+        matrices, refused = self._encode([self._passage_prefix + str(text) for text in views])
+        if refused:
+            raise InputsRefused({number: str(refusal) for number, refusal in refused.items()}, matrices)
+        return matrices
+
+    def _encode(self, texts: Sequence[str]) -> "tuple[list[Matrix], Mapping[int, EndpointRefused]]":
+        """Matrices of the texts that were taken, in order, and why the others were not."""
         import numpy as np
 
-        embedded = wait_for(self._client.embed([text[: self._max_characters] for text in texts]))
+        embedded = wait_for(self._client.embed_some([text[: self._max_characters] for text in texts]))
         self.tokens += embedded.tokens or 0
         if embedded.cut and self._tell is not None:
             number, length = next(iter(embedded.cut.items()))
@@ -85,4 +96,4 @@ class EndpointEncoder:
             self._tell = None
         lengths = np.linalg.norm(embedded.vectors, axis=1, keepdims=True)
         vectors = embedded.vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
-        return [vectors[i : i + 1] for i in range(len(vectors))]
+        return [vectors[i : i + 1] for i in range(len(vectors))], embedded.refused
