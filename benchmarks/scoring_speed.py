@@ -1,9 +1,9 @@
 """How long saved answers take to score, and how much memory: 2,000 answers, as many as MMDocRAG's evaluation asks.
 
-Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; a
-bootstrap of 10,000 resamples; and, where QUOTEWEAVE_DATA (or shared/data beside the repository) holds mmdocrag/, the
-reproduction of all published figures of nine models, as a command, with its memory. The answers are made up, about as
-long as the published ones and with as many marks.
+Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; BLEU and
+ROUGE-L; a bootstrap of 10,000 resamples; and, where QUOTEWEAVE_DATA (or shared/data beside the repository) holds
+mmdocrag/, the reproduction of all published figures of nine models, as a command, with its memory. The answers are made
+up, about as long as the published ones and with as many marks.
 """
 
 import json
@@ -64,7 +64,7 @@ def make_files(folder: Path, answers: int) -> Sources:
     """A file of responses and one of gold quotes."""
     chance = random.Random(5)
     responses = [{"q_id": n, "response": make_answer(chance), "in_tok": 3000, "out_tok": 300} for n in range(answers)]
-    gold = [{"q_id": n, "gold_quotes": make_gold(chance), "answer_short": "x"} for n in range(answers)]
+    gold = [{"q_id": n, "gold_quotes": make_gold(chance), "answer_short": make_answer(chance)} for n in range(answers)]
     for name, rows in (("responses", responses), ("gold", gold)):
         text = "".join(f"{json.dumps(row)}\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
@@ -95,7 +95,7 @@ def selection_steps(sources: Sources, loaded: Loaded) -> list[Step]:
     """Quote selection, and the bootstrap of its figures."""
     named: Sequence[Marks] = ("published", "own")
     by_marks = {marks: sources.model_copy(update={"marks": marks}) for marks in named}
-    metric = QuoteSelection("own")
+    by_words, metric = _of(sources, "bleu", "rouge_l"), QuoteSelection("own")
     pairs: list[tuple[Prediction, Example]] = list(zip(loaded.predictions, loaded.examples, strict=True))
     rows = [metric.row(prediction, example) for prediction, example in pairs]
     clusters = [example.id for example in loaded.examples]
@@ -108,6 +108,12 @@ def selection_steps(sources: Sources, loaded: Loaded) -> list[Step]:
             2.0,
             partial(bootstrap_intervals, metric.figures[:1], rows, clusters),
         ),
+        (
+            "BLEU and ROUGE-L, gold as long as the answers",
+            60.0,
+            partial(score_loaded, loaded, _of(sources, "bleu", "rouge_l")),
+        ),
+        ("every metric that needs no model", None, partial(score_loaded, loaded, _of(sources))),
         ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.figures, rows, clusters)),
     ]
 
@@ -119,6 +125,11 @@ def reproduction() -> Peak | None:
     if not (data / "mmdocrag").is_dir():
         return None
     return run_and_watch([sys.executable, "-m", "quoteweave", "eval", "reproduce", "--data", str(data)])
+
+
+def _of(sources: Sources, *metrics: str) -> Sources:
+    """These metrics, or all of them."""
+    return sources.model_copy(update={"metrics": metrics or None})
 
 
 def _with_intervals(sources: Sources) -> object:

@@ -1,9 +1,13 @@
 """The probe of source identification: how its questions are made, and what counts as right."""
 
+import json
+from pathlib import Path
+
 import pytest
 from made_selection import answered, context, example, quote
 
 from quoteweave.core.examples import Example
+from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.metrics.source_identification import (
     SourceIdentification,
     chosen_letter,
@@ -71,3 +75,22 @@ def test_accuracy() -> None:
     assert [figure.of(rows) for figure in metric.figures] == [0.5, 0.25]
     assert metric.figures[0].undefined(rows) == 1
     assert metric.row(answered("A"), asked()) == {}
+
+
+def test_a_dataset_of_probes_is_made_of_the_benchmarks_file(tmp_path: Path) -> None:
+    row = {
+        "question_id": "q",
+        "question": "What rose?",
+        "question_type": "explanation",
+        "answer": "Calls.",
+        "evidence_keys": ["Figure 2"],
+        "idx_2_text": {"1": "a", "2": "b", "3": "c"},
+        "idx_2_image": {"2": "two.png"},
+        "idx_2_table": {"1": "one.png"},
+    }
+    other = {**row, "question_id": "r", "question_type": "locating"}
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (row, other)))
+    (probe,) = load_dataset("mcitebench-source", path)
+    assert (probe.id, sorted(probe.choices.values())) == ("q:source", ["1", "2", "3", "Figure 2", "Table 1"])
+    assert probe.choices[probe.reference.short_answer or ""] == "Figure 2"

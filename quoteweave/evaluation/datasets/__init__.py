@@ -12,11 +12,13 @@ from quoteweave.evaluation.datasets.mcitebench import load_mcitebench
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
 from quoteweave.evaluation.datasets.questions import load_questions
+from quoteweave.evaluation.metrics.source_identification import source_questions
 
 DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
     "alce": load_alce,
     "beir": load_beir,
     "mcitebench": load_mcitebench,
+    "mcitebench-source": lambda path: source_questions(load_mcitebench(path)),
     "mmdocir": load_mmdocir,
     "mmdocrag-15": partial(load_mmdocrag, quotes=15),
     "mmdocrag-20": partial(load_mmdocrag, quotes=20),

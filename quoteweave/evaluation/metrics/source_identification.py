@@ -7,6 +7,7 @@ options of which one is right; accuracy, overall and by the modality of the righ
 import random
 import re
 import string
+from collections.abc import Iterable
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction, Reference
@@ -39,6 +40,12 @@ def source_question(example: Example, *, seed: int = 0) -> Example | None:
     reference = Reference(answer=right, short_answer=right, relevant=dict.fromkeys(gold, 1))
     choices = dict(zip(LETTERS, names, strict=True))
     return example.model_copy(update={"id": f"{example.id}{SUFFIX}", "choices": choices, "reference": reference})
+
+
+def source_questions(examples: Iterable[Example], *, seed: int = 0) -> list[Example]:
+    """The probes of those examples that one can be made of."""
+    probes = (source_question(example, seed=seed) for example in examples)
+    return [probe for probe in probes if probe is not None]
 
 
 def chosen_letter(answer: str) -> str | None:
