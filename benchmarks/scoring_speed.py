@@ -111,7 +111,7 @@ def selection_steps(sources: Sources, loaded: Loaded) -> list[Step]:
         (
             "BLEU and ROUGE-L, gold as long as the answers",
             60.0,
-            partial(score_loaded, loaded, _of(sources, "bleu", "rouge_l")),
+            partial(score_loaded, loaded, by_words),
         ),
         ("every metric that needs no model", None, partial(score_loaded, loaded, _of(sources))),
         ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.figures, rows, clusters)),

@@ -157,8 +157,8 @@ def _predictions(
     if folder is None:
         return list(_ask(examples, subject, None))
     with open_run(folder, asked) as run:
-        if run.predictions:
-            typer.echo(f"resuming {folder}: {len(run.predictions)} predictions are there", err=True)
+        if len(run):
+            typer.echo(f"resuming {folder}: {len(run)} predictions are there", err=True)
         for prediction in _ask(examples, subject, run):
             run.append(prediction)
         return run.predictions

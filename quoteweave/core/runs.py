@@ -51,26 +51,30 @@ class Run(Record):
 
 
 class RunWriter:
-    """A run folder open for writing; made by `open_run`."""
+    """A run folder open for writing; made by `open_run`. It holds no predictions, so that runs may be of any length."""
 
-    def __init__(self, write: Callable[[BaseModel], None], predictions: dict[Key, Prediction]) -> None:
+    def __init__(self, folder: Path, write: Callable[[BaseModel], None], done: dict[Key, bool]) -> None:
+        self._folder = folder
         self._write = write
-        self._predictions = predictions
+        self._done = done
+
+    def __len__(self) -> int:
+        """How many questions the run holds, failed ones included."""
+        return len(self._done)
 
     @property
     def predictions(self) -> list[Prediction]:
-        """What the run holds so far, one of each question and scope."""
-        return list(self._predictions.values())
+        """What the run holds so far, one of each question and scope, read from its file."""
+        return read_run(self._folder)[1]
 
     def has(self, example: str, scope: Scope) -> bool:
         """Whether that question is done. One that failed is not: resuming asks it again."""
-        prediction = self._predictions.get((example, scope))
-        return prediction is not None and prediction.error is None
+        return self._done.get((example, scope), False)
 
     def append(self, prediction: Prediction) -> None:
         """Writes one line, unbuffered. Raises StorageError when the disk refuses; the lines before it stay whole."""
         self._write(prediction)
-        self._predictions[prediction.example, prediction.scope] = prediction
+        self._done[prediction.example, prediction.scope] = prediction.error is None
 
 
 @contextmanager
@@ -81,16 +85,16 @@ def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
     when the disk refuses.
     """
     path = folder / PREDICTIONS
-    predictions: list[Prediction] = []
+    done: dict[Key, bool] = {}
     if (folder / RUN).exists():
-        there, predictions = read_run(folder)
-        _check_same(folder, there, run)
+        _check_same(folder, _said_of(folder), run)
+        done = {(prediction.example, prediction.scope): prediction.error is None for prediction in _lines(folder)}
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS} without {RUN}; name another folder for the run")
     else:
         _begin(folder, run)
     with appending(path) as write:
-        yield RunWriter(write, {(prediction.example, prediction.scope): prediction for prediction in predictions})
+        yield RunWriter(folder, write, done)
 
 
 def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
@@ -98,16 +102,23 @@ def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
 
     Raises DatasetError, naming file and line, when the folder holds no run or one that cannot be read.
     """
+    predictions = {(prediction.example, prediction.scope): prediction for prediction in _lines(folder)}
+    return _said_of(folder), list(predictions.values())
+
+
+def _said_of(folder: Path) -> Run:
     try:
-        run = Run.model_validate_json((folder / RUN).read_bytes())
+        return Run.model_validate_json((folder / RUN).read_bytes())
     except FileNotFoundError as error:
         raise DatasetError(f"no {RUN} in {folder}; name a folder that a run was written to") from error
     except ValidationError as error:
         raise DatasetError(f"{folder / RUN} is not a run that this version reads: {reason(error)}") from error
+
+
+def _lines(folder: Path) -> Iterator[Prediction]:
     path = folder / PREDICTIONS
-    rows = iter_rows(path, Prediction, drop_cut=True) if path.exists() else ()
-    predictions = {(prediction.example, prediction.scope): prediction for _, prediction in rows}
-    return run, list(predictions.values())
+    if path.exists():
+        yield from (prediction for _, prediction in iter_rows(path, Prediction, drop_cut=True))
 
 
 def _begin(folder: Path, run: Run) -> None:
