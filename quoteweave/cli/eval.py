@@ -13,13 +13,14 @@ import typer
 from quoteweave.cli import (
     eval_citations,
     eval_compare,
+    eval_entailment,
     eval_export,
     eval_judge,
     eval_report_command,
     eval_reproduce,
     eval_score,
 )
-from quoteweave.cli.eval_subject import Subject, ingest_for_eval, open_subject
+from quoteweave.cli.eval_subject import Subject, content_of, ingest_for_eval, open_subject
 from quoteweave.cli.retrieving import (
     DEFAULT,
     BatchSizeOption,
@@ -36,13 +37,13 @@ from quoteweave.cli.search import with_chat_named
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
-    from quoteweave.core.records import Document
     from quoteweave.core.runs import Configuration, Run, RunWriter
     from quoteweave.evaluation.retrieval_report import RetrievalReport
 
 app = typer.Typer(no_args_is_help=True)
 app.command("score", epilog=eval_score.JSON)(eval_score.score)
 app.command("compare", epilog=eval_compare.JSON)(eval_compare.compare)
+app.command("entailment", epilog=eval_entailment.JSON)(eval_entailment.entailment)
 app.command("report", epilog=eval_report_command.JSON)(eval_report_command.report)
 app.command("export", epilog=eval_export.JSON)(eval_export.export)
 app.command("reproduce", epilog=eval_reproduce.JSON)(eval_reproduce.reproduce)
@@ -130,7 +131,7 @@ def retrieval(
         }
         fingerprints = {
             "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
-            "documents": _content(subject.documents),
+            "documents": content_of(subject.documents),
             **subject.indexes,
         }
         asked = Run(configuration=configuration, fingerprints=fingerprints)
@@ -141,12 +142,6 @@ def retrieval(
     _show(report, head, as_json=as_json)
     if unread or report.failed:
         raise typer.Exit(1)
-
-
-def _content(documents: "Sequence[Document]") -> str:
-    """Changes whenever the collection's quotes may have."""
-    state = sorted((document.name, document.content, document.parser) for document in documents)
-    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
 def _predictions(

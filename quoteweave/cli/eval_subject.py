@@ -1,9 +1,10 @@
 """What `quoteweave eval` measures: the documents of a dataset in a collection, and what searches them."""
 
 import hashlib
+import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -75,21 +76,34 @@ def _hash(path: Path) -> str | None:
 @contextmanager
 def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
     """The retriever that is named, over the collection in that folder, its indexes built."""
-    from quoteweave.cli.indexing import Building, build_index
     from quoteweave.index.collection import Collection
-    from quoteweave.retrievers.registry import members
 
     with Collection.open(collection) as opened:
         failures = {failure.name: failure.reason for failure in opened.failures()}
         notes = Counter[str]()
         retriever = _searching(opened, finding, notes)
-        specs = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
-        for spec in specs:
-            build_index(opened, spec, Building(finding, quiet=quiet))
-        yield Subject(retriever, opened.documents(), _fingerprints(opened, specs), failures, notes)
+        specs = build_all(opened, finding, quiet=quiet)
+        yield Subject(retriever, opened.documents(), fingerprints_of(opened, specs), failures, notes)
 
 
-def _fingerprints(collection: "Collection", specs: Sequence[str]) -> dict[str, str]:
+def build_all(collection: "Collection", finding: Finding, *, quiet: bool) -> list[str]:
+    """Builds the index of every retriever that is named; the specs of these."""
+    from quoteweave.cli.indexing import Building, build_index
+    from quoteweave.retrievers.registry import members
+
+    specs = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+    for spec in specs:
+        build_index(collection, spec, Building(finding, quiet=quiet))
+    return specs
+
+
+def content_of(documents: "Sequence[Document]") -> str:
+    """Changes whenever the quotes of these documents may have."""
+    state = sorted((document.name, document.content, document.parser) for document in documents)
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
+
+
+def fingerprints_of(collection: "Collection", specs: Sequence[str]) -> dict[str, str]:
     """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
     from quoteweave.index.manifests import manifest_of
     from quoteweave.retrievers.spec import parse_spec
@@ -101,7 +115,17 @@ def _fingerprints(collection: "Collection", specs: Sequence[str]) -> dict[str, s
 
 def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) -> "Retriever":
     """The retriever, with expansion and reranking where they are asked for. Raises UsageError."""
-    from quoteweave.pipeline.experiment import RememberingExpander, SearchRetriever
+    from quoteweave.pipeline.experiment import SearchRetriever
+
+    retriever, search_in = searches(collection, finding)
+    if not finding.expand and not finding.rerank:
+        return retriever
+    return SearchRetriever(search_in, reranks=bool(finding.rerank), tell=lambda note: notes.update([note]))
+
+
+def searches(collection: "Collection", finding: Finding) -> "tuple[Retriever, Callable[[Filter | None], Search]]":
+    """The retriever, and the search of all steps for a filter; models are loaded once. Raises UsageError."""
+    from quoteweave.pipeline.experiment import RememberingExpander
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.registry import make_fused
     from quoteweave.retrievers.steps import make_expander, make_reranker
@@ -109,8 +133,6 @@ def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) 
     names, means = finding.retrievers or [DEFAULT], means_for(collection, finding)
     # What a retriever sends is told when its index is built.
     retriever = make_fused(names, finding.fusion, collection, replace(means, tell=lambda _: None))
-    if not finding.expand and not finding.rerank:
-        return retriever
     how = finding.expand
     shared = RememberingExpander(make_expander(how, names, collection, means=means)) if how else None
     reranker = make_reranker(finding.rerank, means=means) if finding.rerank else None
@@ -120,4 +142,4 @@ def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) 
         expander = make_expander(how, names, collection, where=where) if how == "rm3" else shared
         return Search(retriever, expander=expander, reranker=reranker)
 
-    return SearchRetriever(search_in, reranks=reranker is not None, tell=lambda note: notes.update([note]))
+    return retriever, search_in

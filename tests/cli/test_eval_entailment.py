@@ -1,0 +1,88 @@
+"""`quoteweave eval entailment` with a T5 that has learnt what entails what, loaded as any checkpoint is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.eval import app
+from quoteweave.core.errors import MissingExtra, ModelNotFound, UsageError
+
+Ask = Callable[..., Result]
+
+LESSONS = [
+    ("the harbour shipped grain", "the harbour shipped grain.", True),
+    ("sales grew in spring", "the harbour shipped grain.", False),
+    ("the harbour shipped grain\nsales grew in spring", "the harbour shipped grain.", True),
+    ("sales grew in spring", "sales fell.", False),
+]
+RESPONSE = "the harbour shipped grain [1][2].\n\nsales fell [2].\n\nso be it."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("transformers")
+    return Path(tiny().make_t5(tmp_path_factory.mktemp("t5") / "true", LESSONS))
+
+
+def tiny() -> Any:
+    import importlib.util
+
+    path = Path(__file__).parents[1] / "generation" / "tiny_entailment.py"
+    spec = importlib.util.spec_from_file_location("tiny_entailment_for_cli", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def ask(tmp_path: Path, model: Path) -> Ask:
+    texts = ["the harbour shipped grain", "sales grew in spring"]
+    row = {"question": "What?", "sample_id": "q", "docs": [{"title": "", "text": text} for text in texts]}
+    (tmp_path / "data.json").write_text(json.dumps([row]))
+    (tmp_path / "run.jsonl").write_text(
+        json.dumps({"q_id": "q", "response": RESPONSE.replace("Sales", "sales")}) + "\n"
+    )
+
+    def invoke(*options: object) -> Result:
+        said = ["entailment", tmp_path / "run.jsonl", "--dataset", "alce", "--references", tmp_path / "data.json"]
+        return CliRunner().invoke(app, [str(part) for part in (*said, "--model", model, *options)])
+
+    return invoke
+
+
+def test_alce_by_a_model_that_is_asked_nothing_twice(ask: Ask, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    value = json.loads(ask("--kept", kept, "--json").stdout)
+    # Of three sentences the first is entailed, by its first citation alone; the second sentence's citation is wrong.
+    assert value["figures"]["alce.recall"]["value"] == pytest.approx(1 / 3)
+    assert value["figures"]["alce.precision"]["value"] == pytest.approx(1 / 3)
+    assert "cvcp.pooled" in value["figures"]
+    assert "aliice.recall" not in value["figures"]
+    assert any("without --parser" in note for note in value["notes"])
+    lines = kept.read_text().splitlines()
+    again = json.loads(ask("--kept", kept, "--json").stdout)
+    assert kept.read_text().splitlines() == lines
+    assert again["figures"] == value["figures"]
+    cut = json.loads(ask("--kept", kept, "--first", 1, "--json").stdout)
+    assert cut["figures"]["alce.first1.precision"]["value"] == pytest.approx(1 / 2)
+    assert "alce.recall" in ask("--kept", kept).stdout
+
+
+def test_what_another_model_said_is_not_mixed_in(ask: Ask, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text(json.dumps({"pair": "0", "entails": True, "model": "another"}) + "\n")
+    result = ask("--kept", kept)
+    assert isinstance(result.exception, UsageError)
+    assert "what another said" in str(result.exception)
+
+
+def test_a_parser_that_is_not_installed_is_named(ask: Ask, tmp_path: Path) -> None:
+    result = ask("--kept", tmp_path / "kept.jsonl", "--parser", "xx_no_such_model")
+    assert isinstance(result.exception, ModelNotFound | MissingExtra)
+    assert "xx_no_such_model" in str(result.exception) or "citations" in str(result.exception)
