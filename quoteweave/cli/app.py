@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, eval, imports, index, manage, models, plan, search, show
+from quoteweave.cli import add, ask, demo, eval, imports, index, manage, models, plan, run, search, show
 from quoteweave.cli.output import printable
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("search", epilog=search.JSON)(search.search)
 app.command("index", epilog=index.JSON)(index.index)
 app.command("plan", epilog=plan.JSON)(plan.plan)
 app.command("models", epilog=models.JSON)(models.models)
+app.command("run", epilog=run.JSON)(run.run)
 app.command("show", epilog=show.JSON)(show.show)
 app.command("list", epilog=manage.LIST_JSON)(manage.list_documents)
 app.command("status", epilog=manage.STATUS_JSON)(manage.status)

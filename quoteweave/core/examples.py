@@ -73,4 +73,5 @@ class Prediction(Record):
     model: str | None = Field(default=None, description="who responded")
     usage: Usage = Usage()
     seconds: float | None = Field(default=None, ge=0, description="from question to answer")
+    cut_quotes: int = Field(default=0, ge=0, description="quotes cut to what the model can read")
     error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")

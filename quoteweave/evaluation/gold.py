@@ -42,7 +42,7 @@ class Gold:
         return {place: item for place, item in placed.items() if item in self.kinds}
 
     def _of(self, quote: Quote) -> Item:
-        return (quote.document, quote.layout_id) if self.by_layout and quote.layout_id is not None else quote.id
+        return item_of(quote) if self.by_layout else quote.id
 
 
 def gold_of(prediction: Prediction, example: Example) -> Gold | None:
@@ -95,4 +95,14 @@ def _kind_by_name(item: str) -> Kind | None:
 
 def _layouts(example: Example) -> dict[Item, Kind | None]:
     """Gold layout elements to their kinds, as far as the dataset tells them."""
-    return {(layout.document, layout.layout_id): layout.kind for layout in example.reference.layouts}
+    return {layout_element(layout.document, layout.layout_id): layout.kind for layout in example.reference.layouts}
+
+
+def item_of(quote: Quote) -> Item:
+    """The layout element that a quote is, or its id where it is none."""
+    return quote.id if quote.layout_id is None else layout_element(quote.document, quote.layout_id)
+
+
+def layout_element(document: str, layout_id: int) -> tuple[str, int]:
+    """A layout element as gold and retrieved quotes both name it: documents are told with `.pdf` or without."""
+    return document.removesuffix(".pdf"), layout_id

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -10,6 +11,9 @@ from pydantic import Field
 from quoteweave.core.protocols import ChatModel, Generator
 from quoteweave.core.records import Record
 from quoteweave.index.collection import Collection
+
+if TYPE_CHECKING:
+    from quoteweave.generation.cited import ImageSource
 
 
 class ModelSettings(Record):
@@ -20,6 +24,8 @@ class ModelSettings(Record):
     api_key: str | None = Field(default=None, repr=False)
     images: bool = Field(default=True, description="send the crops of image quotes, for models that see")
     prompts: Path | None = Field(default=None, description="folder whose prompt files replace ours")
+    temperature: float | None = None
+    max_tokens: int | None = Field(default=None, description="of an answer")
 
     @classmethod
     def from_environment(cls, given: Mapping[str, object]) -> "ModelSettings":
@@ -46,19 +52,36 @@ def make_chat(settings: ModelSettings) -> ChatModel | None:
         return None
     from quoteweave.endpoints.chat import OpenAIChat
 
-    return OpenAIChat(settings.model, base_url=settings.base_url, api_key=settings.api_key)
+    return OpenAIChat(
+        settings.model,
+        base_url=settings.base_url,
+        api_key=settings.api_key,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+    )
 
 
-def make_generator(settings: ModelSettings, collection: Collection) -> Generator:
-    """The extractive generator, or one that asks the named model. Raises UsageError for prompts that cannot be read."""
-    model = make_chat(settings)
+def make_generator(
+    settings: ModelSettings, images: "Collection | ImageSource | None" = None, chat: ChatModel | None = None
+) -> Generator:
+    """The extractive generator, or one that asks `chat`, or else the named model.
+
+    `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
+    that cannot be read.
+    """
+    model = chat or make_chat(settings)
     if model is None:
         from quoteweave.generation.extractive import ExtractiveGenerator
 
         return ExtractiveGenerator()
     from quoteweave.generation.cited import CitedGenerator
 
-    def read(key: str) -> bytes:
+    read = _crops(images) if isinstance(images, Collection) else images
+    return CitedGenerator(model, prompts_folder=settings.prompts, images=read if settings.images else None)
+
+
+def _crops(collection: Collection) -> "ImageSource":
+    def read(key: str, /) -> bytes:
         return collection.images.path(key).read_bytes()
 
-    return CitedGenerator(model, prompts_folder=settings.prompts, images=read if settings.images else None)
+    return read

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.figures import Figure, Row, mean_of
-from quoteweave.evaluation.gold import KINDS, Item, own_gold
+from quoteweave.evaluation.gold import KINDS, Item, item_of, layout_element, own_gold
 
 CUT = ("recall", "precision", "hit_rate", "ndcg")
 
@@ -121,8 +121,8 @@ def judged(prediction: Prediction, example: Example) -> Judged | None:
         quotes = [hit.quote for hit in hits]
         if quotes and all(quote.layout_id is None for quote in quotes):
             return None
-        ranking = [quote.id if quote.layout_id is None else (quote.document, quote.layout_id) for quote in quotes]
-        gold: list[Item] = [(layout.document, layout.layout_id) for layout in reference.layouts]
+        ranking = [item_of(quote) for quote in quotes]
+        gold: list[Item] = [layout_element(layout.document, layout.layout_id) for layout in reference.layouts]
         return Judged(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
     if example.context is not None or any(kinds.values()):  # gold named as `image7` is a place in a context
         return None
@@ -137,4 +137,4 @@ def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
     """As the example's own quotes tell: what was retrieved tells the kinds of gold that was found, and no others."""
     own = (*example.context.texts, *example.context.images) if example.context else ()
     quotes = [hit.quote for hit in own]
-    return {(quote.document, quote.layout_id): quote.kind for quote in quotes if quote.layout_id is not None}
+    return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}

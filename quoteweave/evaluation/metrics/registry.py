@@ -9,6 +9,7 @@ from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.bleu import Bleu
 from quoteweave.evaluation.metrics.box_coverage import BoxCoverage
 from quoteweave.evaluation.metrics.citation_quality import AnswerAccuracy, CitationQuality
+from quoteweave.evaluation.metrics.context_recall import ContextRecall
 from quoteweave.evaluation.metrics.expense import Expense, Prices
 from quoteweave.evaluation.metrics.layout_recall import LayoutRecall
 from quoteweave.evaluation.metrics.pages import PageRecall
@@ -37,6 +38,7 @@ METRICS: Mapping[str, Callable[[Reading], RowMetric]] = {
     "page_recall": lambda _: PageRecall(),
     "box_coverage": lambda _: BoxCoverage(),
     "layout_recall": lambda _: LayoutRecall(),
+    "context_recall": lambda _: ContextRecall(),
     "quote_selection": lambda reading: QuoteSelection(reading.marks, reading.convention),
     "source_selection": lambda reading: SourceSelection(reading.marks, reading.convention),
     "source_identification": lambda _: SourceIdentification(),

@@ -1,0 +1,84 @@
+"""What became of each setting of a run: counted, shown to people, and as a JSON value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from quoteweave.cli.output import print_json, printable
+
+if TYPE_CHECKING:
+    from quoteweave.core.examples import Prediction
+
+MOST_ERRORS = 5  # that are told
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one setting."""
+
+    setting: str
+    run: Path
+    questions: int = 0
+    answered: int = 0
+    abstained: int = 0
+    failed: int = 0
+    cut_quotes: int = 0
+    asked: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    price_usd: float | None = None
+    seconds: float = 0.0
+    errors: list[str] = field(default_factory=list)
+
+
+def count(prediction: "Prediction", outcome: Outcome) -> None:
+    """Counts one prediction of the run."""
+    outcome.questions += 1
+    outcome.cut_quotes += prediction.cut_quotes
+    if prediction.error is not None:
+        outcome.failed += 1
+        outcome.errors.append(f"{prediction.example}: {prediction.error}")
+    elif prediction.answer is not None and prediction.answer.status == "abstained":
+        outcome.abstained += 1
+    else:
+        outcome.answered += 1
+
+
+def show(told: Sequence[Outcome], *, as_json: bool) -> None:
+    """On stdout; what was spent, and reasons of failures, on stderr."""
+    if as_json:
+        print_json([_as_dict(outcome) for outcome in told])
+        return
+    for outcome in told:
+        cut = f", {outcome.cut_quotes} quotes cut to what the model reads" if outcome.cut_quotes else ""
+        typer.echo(
+            printable(
+                f"{outcome.run}: {outcome.questions} questions, {outcome.answered} answered, {outcome.abstained} "
+                f"abstained, {outcome.failed} failed{cut}"
+            )
+        )
+        price = "" if outcome.price_usd is None else f", ${outcome.price_usd:.2f}"
+        typer.echo(f"  {outcome.input_tokens:,} tokens in and {outcome.output_tokens:,} out{price}", err=True)
+        for error in outcome.errors[:MOST_ERRORS]:
+            typer.echo(printable(f"  failed: {error}"), err=True)
+        if len(outcome.errors) > MOST_ERRORS:
+            typer.echo(f"  and {len(outcome.errors) - MOST_ERRORS} others; the same command asks them again", err=True)
+
+
+def _as_dict(outcome: Outcome) -> dict[str, object]:
+    return {
+        "setting": outcome.setting,
+        "run": str(outcome.run),
+        "questions": outcome.questions,
+        "answered": outcome.answered,
+        "abstained": outcome.abstained,
+        "failed": outcome.failed,
+        "cut_quotes": outcome.cut_quotes,
+        "asked": outcome.asked,
+        "tokens": {"input": outcome.input_tokens, "output": outcome.output_tokens},
+        "price_usd": outcome.price_usd,
+        "seconds": outcome.seconds,
+    }

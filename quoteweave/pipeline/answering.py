@@ -1,0 +1,123 @@
+"""Many examples become answers, a few at a time, each written as soon as it is there."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import EndpointError, EndpointUnreachable, MissingExtra, ModelNotFound, UsageError
+from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.protocols import Generator
+from quoteweave.core.records import Filter
+from quoteweave.core.splits import C20, Split
+from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
+from quoteweave.pipeline.fitting import fit
+from quoteweave.pipeline.search import Search
+
+GIVES_UP = 10
+"""Failures of endpoints in a row after which nothing more is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Answers an example over its own quotes, or, with a `search`, over what that finds."""
+
+    generator: Generator
+    search: Callable[[Filter | None], Search] | None = None
+    """The search for a filter, as some expanders look where the question is asked."""
+    split: Split = C20
+    """How many quotes of each kind are searched for."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """The dataset's names of documents to those in the collection."""
+    scope: Scope = "context"
+    arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
+    view: ImageView = "all"
+    window: int | None = None
+    """Tokens that the model can read; quotes are cut to it."""
+    pictures: bool = False
+    """Whether the generator is shown pictures."""
+
+    async def predict(self, example: Example) -> Prediction:
+        """The prediction, which is an error where anything about this example fails.
+
+        Raises EndpointError, and what concerns all examples: ModelNotFound, MissingExtra, UsageError.
+        """
+        started = time.perf_counter()
+        try:
+            context, cut = await self._context(example)
+            answer = await self.generator.answer(example.query, context)
+        except (EndpointError, ModelNotFound, MissingExtra, UsageError):
+            raise
+        except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on
+            return self.failed(example, error)
+        own = self.scope == "context" and context == example.context
+        return Prediction(
+            example=example.id,
+            scope=self.scope,
+            context=None if own else context,
+            response=answer.raw if answer.raw is not None else answer.text,
+            answer=answer,
+            model=answer.model,
+            usage=answer.usage,
+            seconds=time.perf_counter() - started,
+            cut_quotes=cut,
+        )
+
+    def failed(self, example: Example, error: Exception) -> Prediction:
+        """The prediction that says so."""
+        return Prediction(example=example.id, scope=self.scope, error=f"{type(error).__name__}: {error}")
+
+    async def _context(self, example: Example) -> tuple[Context, int]:
+        """What is put before the generator, and how many of its quotes were cut. Raises ValueError without quotes."""
+        if self.search is not None:
+            where = None if self.scope == "collection" else self._own_document(example)
+            context = (await self.search(where).context(example.query, self.split, where=where)).context
+        elif example.context is not None:
+            context = example.context
+        else:
+            raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
+        gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
+        arranged = self.arrangement.of(in_view(context, self.view), example.id, gold)
+        return fit(arranged, self.window, pictures=self.pictures)
+
+    def _own_document(self, example: Example) -> Filter:
+        if example.document is None:
+            raise ValueError("the dataset names no document to search; search the whole collection")
+        name = self.documents.get(example.document)
+        if name is None:
+            raise ValueError(f"the collection has no document {example.document!r}")
+        return Filter(documents=(name,))
+
+
+async def answer_all(
+    examples: Iterable[Example], answerer: Answerer, write: Callable[[Prediction], None], *, concurrency: int = 8
+) -> None:
+    """Asks `concurrency` examples at a time, and hands over each prediction as soon as it is there.
+
+    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row, and what `predict` and `write`
+    raise; what was written stays.
+    """
+    waiting, failures = iter(examples), 0
+
+    async def work() -> None:
+        nonlocal failures
+        for example in waiting:
+            try:
+                prediction, failures = await answerer.predict(example), 0
+            except EndpointError as error:
+                prediction, failures = answerer.failed(example, error), failures + 1
+            write(prediction)
+            if failures >= GIVES_UP:
+                raise EndpointUnreachable(
+                    f"{failures} questions in a row failed, the last one so: {prediction.error} — what was answered is "
+                    "kept; the same command goes on from there"
+                )
+
+    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

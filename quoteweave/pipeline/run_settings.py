@@ -1,0 +1,98 @@
+"""The file that says how questions are answered: one setting, or several to be compared, as in MMDocRAG's Table 7."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.lines import reason
+from quoteweave.core.records import Record
+from quoteweave.core.splits import C15, C20, Split
+from quoteweave.pipeline.arranging import Arrangement, ImageView
+
+SPLITS: Mapping[int, Split] = {15: C15, 20: C20}
+LETTERS = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class RunSetting(Record):
+    """How the questions of a run are answered. What is left out is the default."""
+
+    name: str = Field(default="run", pattern=LETTERS, description="also the name of the run's folder")
+    quotes: Literal["dataset", "retrieved"] = Field(
+        default="retrieved", description="the dataset's own candidate quotes, or what is found in a collection"
+    )
+    size: Literal[15, 20] = Field(default=20, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
+    retriever: tuple[str, ...] = Field(default=("lexical",), min_length=1)
+    fusion: str | None = None
+    expand: str | None = None
+    rerank: str | None = None
+    within: Literal["document", "collection"] = Field(default="document", description="where quotes are retrieved")
+    order: Literal["kept", "shuffled", "gold_at"] = "kept"
+    seed: int = 0
+    place: int | None = Field(default=None, ge=1, description="with gold_at: where the first gold quote stands")
+    view: ImageView = Field(default="all", description="the words that stand for image quotes")
+    model: str | None = Field(default=None, description="the chat model; without one, answers are extracted")
+    base_url: str | None = None
+    images: bool = Field(default=False, description="show the model pictures (multimodal), or words alone")
+    prompts: Path | None = None
+    temperature: float | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    window: int | None = Field(default=None, ge=2000, description="tokens that the model reads; quotes are cut to it")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "RunSetting":
+        self.arrangement  # noqa: B018  # raises where order and place do not fit
+        if self.order == "gold_at" and self.quotes == "retrieved":
+            raise ValueError("order 'gold_at' is for the dataset's own quotes: of retrieved ones it is not known")
+        return self
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order of quotes."""
+        return Arrangement(order=self.order, seed=self.seed, place=self.place)
+
+    @property
+    def split(self) -> Split:
+        """Quotes of each kind that are retrieved."""
+        return SPLITS[self.size]
+
+
+class Limits(Record):
+    """What a run may take; of all its settings together."""
+
+    concurrency: int = Field(default=8, ge=1, description="questions under way at once")
+    max_usd: float | None = Field(default=None, gt=0)
+    max_tokens: int | None = Field(default=None, ge=1)
+
+
+class RunFile(Record):
+    """A configuration file: what all settings share, and each setting."""
+
+    settings: tuple[RunSetting, ...]
+    limits: Limits = Limits()
+
+
+def read_run_file(path: Path) -> RunFile:
+    """The settings of a TOML file: keys of `RunSetting`, and where there are several, a `[[setting]]` for each.
+
+    What stands above these holds for all of them. Raises UsageError, naming file and key, for what cannot be read.
+    """
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    limits, several = content.pop("limits", {}), content.pop("setting", None)
+    settings = [{**content, **own} for own in several] if several is not None else [content]
+    try:
+        read = RunFile.model_validate({"settings": settings, "limits": limits})
+    except ValidationError as error:
+        raise UsageError(f"{path}: {reason(error)}; there are: {', '.join(RunSetting.model_fields)}") from error
+    names = [setting.name for setting in read.settings]
+    if len(set(names)) != len(names):
+        raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
+    return read

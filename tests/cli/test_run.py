@@ -1,0 +1,288 @@
+"""`quoteweave run` against a scripted model server: settings, kill and resume, limits, and scores known beforehand."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_collections import made_quote, put
+from typer.testing import CliRunner, Result
+
+from quoteweave.cli.app import app
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import EndpointUnreachable, UsageError
+from quoteweave.core.records import Quote
+from quoteweave.core.runs import read_run
+from quoteweave.index.collection import Collection
+from quoteweave.testing import ModelServer, Reply
+
+RunIt = Callable[..., Result]
+
+GOODS = ("grain", "timber", "coal", "salt", "wool", "tin")
+AT_ONCE = {"retry-after-ms": "1"}
+TABLE_7 = """
+model = "scripted"
+
+[[setting]]
+name = "perfect"
+quotes = "dataset"
+
+[[setting]]
+name = "original"
+retriever = ["bm25"]
+
+[[setting]]
+name = "clauses"
+retriever = ["bm25"]
+expand = "rules"
+
+[[setting]]
+name = "ensemble"
+retriever = ["bm25", "tfidf", "lexical"]
+expand = "rules"
+rerank = "endpoint:reranker@URL"
+"""
+
+
+def row(good: str) -> dict[str, object]:
+    """A question with 12 text quotes and 8 image quotes, of which text 3 and image 2 are gold."""
+    texts = [
+        {"quote_id": f"text{n}", "type": "text", "text": f"The port says {n}.", "page_id": 0, "layout_id": 100 + n}
+        for n in range(1, 13)
+    ]
+    texts[2] = {**texts[2], "text": f"Of {good} so much was shipped.", "layout_id": GOODS.index(good)}
+    images = [
+        {"quote_id": f"image{n}", "type": "image", "img_path": f"{n}.jpg", "img_description": f"a chart {n}"}
+        | {"page_id": 0, "layout_id": 200 + n}
+        for n in range(1, 9)
+    ]
+    images[1] = {**images[1], "img_description": f"a chart of {good}", "layout_id": 10 + GOODS.index(good)}
+    return {
+        "q_id": good,
+        "doc_name": "port",
+        "domain": "Report",
+        "question": f"How much {good} was shipped? And who paid?",
+        "evidence_modality_type": ["text"],
+        "question_type": "Descriptive",
+        "text_quotes": texts,
+        "img_quotes": images,
+        "gold_quotes": ["text3", "image2"],
+        "answer_short": good,
+        "answer_interleaved": f"So much {good} [3] ![chart](image2).",
+    }
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row(good)) + "\n" for good in GOODS))
+    return path
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    """A document whose quotes have the layout ids of the dataset's; that of wool is not in it."""
+    goods = [good for good in GOODS if good != "wool"]
+    texts = [numbered(made_quote(f"Of {good} so much was shipped."), GOODS.index(good)) for good in goods]
+    images = [numbered(made_quote(f"a chart of {good}", layout="chart"), 10 + GOODS.index(good)) for good in goods]
+    others = [numbered(made_quote(f"Nothing of note, number {n}."), 100 + n) for n in range(30)]
+    with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
+        put(writer, tmp_path, "port.pdf", [*texts, *images, *others])
+    return tmp_path / "c"
+
+
+def numbered(quote: Quote, layout_id: int) -> Quote:
+    return quote.model_copy(update={"layout_id": layout_id})
+
+
+@pytest.fixture
+def run_it(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> RunIt:
+    for name in ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def invoke(config: str, *options: object, url: str = "", out: str = "runs") -> Result:
+        (tmp_path / "config.toml").write_text(config.replace("URL", url))
+        said = [*asking(tmp_path, dataset, out), *options]
+        if url:
+            monkeypatch.setenv("OPENAI_BASE_URL", url)
+        return CliRunner().invoke(app, [str(part) for part in said])
+
+    return invoke
+
+
+def asking(folder: Path, dataset: Path, out: str) -> list[object]:
+    return ["run", "mmdocrag-20", "--references", dataset, "--config", folder / "config.toml", "--out", folder / out]
+
+
+def told(request: Mapping[str, Any]) -> Reply:
+    """Cites every quote that it is shown which names the good that is asked about."""
+    text = str(request["messages"][-1]["content"])
+    asked = re.search(r"How much (\w+) was", text)
+    assert asked is not None
+    found = re.findall(rf"^(\[\d+\]|image\d+) [^\n]*\n    [^\n]*\b{asked[1]}\b", text, re.MULTILINE)
+    cited = " ".join(mark if mark.startswith("[") else f"![chart]({mark})" for mark in found)
+    usage = Usage(input_tokens=100, output_tokens=10)
+    return Reply(
+        text=f"So much {asked[1]} {cited}." if cited else "The quotes do not answer this question.", usage=usage
+    )
+
+
+def value(result: Result) -> Any:
+    assert result.exit_code in (0, 1), (result.output, result.exception)
+    return json.loads(result.stdout)
+
+
+def score(run: Path, dataset: Path) -> Any:
+    said = ["eval", "score", run, "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
+    return value(CliRunner().invoke(app, [str(part) for part in said]))
+
+
+def test_the_four_settings_of_table_7_give_known_scores(run_it: RunIt, port: Path, dataset: Path) -> None:
+    with ModelServer(lambda request: told(request) if "messages" in request else Reply()) as server:
+        outcomes = value(run_it(TABLE_7, "-c", port, "--json", url=server.base_url))
+    assert [outcome["setting"] for outcome in outcomes] == ["perfect", "original", "clauses", "ensemble"]
+    perfect, *retrieved = outcomes
+    assert (perfect["answered"], perfect["abstained"], perfect["failed"]) == (6, 0, 0)
+    assert perfect["tokens"] == {"input": 600, "output": 60}
+    scores = score(Path(perfect["run"]), dataset)
+    assert [scores["image"]["f1"], scores["text"]["f1"], scores["overall"]["f1"]] == [1, 1, 1]
+    for outcome in retrieved:
+        # Of wool nothing is found, and the model says so; all other gold is found and cited, and nothing else.
+        assert (outcome["answered"], outcome["abstained"]) == (5, 1), outcome
+        scores = score(Path(outcome["run"]), dataset)
+        assert scores["image"]["recall"] == pytest.approx(5 / 6)
+        assert scores["figures"]["context.recall"]["value"] == pytest.approx(5 / 6)
+        assert scores["figures"]["context.image.recall"]["value"] == pytest.approx(5 / 6)
+        assert scores["text"]["precision"] == 1
+        assert scores["figures"]["overall.f1"]["value"] == pytest.approx(5 / 6)
+
+
+def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:
+    config = 'model = "scripted"\nquotes = "dataset"\norder = "shuffled"\n[limits]\nconcurrency = 1\n'
+    with ModelServer(told) as server:
+        assert run_it(config, url=server.base_url, out="whole").exit_code == 0
+    for moment in (1, 3, 5):
+        victim: list[subprocess.Popen[bytes]] = []
+
+        def killing(request: Mapping[str, Any], moment: int = moment, victim: list[Any] = victim) -> Reply:
+            if len(server.requests) == moment:
+                os.kill(victim[0].pid, signal.SIGKILL)
+            return told(request)
+
+        with ModelServer(killing) as server:
+            arguments = map(str, asking(tmp_path, dataset, f"killed{moment}"))
+            environment = {**os.environ, "OPENAI_BASE_URL": server.base_url}
+            victim.append(subprocess.Popen([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+            assert victim[0].wait() == -signal.SIGKILL
+            asked = len(server.requests)
+            assert run_it(config, url=server.base_url, out=f"killed{moment}").exit_code == 0
+            assert asked + 6 - (moment - 1) == len(server.requests), "what was answered is not asked again"
+        assert timeless(tmp_path / f"killed{moment}") == timeless(tmp_path / "whole")
+
+
+def timeless(folder: Path) -> list[object]:
+    def without(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {key: without(part) for key, part in one.items() if key != "seconds"}
+        return one
+
+    return [without(prediction.model_dump(mode="json")) for prediction in read_run(folder)[1]]
+
+
+def test_failures_are_kept_as_failures_and_asked_again(run_it: RunIt, tmp_path: Path) -> None:
+    broken = [True]
+
+    def faulty(request: Mapping[str, Any]) -> Reply:
+        if broken[0] and "much coal was" in str(request):
+            return Reply(status=400, text="this context is too long")
+        return told(request)
+
+    config = 'model = "scripted"\nquotes = "dataset"\n'
+    with ModelServer(faulty) as server:
+        first = run_it(config, url=server.base_url)
+        assert first.exit_code == 1
+        assert "6 questions, 5 answered, 0 abstained, 1 failed" in first.stdout
+        assert "failed: coal: EndpointRefused: " in first.stderr
+        assert "this context is too long" in first.stderr
+        broken[0] = False
+        second = value(run_it(config, "--json", url=server.base_url))
+    assert (second[0]["asked"], second[0]["failed"], second[0]["answered"]) == (1, 0, 6)
+    assert len(read_run(tmp_path / "runs")[1]) == 6
+
+
+def test_a_dead_endpoint_ends_the_run_soon(run_it: RunIt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quoteweave.pipeline.answering.GIVES_UP", 2)
+    config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\n'
+    with ModelServer(lambda _: Reply(status=401, text="key expired")) as server:
+        result = run_it(config, url=server.base_url)
+    assert isinstance(result.exception, EndpointUnreachable)
+    assert "2 questions in a row failed" in str(result.exception)
+    assert "key expired" in str(result.exception)
+    assert len(server.requests) == 2
+
+
+def test_a_budget_ends_the_run_and_more_of_it_goes_on(run_it: RunIt) -> None:
+    config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\nmax_tokens = LEFT\n'
+    with ModelServer(told) as server:
+        result = run_it(config.replace("LEFT", "220"), url=server.base_url)
+        assert isinstance(result.exception, UsageError)
+        assert "220 tokens are spent, of 220 allowed" in str(result.exception)
+        assert len(server.requests) == 2
+        again = value(run_it(config.replace("LEFT", "100_000"), "--json", url=server.base_url))
+    assert (again[0]["asked"], again[0]["answered"]) == (4, 6)
+
+
+def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in dataset.read_text().splitlines()]
+    for one in rows:
+        one["text_quotes"][7]["text"] = "barley " * 5000
+    dataset.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    with ModelServer(told) as server:
+        config = 'model = "scripted"\nquotes = "dataset"\nwindow = 4000\n'
+        (outcome,) = value(run_it(config, "--json", url=server.base_url))
+        assert all(len(str(request)) < 4 * 4000 for request in server.requests)
+    assert (outcome["cut_quotes"], outcome["answered"]) == (6, 6)
+    assert {one.cut_quotes for one in read_run(tmp_path / "runs")[1]} == {1}
+
+
+def test_gold_can_be_put_at_a_place(run_it: RunIt, tmp_path: Path, dataset: Path) -> None:
+    with ModelServer(told) as server:
+        run_it('model = "scripted"\nquotes = "dataset"\norder = "gold_at"\nplace = 12\n', url=server.base_url)
+    for prediction in read_run(tmp_path / "runs")[1]:
+        assert prediction.context is not None
+        assert prediction.context.texts[11].quote.id == "text3"
+        assert prediction.context.images[7].quote.id == "image2"
+        assert (prediction.response or "").endswith("[12] ![chart](image8).")
+    assert score(tmp_path / "runs", dataset)["overall"]["f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("size = 17", "size"),
+        ('order = "gold_at"', "wants a place"),
+        ("sise = 15", "sise"),
+        ("a = = 1", "is no TOML"),
+        ("[[setting]]\nsize = 15\n[[setting]]\nsize = 20", "name of its own"),
+        ('quotes = "retrieved"', "name the collection with -c"),
+        ('model = "m"\nimages = true\nquotes = "dataset"', "--images"),
+    ],
+)
+def test_a_configuration_that_cannot_be_followed_is_told(run_it: RunIt, config: str, said: str) -> None:
+    result = run_it(config)
+    assert isinstance(result.exception, UsageError)
+    assert said in str(result.exception)
+
+
+def test_another_configuration_wants_another_folder(run_it: RunIt) -> None:
+    assert run_it('quotes = "dataset"\n').exit_code == 0
+    result = run_it('quotes = "dataset"\nview = "ocr_text"\n')
+    assert isinstance(result.exception, UsageError)
+    assert "view is 'all' there and 'ocr_text' here" in str(result.exception)
