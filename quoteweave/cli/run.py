@@ -116,7 +116,7 @@ def _answer(
 def _model_of(setting: "RunSetting") -> "ModelSettings":
     from quoteweave.pipeline.settings import ModelSettings
 
-    keys = ("model", "base_url", "images", "prompts", "temperature", "max_tokens")
+    keys = ("model", "base_url", "images", "prompts", "temperature", "max_tokens", "thinking", "extra")
     return ModelSettings.from_environment({key: getattr(setting, key) for key in keys})
 
 

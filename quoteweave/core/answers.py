@@ -20,6 +20,9 @@ class Context(Record):
         return hits[number - 1].quote if 1 <= number <= len(hits) else None
 
 
+Verdict = Literal["supported", "unsupported", "unchecked"]
+
+
 class Citation(Record):
     """One mark of an answer, resolved to its quote. A mark such as `[1, 2]` gives one citation for each number."""
 
@@ -33,6 +36,9 @@ class Citation(Record):
     page: int = Field(ge=0, description="from 0")
     page_label: str
     bbox: Box = Field(description="points from the top left of the page")
+    verdict: Verdict | None = Field(default=None, description="what the gate says of it; None where it was not asked")
+    reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
+    entailed: bool | None = Field(default=None, description="what an entailment model says; None where none was asked")
 
 
 class UnresolvedMark(Record):
@@ -95,10 +101,18 @@ class Answer(Record):
         return self
 
 
+class Piece(Record):
+    """What a chat model sent next: some of its reasoning, some of its answer; what has both has reasoning first."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
 class Completion(Record):
     """What a chat model answered."""
 
-    text: str
+    text: str = Field(description="the answer, without reasoning")
+    reasoning: str | None = Field(default=None, description="what it wrote before; None where the endpoint tells none")
     model: str
     finish_reason: str | None = None
     usage: Usage = Usage()

@@ -1,12 +1,12 @@
 """What to implement to extend quoteweave: small protocols, met by any object of the right shape."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Completion, Context, Usage
+from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
 from quoteweave.core.records import Filter, Hit, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
@@ -106,6 +106,16 @@ class Encoder(Protocol):
         ...
 
 
+@runtime_checkable
+class Batching(Protocol):
+    """An encoder that says how many views it makes good use of in one call; one that does not gets a few."""
+
+    @property
+    def at_once(self) -> int:
+        """Some times its batch, so that views of like length meet in it. Pictures may be fewer, to spare memory."""
+        ...
+
+
 class Pictures(Protocol):
     """Where visual encoders get what they look at: crops of quotes, and whole pages."""
 
@@ -176,6 +186,18 @@ class ChatModel(Protocol):
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """Raises an EndpointError when the model cannot be had or answers nothing."""
+        ...
+
+
+@runtime_checkable
+class StreamingChatModel(ChatModel, Protocol):
+    """A chat model that can also be read as it writes."""
+
+    def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+        """Pieces as they come, then the completion that they add up to, last. Raises what `complete` does.
+
+        Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
+        """
         ...
 
 

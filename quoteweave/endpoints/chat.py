@@ -1,51 +1,34 @@
 """Chat models behind an OpenAI-compatible HTTP endpoint: OpenAI itself, and local servers such as vLLM or Ollama."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 
-from pydantic import BaseModel
+from quoteweave.core.answers import Completion, Piece
+from quoteweave.core.errors import EndpointUnreachable
+from quoteweave.endpoints.chat_replies import Chunk, Gathered, Whole
+from quoteweave.endpoints.http import Connection, openai_address
 
-from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
-from quoteweave.endpoints.http import Connection, one_line, openai_address
-
+_PATH = "/chat/completions"
 _WANTED = "chat completion"
 
 
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Body(BaseModel):
-    """The part of a chat completion that is read."""
-
-    choices: list[_Choice]
-    model: str | None = None
-    usage: _Usage | None = None
-
-
 class OpenAIChat:
-    """Meets `core.protocols.ChatModel`. Every call sends its messages, pictures included, to the endpoint.
+    """Meets `core.protocols.StreamingChatModel`. Every call sends its messages, pictures included, to the endpoint.
 
     `base_url` and `api_key` come from the options, else from the environment (OPENAI_BASE_URL, OPENAI_API_KEY), which
     is read at each call (its key goes to its own URL or to OpenAI alone); a base URL alone is enough for a local server
-    that wants no key. `timeout_s` is how many
+    that wants no key. One with `?api-version=…` is asked as Azure wants it. `timeout_s` is how many
     seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
-    times more, with growing pauses or those that the server asks for. `temperature` and `max_tokens` are sent only
-    when set.
+    times more, with growing pauses or those that the server asks for, up to two minutes. `temperature` and `max_tokens`
+    are sent only when set.
+
+    `thinking` turns the reasoning of a model on or off where its chat template can (`chat_template_kwargs`, which vLLM,
+    SGLang and llama.cpp read); None leaves it as the server has it. Elsewhere it goes by other names, which `extra`
+    can hold: {"enable_thinking": False} for DashScope, {"reasoning_effort": "none"} for OpenAI and Ollama. `extra` is
+    sent along with every request, and wins over all other settings.
     """
 
-    def __init__(  # noqa: PLR0913 - one more than the limit, each a plain setting of the endpoint with a default
+    def __init__(  # noqa: PLR0913 - each a plain setting of the endpoint with a default
         self,
         model: str,
         *,
@@ -55,14 +38,18 @@ class OpenAIChat:
         max_retries: int = 2,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        thinking: bool | None = None,
+        extra: Mapping[str, object] | None = None,
     ) -> None:
         self.name = model
         self._base_url = base_url
         self._api_key = api_key
         self._timeout_s = timeout_s
         self._max_retries = max_retries
-        sampling = {"temperature": temperature, "max_tokens": max_tokens}
-        self._sampling = {name: value for name, value in sampling.items() if value is not None}
+        template = None if thinking is None else {"enable_thinking": thinking}
+        settings = {"temperature": temperature, "max_tokens": max_tokens, "chat_template_kwargs": template}
+        self._settings = {name: value for name, value in settings.items() if value is not None}
+        self._extra = dict(extra or {})
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """The model's first choice.
@@ -71,29 +58,51 @@ class OpenAIChat:
         server does not answer or fails on its side (5xx), EndpointRefused when it turns the request down (4xx, or the
         model declines), and EndpointBadResponse when what it sends is no completion or an empty one.
         """
-        address = openai_address(self.name, self._base_url, self._api_key)
-        request = {"model": self.name, "messages": list(messages), **self._sampling}
-        async with Connection(
-            self.name, address, timeout_s=self._timeout_s, max_retries=self._max_retries
-        ) as connection:
-            return self._completion(await connection.post("/chat/completions", request), connection)
+        async with self._connection() as connection:
+            answer = await connection.post(_PATH, self._request(messages))
+            reply = connection.parse(answer, Whole, _WANTED)
+            if not reply.choices:
+                raise connection.bad_response("it holds no choices", _WANTED)
+            gathered = Gathered(connection)
+            gathered.whole(reply)
+            gathered.end()
+            return gathered.completion()
 
-    def _completion(self, answer: str, connection: Connection) -> Completion:
-        reply = connection.parse(answer, _Body, _WANTED)
-        if not reply.choices:
-            raise connection.bad_response("it holds no choices", _WANTED)
-        choice = reply.choices[0]
-        if choice.message.refusal and not choice.message.content:
-            raise EndpointRefused(f"The model {self.name} declines to answer: {one_line(choice.message.refusal)}")
-        if not (choice.message.content or "").strip():
-            raise EndpointBadResponse(
-                f"{connection.address.shown} sent an empty answer of the model {self.name} (finish reason: "
-                f"{choice.finish_reason}). Ask again; where the reason is 'length', raise max_tokens or leave it unset."
-            )
-        usage = reply.usage or _Usage()
-        return Completion(
-            text=choice.message.content or "",
-            model=reply.model or self.name,
-            finish_reason=choice.finish_reason,
-            usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
-        )
+    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+        """The model's first choice as it is written: pieces, then the completion that they add up to.
+
+        Raises what `complete` does, and EndpointUnreachable when the connection ends before the answer does; the
+        message says how many characters had come. What broke off is not tried again: its pieces are out.
+        """
+        request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
+        async with self._connection() as connection:
+            gathered = Gathered(connection)
+            try:
+                async with aclosing(connection.stream(_PATH, request, _WANTED)) as events:
+                    async for event in events:
+                        for piece in gathered.chunk(connection.check(event, Chunk, _WANTED)):
+                            yield piece
+            except EndpointUnreachable as error:
+                # An answer that is finished only lacks its usage.
+                if not gathered.finish_reason:
+                    raise _broken_off(error, gathered) from None
+            if not gathered.chosen:
+                raise connection.bad_response("it holds no choices", _WANTED)
+            if not gathered.finish_reason:
+                raise _broken_off(connection.ended(), gathered)
+            for piece in gathered.end():
+                yield piece
+            yield gathered.completion()
+
+    def _connection(self) -> Connection:
+        address = openai_address(self.name, self._base_url, self._api_key)
+        return Connection(self.name, address, timeout_s=self._timeout_s, max_retries=self._max_retries)
+
+    def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        return {**self._settings, **self._extra, "model": self.name, "messages": list(messages)}
+
+
+def _broken_off(error: EndpointUnreachable, gathered: Gathered) -> EndpointUnreachable:
+    if not gathered.characters:
+        return error
+    return EndpointUnreachable(f"{error} The answer broke off after {gathered.characters} characters.")

@@ -1,39 +1,25 @@
 """What all clients of models behind HTTP share: address and key, one way to ask, and errors fit to be shown."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.core.errors import (
-    EndpointBadResponse,
-    EndpointError,
-    EndpointRefused,
-    EndpointUnreachable,
-    UsageError,
-)
+from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
+from quoteweave.endpoints.failures import failure
+from quoteweave.endpoints.shared_client import shared_client
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, APIStatusError
+    from openai import AsyncOpenAI
+    from openai._types import RequestOptions
 
 OPENAI_URL = "https://api.openai.com/v1"
-_LONGEST_QUOTED_MESSAGE = 300
 _LONGEST_BEGINNING = 60
-_ADVICE = {
-    401: "check the API key",
-    403: "check what the API key may use",
-    404: "check the model's name and the base URL, which usually ends in /v1",
-    429: "wait, ask less at once, or check the account's quota",
-}
-_WITHHELD = (
-    "no key was sent, as OPENAI_API_KEY goes to OPENAI_BASE_URL alone, or to OpenAI; if the key is this server's, set "
-    "OPENAI_BASE_URL to its address"
-)
-
+_ADVICE = "change the request accordingly"
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -63,6 +49,16 @@ class Address:
         """The URL without user name, password and query, which may be secrets."""
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+    @property
+    def base(self) -> str:
+        """The URL without its query: what paths are joined to."""
+        return urlsplit(self.url)._replace(query="", fragment="").geturl()
+
+    @property
+    def query(self) -> dict[str, str]:
+        """What every request carries in its URL, such as Azure's `api-version`."""
+        return dict(parse_qsl(urlsplit(self.url).query))
 
     @property
     def host(self) -> str:
@@ -103,31 +99,37 @@ def given(option: str | None, variable: str) -> str:
 class Connection:
     """Asks one model at one address, while its `async with` block lasts.
 
-    It must not be kept any longer: its connections belong to the event loop that runs now. `timeout_s` is how many
+    The connections below are those of the event loop, and stay open. `timeout_s` is how many
     seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
-    times more, with growing pauses or those that the server asks for.
+    times more, with growing pauses or those that the server asks for, up to two minutes.
     """
 
-    def __init__(self, model: str, address: Address, *, timeout_s: float, max_retries: int) -> None:
-        from openai import AsyncOpenAI
+    _client: "AsyncOpenAI"
 
+    def __init__(self, model: str, address: Address, *, timeout_s: float, max_retries: int) -> None:
         self.model, self.address = model, address
-        # The SDK posts to any path, so that all endpoints are asked, and asked again, in one way.
-        self._client = AsyncOpenAI(
-            base_url=address.url, api_key=address.key, timeout=timeout_s, max_retries=max_retries
-        )
+        self._timeout_s, self._max_retries = timeout_s, max_retries
 
     async def __aenter__(self) -> Self:
+        from openai import AsyncOpenAI
+
+        # The SDK posts to any path, so that all endpoints are asked, and asked again, in one way.
+        self._client = AsyncOpenAI(
+            base_url=self.address.base,
+            api_key=self.address.key,
+            default_query=self.address.query,
+            timeout=self._timeout_s,
+            max_retries=self._max_retries,
+            http_client=await shared_client(),
+        )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        await self._client.close()
+        """Nothing: what is below closes with the event loop."""
 
-    async def post(
-        self, path: str, body: Mapping[str, object], *, advice: str = "change the request accordingly"
-    ) -> str:
+    async def post(self, path: str, body: Mapping[str, object], *, advice: str = _ADVICE) -> str:
         """The body of the answer to a JSON body; `advice` is what to do when the endpoint finds fault with it.
 
         Raises EndpointUnreachable when the server does not answer or fails on its side (5xx), EndpointRefused when it
@@ -136,20 +138,55 @@ class Connection:
         import openai
 
         try:
-            return await self._client.post(path, cast_to=str, body=dict(body))
-        except openai.APIConnectionError as error:
-            raise EndpointUnreachable(self._unreachable(error)) from None
-        except openai.APIStatusError as error:
-            raise self._turned_down(error, advice) from None
+            return await self._client.post(path, cast_to=str, body=dict(body), options=self._options())
+        except openai.APIError as error:
+            raise failure(error, self.model, self.address, advice) from None
+
+    async def stream(self, path: str, body: Mapping[str, object], wanted: str) -> AsyncGenerator[object, None]:
+        """The events of the streamed answer to a JSON body, each one's JSON, as they come.
+
+        Raises what `post` does, also for an error that comes as an event, and EndpointBadResponse for what is no JSON
+        or no stream.
+        """
+        import openai
+
+        none = True
+        try:
+            events = await self._client.post(
+                path,
+                cast_to=object,
+                body=dict(body),
+                options=self._options(),
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            )
+            async with events:
+                async for event in events:
+                    none = False
+                    yield event
+            kind = events.response.headers.get("content-type", "")
+        except openai.APIError as error:
+            raise failure(error, self.model, self.address, _ADVICE) from None
+        except ValueError as error:
+            raise self.bad_response(f"an event is no JSON: {error}", wanted) from None
+        if none and "event-stream" in kind:
+            raise self.ended()
+        if none:
+            raise self.bad_response(f"it is no stream of events, but {kind or 'of no type'}", wanted)
+
+    def check(self, value: object, shape: type[Body], wanted: str) -> Body:
+        """The value of an event as a record. Raises EndpointBadResponse, as `parse` does."""
+        try:
+            return shape.model_validate(value)
+        except ValidationError as error:
+            raise self._misshapen(error, wanted) from None
 
     def parse(self, answer: str, shape: type[Body], wanted: str) -> Body:
         """The answer as a record. Raises EndpointBadResponse, which says what is wrong where, when it is none."""
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "body"
-            raise self.bad_response(f"{place}: {first['msg']}", wanted) from None
+            raise self._misshapen(error, wanted) from None
 
     def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
         """The error for an answer that is not what was `wanted`, such as "chat completion"."""
@@ -163,30 +200,24 @@ class Connection:
         """The error for an answer of the right form that says something which cannot be."""
         return EndpointBadResponse(f"{self.address.shown} sent for the model {self.model} {problem}.")
 
-    def _unreachable(self, error: "APIConnectionError") -> str:
-        cause = self._hidden(str(error.__cause__ or ""))
-        reason = f"{error.message.rstrip('.')}{f' ({one_line(cause)})' if cause else ''}"
-        return f"No answer from {self.address.shown}: {reason}. Check that the server runs, and the address and port."
+    def ended(self) -> EndpointUnreachable:
+        """The error for a stream that ends before the answer does."""
+        return EndpointUnreachable(
+            f"{self.address.shown} ended its answer for the model {self.model} early. Ask again, or look into its log."
+        )
 
-    def _turned_down(self, error: "APIStatusError", advice: str) -> EndpointError:
-        status = error.status_code
-        message = f"{self.address.shown} answered {status} for the model {self.model}: {self._own_message(error)}"
-        if status >= 500:
-            return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
-        if self.address.withheld and status in (401, 403):
-            return EndpointRefused(f"{message} — {_WITHHELD}.", status=status)
-        return EndpointRefused(f"{message} — {_ADVICE.get(status, advice)}.", status=status)
+    def _options(self) -> "RequestOptions":
+        from openai import Omit
 
-    def _own_message(self, error: "APIStatusError") -> str:
-        body = error.body
-        if isinstance(body, dict):
-            body = body.get("message") or body.get("detail") or body
-        return one_line(self._hidden(str(body or "no reason given")))
+        if "api-version" not in self.address.query:
+            return {}
+        # Azure reads the key from a header of its own, which would go along to wherever a redirect points.
+        return {"headers": {"api-key": self.address.key, "Authorization": Omit()}, "follow_redirects": False}
 
-    def _hidden(self, text: str) -> str:
-        # What is shorter is a placeholder such as "none" or "x", and an ordinary word of the message besides.
-        key = self.address.key
-        return text.replace(key, "…") if len(key) >= 8 else text
+    def _misshapen(self, error: ValidationError, wanted: str) -> EndpointBadResponse:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "body"
+        return self.bad_response(f"{place}: {first['msg']}", wanted)
 
 
 def sendable(text: str) -> str:
@@ -198,12 +229,6 @@ def beginning(text: str) -> str:
     """How a text begins, on one line, for a message that says which one is meant."""
     line = " ".join(text[: 2 * _LONGEST_BEGINNING].split())
     return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"
-
-
-def one_line(text: str) -> str:
-    """The text on one line, cut to what a message can hold."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:

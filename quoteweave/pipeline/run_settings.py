@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lines import reason
@@ -40,6 +40,8 @@ class RunSetting(Record):
     prompts: Path | None = None
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
+    thinking: bool | None = Field(default=None, description="have the model think first or not")
+    extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
     window: int | None = Field(default=None, ge=2000, description="tokens that the model reads; quotes are cut to it")
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from quoteweave.core.protocols import ChatModel, Generator
 from quoteweave.core.records import Record
@@ -26,6 +26,8 @@ class ModelSettings(Record):
     prompts: Path | None = Field(default=None, description="folder whose prompt files replace ours")
     temperature: float | None = None
     max_tokens: int | None = Field(default=None, description="of an answer")
+    thinking: bool | None = Field(default=None, description="have the model think first or not, where that can be said")
+    extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
 
     @classmethod
     def from_environment(cls, given: Mapping[str, object]) -> "ModelSettings":
@@ -58,6 +60,8 @@ def make_chat(settings: ModelSettings) -> ChatModel | None:
         api_key=settings.api_key,
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
+        thinking=settings.thinking,
+        extra=settings.extra,
     )
 
 

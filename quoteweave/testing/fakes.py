@@ -1,20 +1,22 @@
 """Stand-ins for models and retrievers that say what they are told to."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 
 class FakeChat:
-    """A ChatModel that gives its replies in turn. A string becomes a completion, an exception is raised.
+    """A StreamingChatModel that gives its replies in turn. A string becomes a completion, an exception is raised.
 
-    `requests` holds the messages of each call. Raises IndexError when it is asked once too often.
+    Streams are cut into pieces of `size` characters. `requests` holds the messages of each call. Raises IndexError when
+    it is asked once too often.
     """
 
-    def __init__(self, replies: Sequence[str | Completion | Exception], *, name: str = "fake") -> None:
+    def __init__(self, replies: Sequence[str | Completion | Exception], *, name: str = "fake", size: int = 3) -> None:
         self.name = name
+        self._size = size
         self.requests: list[list[Mapping[str, object]]] = []
         self._replies = list(replies)
 
@@ -25,6 +27,15 @@ class FakeChat:
         if isinstance(reply, Exception):
             raise reply
         return reply if isinstance(reply, Completion) else Completion(text=reply, model=self.name)
+
+    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+        """The next reply in pieces, its reasoning first, and then whole."""
+        reply = await self.complete(messages)
+        if reply.reasoning:
+            yield Piece(reasoning=reply.reasoning)
+        for start in range(0, len(reply.text), self._size):
+            yield Piece(text=reply.text[start : start + self._size])
+        yield reply
 
 
 class FakeRetriever:

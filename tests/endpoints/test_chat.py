@@ -1,12 +1,15 @@
 import asyncio
+import gc
 import socket
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.endpoints.chat import OpenAIChat
+from quoteweave.endpoints.shared_client import shared_client
 from quoteweave.testing import ModelServer, Reply
 
 MESSAGES = [{"role": "user", "content": "Did sales grow?"}]
@@ -46,10 +49,87 @@ def test_sampling_settings_are_sent_when_set() -> None:
     assert (server.requests[0]["temperature"], server.requests[0]["max_tokens"]) == (0, 50)
 
 
+@pytest.mark.parametrize("on", [True, False])
+def test_thinking_is_told_to_the_chat_template_when_set(on: bool) -> None:
+    with ModelServer([Reply()]) as server:
+        asyncio.run(OpenAIChat("m", base_url=server.base_url, thinking=on).complete(MESSAGES))
+    assert server.requests == [
+        {"model": "m", "messages": MESSAGES, "chat_template_kwargs": {"enable_thinking": on}},
+    ]
+
+
+def test_extra_fields_are_sent_and_win_over_settings_but_not_over_the_question() -> None:
+    extra = {"enable_thinking": False, "top_p": 0.5, "temperature": 1, "messages": []}
+    with ModelServer([Reply()]) as server:
+        asyncio.run(OpenAIChat("m", base_url=server.base_url, temperature=0, extra=extra).complete(MESSAGES))
+    assert server.requests == [{**extra, "model": "m", "messages": MESSAGES}]
+
+
+def test_an_address_with_an_api_version_is_asked_as_azure_wants_it() -> None:
+    with ModelServer([Reply()]) as server:
+        url = f"{server.base_url}?api-version=2024-10-21"
+        asyncio.run(OpenAIChat("m", base_url=url, api_key=KEY).complete(MESSAGES))
+    assert server.paths == ["/v1/chat/completions?api-version=2024-10-21"]
+    assert server.headers[0]["api-key"] == KEY
+    assert "authorization" not in server.headers[0]
+
+
+def test_a_key_for_azure_goes_nowhere_else() -> None:
+    with ModelServer() as other, ModelServer([Reply(status=307, headers={"location": other.base_url})]) as server:
+        chat = OpenAIChat("m", base_url=f"{server.base_url}?api-version=1", api_key=KEY)
+        with pytest.raises(EndpointRefused, match="answered 307"):
+            asyncio.run(chat.complete(MESSAGES))
+        assert other.connections == 0
+
+
+def test_what_one_caller_is_told_to_remember_is_not_sent_by_another() -> None:
+    async def two(server: ModelServer) -> None:
+        for key in ("one", "two"):
+            await OpenAIChat("m", base_url=server.base_url, api_key=key).complete(MESSAGES)
+
+    with ModelServer([Reply(headers={"set-cookie": "session=1; Path=/"}), Reply()]) as server:
+        asyncio.run(two(server))
+    assert "cookie" not in server.headers[1]
+
+
 def test_one_chat_serves_one_event_loop_after_another() -> None:
     with ModelServer([Reply(text="one"), Reply(text="two")]) as server:
         chat = OpenAIChat("m", base_url=server.base_url)
         assert [asyncio.run(chat.complete(MESSAGES)).text for _ in range(2)] == ["one", "two"]
+
+
+def test_requests_of_one_event_loop_share_a_connection() -> None:
+    async def twice(server: ModelServer) -> None:
+        for chat in (OpenAIChat("m", base_url=server.base_url), OpenAIChat("n", base_url=server.base_url)):
+            await chat.complete(MESSAGES)
+
+    with ModelServer() as server:
+        asyncio.run(twice(server))
+        assert server.connections == 1
+        asyncio.run(twice(server))
+        assert server.connections == 2
+
+
+def test_threads_each_have_their_own_event_loop() -> None:
+    with ModelServer(lambda request: Reply(text=request["model"])) as server, ThreadPoolExecutor(4) as threads:
+        chats = [OpenAIChat(str(i), base_url=server.base_url) for i in range(8)]
+        completions = list(threads.map(lambda chat: asyncio.run(chat.complete(MESSAGES)), chats))
+    assert [completion.text for completion in completions] == [str(i) for i in range(8)]
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_the_client_is_closed_with_its_event_loop() -> None:
+    clients = []
+
+    async def ask_once(server: ModelServer) -> None:
+        await OpenAIChat("m", base_url=server.base_url).complete(MESSAGES)
+        clients.append(await shared_client())
+        assert not clients[0].is_closed
+
+    with ModelServer() as server:
+        asyncio.run(ask_once(server))
+    assert clients[0].is_closed
+    gc.collect()
 
 
 def test_address_and_key_come_from_the_environment_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +188,35 @@ def test_retries_are_bounded() -> None:
         ask(Reply(status=503, headers=AT_ONCE), Reply(status=503), max_retries=1)
 
 
+def pauses(monkeypatch: pytest.MonkeyPatch, *replies: Reply) -> list[float]:
+    """How long the client would have slept before it tried again, each time."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("anyio.sleep", sleep)
+    ask(*replies, max_retries=len(replies) - 1)
+    return slept
+
+
+def test_it_waits_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = [Reply(status=429, headers={"retry-after": seconds}) for seconds in ("1", "120")]
+    assert pauses(monkeypatch, *busy, Reply()) == [1, 120]
+
+
+def test_pauses_grow_and_vary_where_the_server_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Half a second, doubled each time up to eight, less up to a quarter at random.
+    first, *_, seventh = pauses(monkeypatch, *[Reply(status=500)] * 7, Reply())
+    assert 0.375 <= first <= 0.5
+    assert 6 <= seventh <= 8
+
+
+def test_who_asks_for_more_than_two_minutes_is_not_waited_for() -> None:
+    with pytest.raises(EndpointRefused, match="answered 429"):
+        ask(Reply(status=429, headers={"retry-after": "121"}), Reply(), max_retries=1)
+
+
 def test_nobody_at_the_address_is_unreachable() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -122,6 +231,11 @@ def test_nobody_at_the_address_is_unreachable() -> None:
 def test_a_closed_connection_is_unreachable() -> None:
     with pytest.raises(EndpointUnreachable, match="Check that the server runs"):
         ask(Reply(close=True))
+
+
+def test_an_answer_that_breaks_off_is_unreachable() -> None:
+    with pytest.raises(EndpointUnreachable, match="Check that the server runs"):
+        ask(Reply(cut_after=20))
 
 
 def test_an_answer_too_late_is_unreachable() -> None:

@@ -9,7 +9,8 @@ from quoteweave.core.answers import Answer, Completion, Context, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.generation.cited import ABSTENTION, CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator, ImageSource
+from quoteweave.generation.cited import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator, ImageSource
+from quoteweave.generation.cited_messages import ABSTENTION
 from quoteweave.testing import FakeChat
 
 TEXT = Quote(

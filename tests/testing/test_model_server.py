@@ -1,20 +1,21 @@
 import asyncio
 import http.client
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from quoteweave.core.answers import Context
-from quoteweave.core.protocols import ChatModel, Expander, Reranker, Retriever
+from quoteweave.core.answers import Completion, Context, Piece
+from quoteweave.core.protocols import Expander, Reranker, Retriever, StreamingChatModel
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker, FakeRetriever, ModelServer, Reply
 from quoteweave.testing.replies import hashed_words, shared_words
 
 
 def post(server: ModelServer, body: Any, path: str = "/v1/chat/completions") -> tuple[int, Any]:
-    host = server.base_url.removeprefix("http://").removesuffix("/v1")
-    connection = http.client.HTTPConnection(host, timeout=20)
+    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=20)
     try:
         connection.request("POST", path, json.dumps(body), {"X-Test": "1"})
         response = connection.getresponse()
@@ -95,11 +96,150 @@ def test_it_closes_the_connection_without_a_word() -> None:
         post(server, {})
 
 
+def read(server: ModelServer, body: Any) -> tuple[http.client.HTTPResponse, bytes]:
+    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=20)
+    try:
+        connection.request("POST", "/v1/chat/completions", json.dumps(body))
+        response = connection.getresponse()
+        return response, response.read()
+    finally:
+        connection.close()
+
+
+def events(raw: bytes) -> list[Any]:
+    *chunks, done = raw.decode().removesuffix("\n\n").split("\n\n")
+    assert done == "data: [DONE]"
+    return [json.loads(chunk.removeprefix("data: ")) for chunk in chunks]
+
+
+def deltas(raw: bytes) -> list[Any]:
+    return [choice["delta"] for event in events(raw) for choice in event["choices"]]
+
+
+def test_a_stream_has_chunks_of_the_sizes_scripted() -> None:
+    with ModelServer([Reply(text="Sales grew", sizes=(1, 5), reasoning="hm")]) as server:
+        response, raw = read(server, {"model": "m", "stream": True})
+    assert response.headers["content-type"] == "text/event-stream"
+    assert deltas(raw) == [
+        {"role": "assistant", "content": ""},
+        {"reasoning_content": "h"},
+        {"reasoning_content": "m"},
+        {"content": "S"},
+        {"content": "ales "},
+        {"content": "g"},
+        {"content": "rew"},
+        {},
+    ]
+    assert [event["choices"][0]["finish_reason"] for event in events(raw)] == [None] * 7 + ["stop"]
+
+
+def test_usage_of_a_stream_is_told_when_asked_for() -> None:
+    with ModelServer() as server:
+        raw = read(server, {"stream": True, "stream_options": {"include_usage": True}})[1]
+    assert (events(raw)[-1]["choices"], events(raw)[-1]["usage"]) == ([], {"prompt_tokens": 1, "completion_tokens": 1})
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_refusal_stands_in_place_of_the_answer(stream: bool) -> None:
+    with ModelServer([Reply(refusal="no")]) as server:
+        raw = read(server, {"stream": stream})[1]
+    if stream:
+        assert deltas(raw)[1:] == [{"refusal": "no"}, {}]
+    else:
+        assert json.loads(raw)["choices"][0]["message"] == {"role": "assistant", "content": None, "refusal": "no"}
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_empty_completion_has_no_choices(stream: bool) -> None:
+    with ModelServer([Reply(empty=True)]) as server:
+        raw = read(server, {"stream": stream})[1]
+    assert (deltas(raw) if stream else json.loads(raw)["choices"]) == []
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_malformed_json_ends_in_the_middle(stream: bool) -> None:
+    with ModelServer([Reply(malformed=True)]) as server:
+        raw = read(server, {"stream": stream})[1]
+    with pytest.raises(json.JSONDecodeError):
+        events(raw) if stream else json.loads(raw)
+
+
+def test_a_stream_is_cut_after_the_chunks_scripted() -> None:
+    with ModelServer([Reply(text="Sales grew", sizes=(5,), cut_after=2)]) as server:
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            read(server, {"stream": True})
+        assert [
+            json.loads(line[6:])["choices"][0]["delta"]["content"] for line in caught.value.partial.splitlines() if line
+        ] == ["", "Sales"]
+
+
+def test_a_whole_answer_is_cut_after_the_bytes_scripted() -> None:
+    with ModelServer([Reply(cut_after=7)]) as server, pytest.raises(http.client.IncompleteRead) as caught:
+        read(server, {})
+    assert len(caught.value.partial) == 7
+
+
+def test_an_error_is_no_stream() -> None:
+    with ModelServer([Reply(status=429, headers={"retry-after": "1"}, text="busy")]) as server:
+        response, raw = read(server, {"stream": True})
+    assert (response.status, response.headers["retry-after"]) == (429, "1")
+    assert json.loads(raw)["error"]["message"] == "busy"
+
+
+def test_an_enormous_answer_with_marks_of_no_quote_is_sent_whole() -> None:
+    text = "grew [99] " * 100_000
+    with ModelServer([Reply(text=text, sizes=(5000,))]) as server:
+        raw = read(server, {"stream": True})[1]
+    assert "".join(delta.get("content", "") for delta in deltas(raw)) == text
+
+
+@pytest.mark.parametrize("reply", [Reply(delay_s=600), Reply(delays_s=(600, 600))])
+def test_delays_end_when_the_server_is_closed(reply: Reply) -> None:
+    asked = threading.Event()
+
+    def script(request: Any) -> Reply:
+        asked.set()
+        return reply
+
+    with ThreadPoolExecutor(1) as thread:
+        with ModelServer(script) as server:
+            answer = thread.submit(read, server, {"stream": True})
+            assert asked.wait(20)
+        answer.exception(timeout=20)  # whatever it is, it comes in time
+
+
+def test_connections_are_kept_and_end_with_the_server() -> None:
+    def ask() -> bytes:
+        connection.request("POST", "/v1/chat/completions", b"{}")
+        return connection.getresponse().read()
+
+    with ModelServer() as server:
+        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=20)
+        assert ask() == ask()
+        assert server.connections == 1
+    with pytest.raises(ConnectionError):
+        ask()
+    connection.close()
+
+
+def test_a_fake_streams_its_replies_in_pieces() -> None:
+    async def items(chat: StreamingChatModel) -> list[Piece | Completion]:
+        return [item async for item in chat.stream([])]
+
+    whole = Completion(text="Grew [1]", reasoning="hm", model="fake")
+    assert asyncio.run(items(FakeChat([whole], size=6))) == [
+        Piece(reasoning="hm"),
+        Piece(text="Grew ["),
+        Piece(text="1]"),
+        whole,
+    ]
+
+
 def test_the_fakes_meet_their_protocols() -> None:
     quote = Quote(
         id="d:0:0", document="d", page=0, page_label="1", bbox=(0, 0, 1, 1), kind="text", layout="paragraph", text="a"
     )
-    model: ChatModel = FakeChat(["yes"])
+    model: StreamingChatModel = FakeChat(["yes"])
     assert model.name == "fake"
     retriever: Retriever = FakeRetriever([quote, quote.model_copy(update={"id": "d:0:1"})])
     (first,), _ = retriever.search([Query(text="a"), Query(text="b")], 1, where=Filter(kind="text"))

@@ -1,0 +1,54 @@
+"""Reasoning that a model writes into its answer, between `<think>` and `</think>`, told apart from the answer."""
+
+from typing import Literal
+
+from quoteweave.core.answers import Piece
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+
+class ThoughtSplitter:
+    """Takes a text as it comes, in parts cut anywhere, and gives its reasoning and its answer apart.
+
+    Reasoning is what stands between `<think>` at the text's beginning and the next `</think>`, or the end. White space
+    before `<think>` and after `</think>` is neither. What might be part of a tag is held back until that is known.
+    """
+
+    def __init__(self) -> None:
+        self._stage: Literal["before", "thought", "gap", "answer"] = "before"
+        self._held = ""
+
+    def feed(self, part: str) -> Piece:
+        """What is certain now; nothing, maybe."""
+        self._held += part
+        if self._stage == "before":
+            self._open()
+        reasoning = self._thought() if self._stage == "thought" else ""
+        if self._stage == "gap":
+            self._held = self._held.lstrip()
+            self._stage = "answer" if self._held else "gap"
+        if self._stage != "answer":
+            return Piece(reasoning=reasoning)
+        answer, self._held = self._held, ""
+        return Piece(text=answer, reasoning=reasoning)
+
+    def end(self) -> Piece:
+        """What was held back, now that no more comes."""
+        held, self._held = self._held, ""
+        return Piece(reasoning=held) if self._stage == "thought" else Piece(text=held)
+
+    def _open(self) -> None:
+        start = self._held.lstrip()
+        if start.startswith(_OPEN):
+            self._stage, self._held = "thought", start.removeprefix(_OPEN)
+        elif not _OPEN.startswith(start):
+            self._stage = "answer"
+
+    def _thought(self) -> str:
+        thought, closing, rest = self._held.partition(_CLOSE)
+        if closing:
+            self._stage, self._held = "gap", rest
+            return thought
+        held = next((n for n in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:n])), 0)
+        self._held = thought[len(thought) - held :]
+        return thought[: len(thought) - held]

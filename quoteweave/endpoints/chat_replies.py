@@ -1,0 +1,132 @@
+"""What chat endpoints send, whole or in chunks, and how a completion is put together from it."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel
+
+from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
+from quoteweave.core.reasoning import ThoughtSplitter
+from quoteweave.endpoints.failures import one_line
+from quoteweave.endpoints.http import Connection
+
+
+def _whole_characters(text: str) -> str:
+    text.encode()  # half a character in JSON is read without complaint, and fails wherever it is written
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_whole_characters)]
+
+
+class _Words(BaseModel):
+    """A message, or the part of it that a chunk adds. Servers name the reasoning in one of two ways, or tag it."""
+
+    content: _Text | None = None
+    refusal: _Text | None = None
+    reasoning_content: _Text | None = None
+    reasoning: _Text | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Choice(BaseModel):
+    message: _Words
+    finish_reason: str | None = None
+
+
+class _ChunkChoice(BaseModel):
+    index: int = 0
+    delta: _Words
+    finish_reason: str | None = None
+
+
+class Whole(BaseModel):
+    """The part of a chat completion that is read."""
+
+    choices: list[_Choice]
+    model: _Text | None = None
+    usage: _Usage | None = None
+
+
+class Chunk(BaseModel):
+    """The part of a chunk of a streamed completion that is read. The one with the usage has no choices."""
+
+    choices: list[_ChunkChoice]
+    model: _Text | None = None
+    usage: _Usage | None = None
+
+
+class Gathered:
+    """One completion as it comes in: why it ended, how many characters there are, whether there is a choice."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.finish_reason: str | None = None
+        self.characters = 0
+        self.chosen = False
+        self._connection = connection
+        self._model = connection.model
+        self._usage = _Usage()
+        self._splitter = ThoughtSplitter()
+        self._texts: list[str] = []
+        self._reasonings: list[str] = []
+        self._refusal = ""
+
+    def whole(self, reply: Whole) -> None:
+        """Take a whole completion in, which has a choice."""
+        self._note(reply)
+        self.finish_reason = reply.choices[0].finish_reason
+        self._words(reply.choices[0].message)
+
+    def chunk(self, chunk: Chunk) -> list[Piece]:
+        """Take a chunk in; what it adds to the reasoning or the answer."""
+        self._note(chunk)
+        choice = next((choice for choice in chunk.choices if choice.index == 0), None)
+        if choice is None:
+            return []
+        self.chosen = True
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        return self._words(choice.delta)
+
+    def end(self) -> list[Piece]:
+        """What was held back, now that no more comes."""
+        return self._kept(self._splitter.end())
+
+    def completion(self) -> Completion:
+        """All that came in. Raises EndpointRefused when the model declines, EndpointBadResponse when it says nothing"""
+        text = "".join(self._texts)
+        if self._refusal and not text:
+            raise EndpointRefused(f"The model {self._model} declines to answer: {one_line(self._refusal)}")
+        if not text.strip():
+            raise EndpointBadResponse(
+                f"{self._connection.address.shown} sent an empty answer of the model {self._connection.model} (finish "
+                f"reason: {self.finish_reason}{', after reasoning' if self._reasonings else ''}). Ask again; where the "
+                "reason is 'length', raise max_tokens or leave it unset."
+            )
+        return Completion(
+            text=text,
+            reasoning="".join(self._reasonings) or None,
+            model=self._model,
+            finish_reason=self.finish_reason,
+            usage=Usage(input_tokens=self._usage.prompt_tokens, output_tokens=self._usage.completion_tokens),
+        )
+
+    def _note(self, reply: Whole | Chunk) -> None:
+        self._model = reply.model or self._model
+        self._usage = reply.usage or self._usage
+
+    def _words(self, words: _Words) -> list[Piece]:
+        self._refusal += words.refusal or ""
+        named = Piece(reasoning=words.reasoning_content or words.reasoning or "")
+        return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
+
+    def _kept(self, piece: Piece) -> list[Piece]:
+        if piece.reasoning:
+            self._reasonings.append(piece.reasoning)
+        if piece.text:
+            self._texts.append(piece.text)
+        self.characters += len(piece.text) + len(piece.reasoning)
+        return [piece] if piece.text or piece.reasoning else []
