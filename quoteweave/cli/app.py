@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, eval, imports, index, manage, models, plan, run, search, show
+from quoteweave.cli import add, ask, demo, describe, eval, imports, index, manage, models, plan, run, search, show
 from quoteweave.cli.output import printable
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command("add", epilog=add.JSON)(add.add)
 app.command("import", epilog=imports.JSON)(imports.import_parsed)
+app.command("describe", epilog=describe.JSON)(describe.describe)
 app.command("ask", epilog=ask.JSON)(ask.ask)
 app.command("search", epilog=search.JSON)(search.search)
 app.command("index", epilog=index.JSON)(index.index)

@@ -101,7 +101,13 @@ def pictures_in(folder: Path | None) -> "Callable[[str], bytes] | None":
 
 
 def say_before(tokens: tuple[int, int], settings: "ModelSettings", price: "Price | None", *, yes: bool) -> None:
-    """What is sent where, and for how much, on stderr; on a terminal, asks whether to go on unless `yes`."""
+    """What a judge is sent, where, and for how much, on stderr; on a terminal, asks whether to go on unless `yes`."""
+    sent = f"questions, gold answers, quotes and answers are sent to {settings.destination}"
+    say_price(tokens, price, sent, yes=yes)
+
+
+def say_price(tokens: tuple[int, int], price: "Price | None", sent: str, *, yes: bool) -> None:
+    """Tokens in and out, their price, and what is sent where; on a terminal, asks whether to go on unless `yes`."""
     from quoteweave.cli.prices import in_usd
 
     cost = "price not known; say it with --usd-per-million"
@@ -111,7 +117,7 @@ def say_before(tokens: tuple[int, int], settings: "ModelSettings", price: "Price
         f"about {tokens[0]:,} tokens in and {tokens[1]:,} out: {cost} (retries and a model's thinking come on top)",
         err=True,
     )
-    typer.echo(f"questions, gold answers, quotes and answers are sent to {settings.destination}", err=True)
+    typer.echo(sent, err=True)
     if not yes and on_terminal():
         typer.confirm("Go on?", abort=True, err=True)
 

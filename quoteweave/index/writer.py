@@ -69,6 +69,23 @@ class Writer:
                 _count_revision(db)
         return new
 
+    def describe(self, name: str, said: Mapping[str, str]) -> None:
+        """Says of image quotes what a vision model wrote of them: quote id to `vlm_text`.
+
+        All quotes of the document get new rows, in their order, for a row in an index stands for what the quote said
+        then. Raises UsageError for an unknown name, DamagedDocument for text that cannot be stored.
+        """
+        with self._folder.catalog.write() as db:
+            require_documents(db, [name])
+            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
+            records = db.execute("SELECT record FROM quotes WHERE document = ? ORDER BY row", (key,)).fetchall()
+            quotes = [Quote.model_validate_json(record) for (record,) in records]
+            quotes = [quote.model_copy(update={"vlm_text": said.get(quote.id, quote.vlm_text)}) for quote in quotes]
+            db.execute("DELETE FROM quotes WHERE document = ?", (key,))
+            rows = ((q.id, key, q.page, q.kind, q.layout, q.image, _json(q, name)) for q in quotes)
+            db.executemany(_QUOTE, rows)
+            _count_revision(db)
+
     def move(self, name: str, root: Path) -> None:
         """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:

@@ -1,0 +1,168 @@
+"""Image quotes get words: a vision model describes each picture once, and the collection keeps what it said.
+
+Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and prompt,
+so that a stopped run goes on, a document that is added again gets its words back, and nothing is paid twice.
+"""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pydantic import Field
+
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import EndpointError, EndpointUnreachable
+from quoteweave.core.lines import appending, iter_rows
+from quoteweave.core.prompts import load_prompt
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Quote, Record
+from quoteweave.index.collection import Collection
+
+DESCRIPTIONS = "descriptions.jsonl"
+PROMPT = "describe"
+PICTURE_TOKENS, REPLY_TOKENS = 1_000, 250
+"""Of a picture, as common models count it, and of a description; a model that thinks first takes many more."""
+CHARACTERS_A_TOKEN = 4
+GIVES_UP = 10
+"""Failures in a row after which nothing more is asked."""
+_MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
+
+
+class Description(Record):
+    """What a model said of a picture."""
+
+    key: str = Field(description="SHA-256 of picture, caption, model and prompt")
+    text: str
+    model: str
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture to be described, once for all quotes that show it under the same caption."""
+
+    key: str
+    image: str
+    """The stored crop, relative to the collection's images folder."""
+    caption: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The pictures of a collection."""
+
+    left: Sequence[Picture]
+    """Those without a description by this model and prompt."""
+    done: int
+    without_crop: int
+    """Image quotes of which no crop is stored."""
+    input_tokens: int
+    """Roughly, that describing those left takes."""
+    output_tokens: int
+
+
+class PictureDescriber:
+    """Has a vision model describe the image quotes of a collection.
+
+    `prompts_folder` may hold its own `describe.txt` (field: `$caption`). Raises UsageError for a prompt that cannot be
+    read.
+    """
+
+    def __init__(self, model: ChatModel, collection: Collection, *, prompts_folder: Path | None = None) -> None:
+        self.model, self.collection = model, collection
+        self.prompt = load_prompt(PROMPT, prompts_folder)
+        self._path = collection.root / DESCRIPTIONS
+
+    def survey(self) -> Survey:
+        """What there is to describe. Raises DatasetError for a file of descriptions that cannot be read."""
+        known, without = self._known(), 0
+        found: dict[str, Picture] = {}
+        for _, _, quotes in self.collection.iter_documents_quotes():
+            images = [quote for quote in quotes if quote.kind == "image"]
+            pictures = [picture for quote in images if (picture := self._picture(quote)) is not None]
+            without += len(images) - len(pictures)
+            found |= {picture.key: picture for picture in pictures}
+        left = [picture for key, picture in found.items() if key not in known]
+        a_prompt = PICTURE_TOKENS + len(self.prompt.text) // CHARACTERS_A_TOKEN
+        captions = sum(len(picture.caption or "") for picture in left)
+        return Survey(
+            left=left,
+            done=len(found) - len(left),
+            without_crop=without,
+            input_tokens=len(left) * a_prompt + captions // CHARACTERS_A_TOKEN,
+            output_tokens=len(left) * REPLY_TOKENS,
+        )
+
+    async def describe(
+        self,
+        pictures: Sequence[Picture],
+        *,
+        concurrency: int = 8,
+        on_done: Callable[[Usage], None] = lambda _: None,
+    ) -> dict[str, str]:
+        """Asks for each picture; each description is kept as soon as it is there. Returns what failed, with the reason.
+
+        Raises EndpointUnreachable after `GIVES_UP` failures in a row, StorageError where the disk refuses.
+        """
+        waiting, failed, in_a_row = iter(pictures), dict[str, str](), 0
+
+        async def work(write: Callable[[Record], None]) -> None:
+            nonlocal in_a_row
+            for picture in waiting:
+                usage = Usage()
+                try:
+                    said = await self._ask(picture)
+                    write(said)
+                    usage, in_a_row = said.usage, 0
+                except (EndpointError, OSError) as error:
+                    failed[picture.image], in_a_row = str(error), in_a_row + 1
+                    if in_a_row >= GIVES_UP:
+                        raise EndpointUnreachable(
+                            f"{in_a_row} pictures in a row failed, the last one so: {error} — others are kept"
+                        ) from error
+                on_done(usage)
+
+        with appending(self._path) as write:
+            tasks = [asyncio.create_task(work(write)) for _ in range(min(concurrency, len(pictures)))]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        return failed
+
+    def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
+        """Quote id to its description, of those that have one and do not say it yet."""
+        known = self._known()
+        pictures = [(quote, self._picture(quote)) for quote in quotes]
+        said = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
+        return {
+            quote.id: said[quote.id] for quote, _ in pictures if quote.id in said and quote.vlm_text != said[quote.id]
+        }
+
+    def _known(self) -> dict[str, str]:
+        rows = iter_rows(self._path, Description, drop_cut=True) if self._path.exists() else ()
+        return {row.key: row.text for _, row in rows}
+
+    def _picture(self, quote: Quote) -> Picture | None:
+        if quote.kind != "image" or quote.image is None:
+            return None
+        parts = (quote.image, quote.caption, self.model.name, self.prompt.sha256)
+        return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
+
+    async def _ask(self, picture: Picture) -> Description:
+        data = base64.b64encode(self.collection.images.path(picture.image).read_bytes()).decode("ascii")
+        media_type = _MEDIA_TYPES.get(PurePosixPath(picture.image).suffix.lower(), "image/png")
+        prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
+        content = [
+            {"type": "text", "text": prompt},
+            {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}},
+        ]
+        completion = await self.model.complete([{"role": "user", "content": content}])
+        return Description(
+            key=picture.key, text=completion.text.strip(), model=completion.model, usage=completion.usage
+        )

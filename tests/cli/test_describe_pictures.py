@@ -1,0 +1,98 @@
+"""`quoteweave describe` against a scripted vision model: words that are searched, kept, and paid for once."""
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, put
+
+from quoteweave.core.answers import Usage
+from quoteweave.index.collection import Collection
+from quoteweave.testing import ModelServer, Reply
+
+WORDS = {b"one": "A bar chart of barley: 12 in May.", b"two": "A map of the harbour."}
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    """A text quote, two pictures of which one stands twice, and one that is not stored."""
+    with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
+        one, two = (collection.images.put(data, suffix=".png") for data in WORDS)
+        put(
+            writer,
+            tmp_path,
+            "a.pdf",
+            [made_quote("Text."), made_quote("", layout="chart", image=one, caption="Fig. 1")],
+        )
+        both = [made_quote("", layout="chart", image=one, caption="Fig. 1"), made_quote("", layout="figure", image=two)]
+        put(writer, tmp_path, "b.pdf", [*both, made_quote("seen", layout="figure"), made_quote("Last.")])
+    return tmp_path / "c"
+
+
+def seen(request: Mapping[str, Any]) -> bytes:
+    url = request["messages"][0]["content"][1]["image_url"]["url"]
+    assert url.startswith("data:image/png;base64,")
+    return base64.b64decode(url.partition(",")[2])
+
+
+def said(request: Mapping[str, Any]) -> Reply:
+    return Reply(text=WORDS[seen(request)], usage=Usage(input_tokens=1000, output_tokens=20))
+
+
+def test_pictures_are_described_once_searched_and_kept(quoteweave: Quoteweave, port: Path) -> None:
+    with ModelServer(said) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url, "--usd-per-million", 10, 100, "--json")
+        first, second = quoteweave("describe", *options), quoteweave("describe", *options)
+        assert "Caption: Fig. 1" in str(server.requests[0]) or "Caption: Fig. 1" in str(server.requests[1])
+    assert len(server.requests) == 2
+    value = first.json()
+    assert (value["pictures"], value["described"], value["failed"], value["quotes"]) == (2, 2, {}, 3)
+    assert (value["without_crop"], value["tokens"]) == (1, {"input": 2000, "output": 40})
+    assert value["price_usd"] == pytest.approx(0.024)
+    assert "2 pictures to describe with v" in first.err
+    assert "pictures and captions are sent to 127.0.0.1" in first.err
+    assert (second.json()["pictures"], second.json()["quotes"]) == (0, 0)
+    hits = quoteweave("search", "barley in May", "-c", port, "-r", "bm25", "--json").json()["hits"]
+    assert [(hit["document"], "barley" in hit["text"]) for hit in hits] == [("a.pdf", True), ("b.pdf", True)]
+    with Collection.open(port) as collection:
+        order = [quote.text or quote.vlm_text for quote in collection.document_quotes("b.pdf")]
+    assert order == [WORDS[b"one"], WORDS[b"two"], "seen", "Last."]
+
+
+def test_a_document_that_is_added_again_gets_its_words_back_for_nothing(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
+    with ModelServer(said) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url, "--json")
+        quoteweave("describe", *options)
+        with Collection.open(port) as collection, collection.writer() as writer:
+            image = collection.document_quotes("b.pdf")[1].image
+            put(writer, tmp_path, "b.pdf", [made_quote("", layout="figure", image=image)])
+        again = quoteweave("describe", *options).json()
+    assert (again["pictures"], again["quotes"], len(server.requests)) == (0, 1, 2)
+
+
+def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quoteweave, port: Path) -> None:
+    broken = [True]
+
+    def faulty(request: Mapping[str, Any]) -> Reply:
+        return Reply(status=400, text="no maps") if broken[0] and seen(request) == b"two" else said(request)
+
+    with ModelServer(faulty) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url)
+        first = quoteweave("describe", *options)
+        assert first.code == 1
+        assert "1 pictures described, 1 failed; 2 quotes say more now" in first.out
+        assert "no maps" in first.err
+        broken[0] = False
+        second = quoteweave("describe", *options, "--json").json()
+    assert (second["pictures"], second["described"], second["quotes"]) == (1, 1, 1)
+
+
+def test_without_a_model_it_says_how_to_name_one(quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("describe", "-c", port)
+    assert got.code == 2
+    assert "--model" in got.err
