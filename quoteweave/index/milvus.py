@@ -1,7 +1,8 @@
 """Search by inner product in Milvus: embedded in a folder, or on a server that others may share."""
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 POINTER = "milvus.json"
 _EMBEDDED = "embedded"
+_OURS = re.compile(r"quoteweave_[0-9a-f]{32}")
 _MOST_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 _HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
 _QUESTIONS_AT_ONCE = 1_000
@@ -33,7 +35,7 @@ class Pointer(Record):
     """What is saved of an index: where in Milvus it lies. Secrets are not part of it."""
 
     uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
-    collection: str = Field(pattern=r"^quoteweave_[0-9a-f]{32}$", description="its name in Milvus")
+    collection: str = Field(pattern=f"^{_OURS.pattern}$", description="its name in Milvus")
     dimension: int = Field(ge=1)
 
 
@@ -148,6 +150,21 @@ class MilvusIndex:
         with self._milvus.client() as client:
             client.drop_collection(self._name, timeout=CALL_S)
 
+    def drop_others(self, folders: Iterable[Path]) -> int:
+        """Drops what killed runs left in the embedded Milvus: collections that no index in these folders points to.
+
+        Returns how many. On a server nothing is dropped, for it may hold those of other people.
+        """
+        if self._uri != _EMBEDDED:
+            return 0
+        kept = {self._name, *filter(None, map(_pointed, folders))}
+        with self._milvus.client() as client:
+            found = [name for name in client.list_collections(timeout=CALL_S) if _OURS.fullmatch(name)]
+            others = [name for name in found if name not in kept]
+            for name in others:
+                client.drop_collection(name, timeout=CALL_S)
+        return len(others)
+
     def close(self) -> None:
         """Ends the connection, and with its last one the embedded Milvus; nothing happens a second time."""
         if not (self._saved or self._milvus.closed):
@@ -223,6 +240,13 @@ def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Serv
     if given:
         return Server.at(given, token or os.environ.get(TOKEN_VARIABLE))
     return None if pointer is None else Server.at(pointer.uri)
+
+
+def _pointed(folder: Path) -> str | None:
+    """The collection that an index in that folder points to; None where there is none."""
+    with suppress(OSError, ValidationError):
+        return Pointer.model_validate_json((folder / POINTER).read_bytes()).collection
+    return None
 
 
 def _read_pointer(path: Path, dimension: int) -> Pointer:

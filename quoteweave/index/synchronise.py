@@ -74,6 +74,10 @@ def synchronise(
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
             writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
+            if plan.kind == _OUTSIDE:
+                drop_others = getattr(before.index, "drop_others", None)
+                if drop_others is not None:
+                    drop_others([state.folder for state in collection.indexes()])
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:

@@ -1,7 +1,7 @@
 """Image quotes get words: a vision model describes each picture once, and the collection keeps what it said.
 
-Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and prompt,
-so that a stopped run goes on, a document that is added again gets its words back, and nothing is paid twice.
+Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and
+prompt, so that a stopped run goes on, a document that is added again gets its words back, and nothing is paid twice.
 """
 
 import asyncio

@@ -94,6 +94,23 @@ class TestMilvusIndex(VectorIndexTests):
         assert index.rows.tolist() == sorted(items)
         self.check(index, renewed, self.queries(1)[0], 1000)
 
+    def test_what_a_killed_run_left_is_dropped_and_nothing_else(self, made: Made, tmp_path: Path) -> None:
+        saved, current = self.make(DIMENSION), self.make(DIMENSION)
+        assert isinstance(saved, MilvusIndex)
+        assert isinstance(current, MilvusIndex)
+        saved.save(tmp_path)
+        left, foreign = f"quoteweave_{'0' * 32}", "mine"
+        with Milvus(self.place / "milvus").client() as client:
+            for name in (left, foreign):
+                client.create_collection(name, dimension=2)
+            assert current.drop_others([tmp_path, tmp_path / "nowhere"]) >= 1
+            names = client.list_collections()
+            assert left not in names
+            assert foreign in names
+            assert current.drop_others([tmp_path]) == 0
+            client.drop_collection(foreign)
+        assert isinstance(self.reopen(saved, tmp_path), MilvusIndex)
+
     def test_items_of_many_vectors_are_refused(self, made: Made, items: "Items") -> None:
         two = {row: np.concatenate([matrix, matrix]) for row, matrix in items.items()}
         with pytest.raises(ValueError, match="one vector"):
