@@ -6,11 +6,11 @@ is encoded; until then its parts are, so that a killed run goes on from what the
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from quoteweave.core.errors import InputsRefused, StorageError
-from quoteweave.core.protocols import Encoder, Pictures
+from quoteweave.core.protocols import Batching, Encoder, Pictures
 from quoteweave.core.records import Filter
 from quoteweave.index.collection import Collection
 from quoteweave.index.manifests import building_command
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-# What an encoder gets at once, and cuts into its own batches; no more is ever in memory, or lost when it is stopped.
+    Views = list[tuple["_Task", str | Image | Unreadable]]
+
+# What an encoder that says nothing of it gets at once; no more is ever in memory, or lost when it is stopped.
 TEXTS_AT_ONCE = 256
 PICTURES_AT_ONCE = 8
+# Whatever it says, the picture that brings those in memory to so many pixels is their last: 0.2 GB in RGB.
+PIXELS_AT_ONCE = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +134,9 @@ def embed(
     progress.on_total(sum(found.views.values()))
     run = _Run(collection, writer, encoder, plan=plan, found=found, progress=progress)
     run.done.unreadable += unreadable
-    stream = run.to_encode(pictures)
-    while chunk := list(islice(stream, PICTURES_AT_ONCE if plan.view == "image" else TEXTS_AT_ONCE)):
-        run.encode(chunk)
-        progress.on_done(len(chunk))
+    tasks = run.to_encode(pictures)
+    while encoded := run.encode(run.loaded(tasks)):
+        progress.on_done(encoded)
     return run.done
 
 
@@ -200,9 +203,28 @@ class _Run:
                 self._progress.on_done(pending.done)
             yield from (_Task(pending, views[place]) for place in places[pending.done :])
 
-    def encode(self, chunk: Sequence[_Task]) -> None:
-        """Encodes these views, and stores the documents that are done with them."""
-        views = [(task, loaded(task.view)) for task in chunk]
+    def loaded(self, tasks: Iterator[_Task]) -> "Views":
+        """The next views, as many as the encoder gets at once; none when all have been."""
+        views: Views = []
+        pixels = 0
+        for task in tasks:
+            content = loaded(task.view)
+            views.append((task, content))
+            if not isinstance(content, str | Unreadable):
+                pixels += content.width * content.height
+            if len(views) >= self._at_once or pixels >= PIXELS_AT_ONCE:
+                break
+        return views
+
+    @cached_property
+    def _at_once(self) -> int:
+        # Asked only once there is something to encode: it depends on the device, and so may import torch.
+        if isinstance(self._encoder, Batching):
+            return self._encoder.at_once
+        return PICTURES_AT_ONCE if self._plan.view == "image" else TEXTS_AT_ONCE
+
+    def encode(self, views: "Views") -> int:
+        """Encodes these views, and stores the documents that are done with them. Returns how many views there were."""
         seen = [(task, content) for task, content in views if not isinstance(content, Unreadable)]
         made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
         for task, content in views:
@@ -215,8 +237,9 @@ class _Run:
                 task.pending.add(result)
             if task.pending.whole:
                 self._store(task.pending)
-        if not chunk[-1].pending.whole:
-            chunk[-1].pending.store_part(self._collection, self._writer, self._plan)
+        if views and not (last := views[-1][0].pending).whole:
+            last.store_part(self._collection, self._writer, self._plan)
+        return len(views)
 
     def _vectors(
         self, tasks: Sequence[_Task], contents: "Sequence[str | Image]"

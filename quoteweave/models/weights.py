@@ -1,12 +1,10 @@
 """Where a model's weights are, what they run on, and how a message names them before they are downloaded."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +13,7 @@ from pydantic import Field
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.records import Record
+from quoteweave.models.contents import content_hash
 
 DType = Literal["float32", "float16", "bfloat16"]
 
@@ -24,10 +23,6 @@ UNUSED = ("*.onnx", "*.onnx_data", "onnx/*", "openvino/*", "coreml/*", "*.h5", "
 PICKLED = "pytorch_model*.bin"
 # A folder with any of these holds a model.
 CONFIGS = ("config.json", "modules.json", "adapter_config.json")
-
-SMALL_FILE = 1 << 20
-BLOCK = 4096
-BLOCKS = 256
 
 
 class Hardware(Record):
@@ -116,15 +111,11 @@ def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
 def identity(checkpoint: str, revision: str = "main") -> str:
     """What the weights are, without loading them: `id@revision` of a model on the hub, a hash of a local folder.
 
-    The hash covers the names and sizes of all files but readmes and hidden ones, small files whole, and of large ones
-    256 blocks of 4 KiB spread evenly from the first byte to the last: 1 MiB to read for each, however large. Training
-    changes numbers all over the weights, so it changes some block. Raises ModelNotFound for a folder without a model.
+    The hash is `contents.content_hash`. Raises ModelNotFound for a folder without a model.
     """
     if not is_local(checkpoint):
         return f"{checkpoint}@{revision}"
-    folder = locate(checkpoint)
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and _matters(path.relative_to(folder)))
-    return _content_hash(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+    return content_hash(locate(checkpoint))
 
 
 def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
@@ -198,23 +189,3 @@ def _missing(model: str, why: str) -> ModelNotFound:
     return ModelNotFound(
         f"the model {model} {why}; a copy of its folder can be named instead, as in NAME=/path/to/folder"
     )
-
-
-def _matters(path: Path) -> bool:
-    return path.suffix != ".md" and not any(part.startswith(".") for part in path.parts)
-
-
-@lru_cache
-def _content_hash(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
-    """The hash of files by path, size in bytes and time of change in nanoseconds; the time only makes it anew."""
-    digest = hashlib.sha256()
-    for path, size, _ in files:
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
-        with path.open("rb") as file:
-            if size <= SMALL_FILE:
-                digest.update(file.read())
-                continue
-            for number in range(BLOCKS):
-                file.seek(number * (size - BLOCK) // (BLOCKS - 1))
-                digest.update(file.read(BLOCK))
-    return f"sha256:{digest.hexdigest()[:16]}"

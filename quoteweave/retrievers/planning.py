@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pydantic import Field
 
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
-from quoteweave.core.protocols import Encoder
+from quoteweave.core.protocols import Batching, Encoder
 from quoteweave.core.records import Record
 from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
@@ -241,7 +241,7 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
     Raises ModelNotFound, before anything heavy is imported, for weights that would have to be downloaded.
     """
     encoder, contents = retriever.encoder, _contents(retriever)
-    at_once = PICTURES if encoder.reads == "image" else TEXTS
+    at_once = encoder.at_once if isinstance(encoder, Batching) else PICTURES if encoder.reads == "image" else TEXTS
     encoded = vectors = dimension = 0
     taken = 0.0
     batch = list(islice(contents, at_once))

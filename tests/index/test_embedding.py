@@ -1,5 +1,6 @@
 """Views become shards: what is encoded together, what is not encoded again, and what is refused."""
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +9,9 @@ import numpy as np
 import pytest
 from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures
+from PIL import Image
 
-from quoteweave.core.errors import EndpointUnreachable, ModelFailed
+from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelFailed
 from quoteweave.core.records import Quote
 from quoteweave.index import embedding
 from quoteweave.index.collection import Collection
@@ -96,6 +98,58 @@ def test_no_more_pictures_are_loaded_than_are_encoded_at_once(tmp_path: Path, mo
         run(collection, encoder, pictures=pictures)
     assert encoder.views == [["#ff0000", "#00ff00", "#0000ff"], ["#0000ff"] * 3, ["#0000ff"]]
     assert loaded == [3, 6, 7]
+
+
+class Batched(FakeEncoder):
+    """Of pictures, in a batch of 32."""
+
+    at_once = 4 * 32
+
+
+def test_an_encoder_gets_as_many_pictures_as_it_says(tmp_path: Path) -> None:
+    encoder = Batched(reads="image")
+    with make_collection(tmp_path, {"a.pdf": ["red"] * 100, "b.pdf": ["blue"] * 30}) as collection:
+        run(collection, encoder, pictures=ColourPictures())
+    assert [len(call) for call in encoder.views] == [128, 2]
+
+
+@pytest.mark.parametrize(("pixels", "calls"), [(3 * 64, [3, 3, 1]), (3 * 64 - 1, [3, 3, 1]), (1, [1] * 7)])
+def test_the_pixels_that_are_in_memory_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pixels: int, calls: list[int]
+) -> None:
+    monkeypatch.setattr(embedding, "PIXELS_AT_ONCE", pixels)
+    encoder = Batched(reads="image")
+    with make_collection(tmp_path, {"a.pdf": ["red"] * 7}) as collection:
+        run(collection, encoder, pictures=ColourPictures())  # each of 8 × 8 pixels
+    assert [len(call) for call in encoder.views] == calls
+
+
+def test_of_the_pictures_that_were_encoded_none_stays_in_memory(tmp_path: Path) -> None:
+    alive: list[int] = []
+
+    class Counted(ColourPictures):
+        def crop(self, quote: Quote) -> Image.Image:
+            picture = super().crop(quote)
+            refs.append(weakref.ref(picture))
+            alive.append(sum(ref() is not None for ref in refs))
+            return picture
+
+    refs: list[weakref.ref[Image.Image]] = []
+    with make_collection(tmp_path, {"a.pdf": ["red"] * 40}) as collection:
+        run(collection, FakeEncoder(reads="image"), pictures=Counted())
+    assert max(alive) == embedding.PICTURES_AT_ONCE
+
+
+def test_where_nothing_is_to_be_encoded_the_encoder_is_not_asked_how_many_it_takes(port: Collection) -> None:
+    class Asked(FakeEncoder):
+        @property
+        def at_once(self) -> int:
+            raise MissingExtra("torch", "models")
+
+    run(port, FakeEncoder())
+    assert run(port, Asked()).encoded == 0
+    with pytest.raises(MissingExtra):
+        run(port, Asked(settings={"other": 1}))
 
 
 def test_what_has_not_changed_is_not_encoded_again(port: Collection, tmp_path: Path) -> None:

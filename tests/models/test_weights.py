@@ -10,7 +10,6 @@ import pytest
 from loopback_hub import COMMIT, LoopbackHub, serving
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
-from quoteweave.models import weights
 from quoteweave.models.weights import Hardware, described, identity, is_local, locate, required
 
 FILES = {
@@ -204,24 +203,6 @@ def test_any_change_of_a_small_file_changes_the_identity(tmp_path: Path, change:
     before = identity(str(folder))
     make(folder, change)
     assert identity(str(folder)) != before
-
-
-def test_large_weights_are_sampled_from_their_first_byte_to_their_last(tmp_path: Path) -> None:
-    size = 3 * weights.SMALL_FILE + 17
-    make(tmp_path, {"config.json": "{}"})
-    file = tmp_path / "model.safetensors"
-
-    def identified(changed: list[int], length: int = size) -> str:
-        data = bytearray(length)
-        for place in changed:
-            data[place] = 1
-        file.write_bytes(data)
-        return identity(str(tmp_path))
-
-    step = weights.BLOCK
-    seen = {identified([]), identified([0]), identified([size - 1]), identified([], size + 1)}
-    seen.add(identified(list(range(size // 2, size // 2 + 4 * step, step))))
-    assert len(seen) == 5
 
 
 def test_hardware_is_what_was_asked_for_or_what_is_there() -> None:

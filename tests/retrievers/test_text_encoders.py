@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
+from quoteweave.core.protocols import Batching
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
@@ -309,3 +310,10 @@ def test_real_weights_put_related_texts_first() -> None:
         assert scores.argmax() == best
         assert np.sort(scores)[-1] > np.sort(scores)[-2] + 0.2
     np.testing.assert_allclose(np.linalg.norm(views, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(("batch_size", "at_once"), [(None, 256), (4, 256), (256, 2048)])
+def test_how_many_texts_are_given_at_once_goes_with_the_batch(batch_size: int | None, at_once: int) -> None:
+    encoder = make_encoder(catalogue()["bge"], CPU.model_copy(update={"batch_size": batch_size}))
+    assert isinstance(encoder, Batching)
+    assert encoder.at_once == at_once

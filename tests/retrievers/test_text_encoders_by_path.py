@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 import tiny_checkpoints as tiny
 from huggingface_hub import constants
+from safetensors.numpy import load_file, save_file
 from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 from sentence_transformers.base.modules import Dense
 
 from quoteweave.core.errors import ModelNotFound, UsageError
 from quoteweave.models.weights import Hardware
+from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
 
 CPU = Hardware(device="cpu")
@@ -72,6 +74,73 @@ def test_a_projection_says_how_long_vectors_are(tmp_path: Path) -> None:
     SentenceTransformer(modules=[*modules[:2], Dense(tiny.HIDDEN, 7)], device="cpu").save(folder)
     assert row_for_path(folder).dimension == 7
     assert make_encoder(row_for_path(folder), CPU, folder).encode_views([PASSAGE])[0].shape == (1, 7)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("kept", [5, tiny.HIDDEN, 1000])
+def test_no_more_of_a_vector_is_kept_than_the_checkpoint_says(tmp_path: Path, similarity: str, kept: int) -> None:
+    folder = tiny.sentence_transformer(tmp_path / "model", "mean", normalize=False)
+    whole = make_encoder(row_for_path(str(folder)), CPU, str(folder)).settings
+    change(folder, truncate_dim=kept, similarity_fn_name=similarity)
+    row = row_for_path(str(folder))
+    encoder, model = make_encoder(row, CPU, str(folder)), SentenceTransformer(str(folder), device="cpu")
+    texts = [QUESTION, PASSAGE, "ship"]
+    expected = model.encode(texts, normalize_embeddings=similarity == "cosine")
+    assert row.dimension == expected.shape[1] == min(kept, tiny.HIDDEN)
+    for found in (encoder.encode_queries(texts), encoder.encode_views(texts)):
+        np.testing.assert_allclose(np.concatenate(found), expected, atol=1e-5)
+    assert (whole.get("truncate_dim"), encoder.settings["truncate_dim"]) == (None, kept)
+
+
+def test_a_row_of_the_catalogue_keeps_no_more_of_a_vector_than_its_checkpoint_says(tmp_path: Path) -> None:
+    folder = tiny.sentence_transformer(tmp_path / "model", "cls")
+    change(folder, truncate_dim=16)
+    encoder = make_encoder(catalogue()["bge"], CPU, str(folder))
+    expected = SentenceTransformer(str(folder), device="cpu").encode([PASSAGE], normalize_embeddings=True)
+    np.testing.assert_allclose(encoder.encode_views([PASSAGE])[0], expected, atol=1e-5)
+    assert encoder.settings["truncate_dim"] == 16
+    assert "truncate_dim" not in make_encoder(catalogue()["bge"], CPU).settings
+
+
+@pytest.mark.parametrize("truncate", [None, 5])
+def test_a_table_of_words_is_read_as_the_library_reads_it(tmp_path: Path, truncate: int | None) -> None:
+    folder = tiny.static(tmp_path / "model", 12, truncate=truncate)
+    row, model = row_for_path(str(folder)), SentenceTransformer(str(folder), device="cpu")
+    texts = ["", QUESTION, "the ship in the harbour " * 300, PASSAGE, "unknown"]
+    expected = model.encode(texts, normalize_embeddings=True)
+    assert row.dimension == expected.shape[1] == (truncate or 12)
+    encoder = make_encoder(row, CPU.model_copy(update={"batch_size": 2}), str(folder))
+    np.testing.assert_allclose(np.concatenate(encoder.encode_views(texts)), expected, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate(encoder.encode_queries(texts)), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("place", ["", "0_StaticEmbedding"])
+def test_a_table_of_words_may_lie_in_a_folder_of_its_own_and_be_named_as_model2vec_does(
+    tmp_path: Path, place: str
+) -> None:
+    folder = tiny.static(tmp_path / "model", 12)
+    weights = load_file(folder / "model.safetensors")
+    (folder / place).mkdir(exist_ok=True)
+    for name in ("model.safetensors", "tokenizer.json"):
+        (folder / name).rename(folder / place / name)
+    save_file({"embeddings": weights["embedding.weight"]}, folder / place / "model.safetensors")
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    modules[0]["path"] = place
+    (folder / "modules.json").write_text(json.dumps(modules), "utf-8")
+    row, model = row_for_path(str(folder)), SentenceTransformer(str(folder), device="cpu")
+    assert row.dimension == 12
+    found = make_encoder(row, CPU, str(folder)).encode_views([PASSAGE])[0]
+    np.testing.assert_allclose(found, model.encode([PASSAGE], normalize_embeddings=True), atol=1e-5)
+
+
+def test_a_projection_of_a_table_of_words_says_how_long_vectors_are(tmp_path: Path) -> None:
+    table = list(SentenceTransformer(str(tiny.static(tmp_path / "base", 12)), device="cpu"))
+    folder = str(tmp_path / "model")
+    SentenceTransformer(modules=[*table, Dense(12, 7)], device="cpu").save(folder)
+    assert row_for_path(folder).dimension == 7
+    expected = SentenceTransformer(folder, device="cpu").encode([PASSAGE], normalize_embeddings=True)
+    found = make_encoder(row_for_path(folder), CPU, folder).encode_views([PASSAGE])[0]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("native", [True, False])

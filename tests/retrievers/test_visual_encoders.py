@@ -18,10 +18,12 @@ from PIL import Image
 from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
-from quoteweave.core.protocols import Encoder
+from quoteweave.core.protocols import Batching, Encoder
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
+from quoteweave.retrievers.encoders.colpali_engine import EngineModel
+from quoteweave.retrievers.encoders.colpali_hf import HfModel
 from quoteweave.retrievers.encoders.visual import ColPaliEncoder, on_canvas
 
 if TYPE_CHECKING:
@@ -135,8 +137,10 @@ def test_vectors_and_scores_are_those_of_colpali_engine(
 ) -> None:
     model, processor = engine_itself(checkpoint(name))
     pictures = [on_canvas(picture) for picture in PICTURES]
+    # The engine's own until 0.3.11; ColPali was trained with the line break.
+    suffix = processor.query_augmentation_token * 10 + ("\n" if name.startswith("colpali") else "")
     # Each question alone: in a batch, the engine's vectors of ColPali change with the padding.
-    asked = [forward(model, processor.process_queries([question]))[0] for question in QUESTIONS]
+    asked = [forward(model, processor.process_queries([question], suffix=suffix))[0] for question in QUESTIONS]
     inputs = processor.process_images(pictures)
     seen = [item[own.bool()] for item, own in zip(forward(model, inputs), inputs["attention_mask"], strict=True)]
     questions, views = encoder(name).encode_queries(QUESTIONS), encoder(name).encode_views(PICTURES)
@@ -184,6 +188,25 @@ def test_both_forms_of_one_checkpoint_see_the_same(
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
+@needs_engine
+def test_both_forms_of_colpali_read_the_same_tokens(
+    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[list[list[int]]] = []
+
+    def kept(_: object, inputs: Any) -> "list[Matrix]":
+        ids, masks = inputs["input_ids"], inputs["attention_mask"].bool()
+        read.append([own[mask].tolist() for own, mask in zip(ids, masks, strict=True)])
+        return [np.ones((1, 128), np.float32)] * len(ids)
+
+    for form, kind in {"colpali": EngineModel, "colpali-hf": HfModel}.items():
+        monkeypatch.setattr(kind, "_vectors", kept)
+        row = catalogue()[form].model_copy(update={"query_prefix": "Query: "})
+        make_encoder(row, CPU, str(checkpoint(form))).encode_queries(QUESTIONS)
+    assert len(read) == 2
+    assert read[0] == read[1]
+
+
 @pytest.mark.parametrize("name", [*ENGINE[:4], *HF])
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -209,11 +232,12 @@ def test_a_vector_does_not_depend_on_what_stands_beside_it(
 @pytest.mark.parametrize(
     ("name", "question", "vectors"),
     [
-        # A token a byte, and ten that fill the question up; ColPali begins with one more, and transformers ends so.
+        # A token a byte, and ten that fill the question up; ColPali begins with one more, and ends so, as all of
+        # transformers' do.
         pytest.param("colqwen2", "grain", len("Query: grain") + 10, marks=needs_engine),
         pytest.param("colqwen2", "", len("Query: ") + 10, marks=needs_engine),
         pytest.param("colqwen2.5", "grain", len("Query: grain") + 10, marks=needs_engine),
-        pytest.param("colpali", "grain", 1 + len("Query: grain") + 10, marks=needs_engine),
+        pytest.param("colpali", "grain", 1 + len("Query: grain") + 10 + 1, marks=needs_engine),
         ("colqwen2-hf", "grain", len("Query: grain") + 10 + 1),
         ("colpali-hf", "grain", 1 + len("Question: grain") + 10 + 1),
         # Signs of the model's own are no words of a question.
@@ -297,6 +321,21 @@ def test_half_as_many_bits_give_nearly_the_same(name: str, checkpoint: Callable[
         for vectors, others in zip(one, other, strict=True):
             assert others.dtype == np.float32
             assert (vectors * others).sum(axis=1).mean() > 0.98
+
+
+@pytest.mark.parametrize(
+    ("hardware", "at_once"),
+    [
+        (Hardware(device="cuda", batch_size=32), 128),
+        (Hardware(device="cuda"), 256),
+        (Hardware(device="cpu", batch_size=32), 128),
+        (Hardware(device="cpu"), 8),
+    ],
+)
+def test_how_many_pictures_are_given_at_once_goes_with_the_batch(hardware: Hardware, at_once: int) -> None:
+    used = make_encoder(catalogue()["colqwen2-hf"], hardware)
+    assert isinstance(used, Batching)
+    assert used.at_once == at_once
 
 
 def test_settings_are_known_without_weights_and_tell_checkpoints_apart(

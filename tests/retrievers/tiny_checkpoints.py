@@ -89,6 +89,22 @@ def sentence_transformer(
     return folder
 
 
+def static(folder: Path, dimension: int = 12, *, truncate: int | None = None) -> Path:
+    """A checkpoint of sentence-transformers that is a table with a vector for each word, as model2vec's are."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    torch.manual_seed(0)
+    vocabulary = {word: number for number, word in enumerate(("[UNK]", *WORDS))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    table = StaticEmbedding(tokenizer, embedding_dim=dimension)
+    SentenceTransformer(modules=[table], device="cpu", truncate_dim=truncate).save(str(folder))
+    return folder
+
+
 def dpr(folder: Path) -> Path:
     """A folder of two: the encoder of questions and that of passages."""
     import torch

@@ -24,6 +24,8 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "qwen2_5_vl": ("ColQwen2_5", "ColQwen2_5_Processor"),
     }
 )
+# Tokens that fill a question up, as many as in training.
+FILLING = 10
 
 
 def adapter_of(folder: Path) -> dict[str, Any]:
@@ -35,6 +37,8 @@ class EngineModel:
     """A model and its processor as colpali-engine makes them, with its prompts; the question's prefix is the row's.
 
     Since 0.3.13 colpali-engine puts no prefix before questions, where these checkpoints were trained with "Query: ".
+    Since 0.3.12 a question of ColPali's no longer ends, after the ten tokens that fill it up, in the line break with
+    which PaliGemma ends all its prompts; ColPali was trained with it, and its `-hf` form keeps it. It is a vector more.
     """
 
     def __init__(self, row: ModelRow, folder: Path, *, base: Path | None, dtype: "torch.dtype", device: str) -> None:
@@ -57,7 +61,8 @@ class EngineModel:
 
         row, tokenizer = self._row, self._processor.tokenizer
         asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        inputs = self._processor.process_queries(texts=asked)
+        filled = self._processor.query_augmentation_token * FILLING + ("\n" if self._is_pali else "")
+        inputs = self._processor.process_queries(texts=asked, suffix=filled)
         if self._is_pali:
             # All tokens see each other. Without this, PaliGemma lets them in a batch without padding, and only there.
             inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])

@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
+from quoteweave.models.contents import tensor_shapes
 from quoteweave.models.weights import Hardware, described, is_local, locate
 from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford
+from quoteweave.retrievers.encoders.text import truncated_to
 
 # Modules are imported when one of their models is made.
 CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
@@ -35,6 +37,8 @@ DIMENSIONS: Mapping[str, Sequence[str]] = MappingProxyType(
         "config.json": ("projection_dim", "hidden_size", "d_model", "dim"),
     }
 )
+# How sentence-transformers and model2vec name what a StaticEmbedding is made of.
+STATIC_TABLES = ("embedding.weight", "embeddings")
 
 
 def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> Encoder:
@@ -81,14 +85,27 @@ def row_for_path(path: str) -> ModelRow:
 
 
 def _dimension(folder: Path) -> int:
-    """What the last projection says, or the pooling, or else the model. Raises UsageError where none says anything."""
-    said = (
+    """What the last projection says, or the pooling, or else the model; no more than the checkpoint cuts vectors to.
+
+    Raises UsageError where none says anything.
+    """
+    said = [
         described(file.parent, file.name).get(field)
         for pattern, fields in DIMENSIONS.items()
         for file in sorted(folder.glob(pattern), reverse=True)
         for field in fields
-    )
-    for dimension in said:
+    ]
+    for dimension in (*said, *_static_dimensions(folder)):
         if isinstance(dimension, int) and dimension > 0:
-            return dimension
+            return min(dimension, truncated_to(folder) or dimension)
     raise UsageError(f"{folder} does not say how many numbers its vectors have")
+
+
+def _static_dimensions(folder: Path) -> list[int]:
+    """The widths of tables with a vector for each token: a StaticEmbedding has no configuration that would say."""
+    return [
+        shape[1]
+        for file in sorted((*folder.glob("*.safetensors"), *folder.glob("*StaticEmbedding*/*.safetensors")))
+        for name, shape in tensor_shapes(file).items()
+        if name in STATIC_TABLES and len(shape) == 2
+    ]

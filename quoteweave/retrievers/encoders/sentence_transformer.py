@@ -1,15 +1,16 @@
 """Dense encoders through sentence-transformers: its own checkpoints, and plain ones of transformers with a pooling."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Setting
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import described, locate, required
+from quoteweave.models.weights import described, is_local, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.text import TextEncoder, as_text
+from quoteweave.retrievers.encoders.text import TextEncoder, as_text, truncated_to
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +23,15 @@ class SentenceTransformerEncoder(TextEncoder):
 
     A checkpoint with a `modules.json` says itself how it pools; where the row says too, they have to agree, or
     UsageError is raised on first use. Any other checkpoint is pooled as the row says. Vectors get length 1 where the
-    row says so, and where the checkpoint does it itself.
+    row says so, and where the checkpoint does it itself. Where a checkpoint has a `truncate_dim`, the first so many
+    numbers of a vector are kept, and get length 1 thereafter.
     """
+
+    @cached_property
+    def settings(self) -> Mapping[str, Setting]:
+        """All that changes a vector; of a model on the hub its revision says whether vectors are cut."""
+        kept = truncated_to(locate(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
+        return {**super().settings, **({"truncate_dim": kept} if kept else {})}
 
     @cached_property
     def model(self) -> Any:
@@ -36,7 +44,8 @@ class SentenceTransformerEncoder(TextEncoder):
         with loading(self.name, folder, unused=unused):
             model = self._load(folder)
             # What the checkpoint's own tokenizer says is lost when sentence-transformers loads it anew.
-            model.tokenizer.padding_side = row.padding
+            if hasattr(model.tokenizer, "padding_side"):  # that of a StaticEmbedding never pads
+                model.tokenizer.padding_side = row.padding
             _limit_lengths(model, row)
         return model.eval()
 
@@ -72,7 +81,7 @@ class SentenceTransformerEncoder(TextEncoder):
             if row.padding == "left":
                 # Else positions count the padding, and a text beside a long one gets other numbers than alone.
                 features["position_ids"] = (features["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
-            vectors = model(features, task=task)["sentence_embedding"].float()
+            vectors = model(features, task=task)["sentence_embedding"][:, : model.truncate_dim].float()
             if row.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
         return list(vectors.cpu().numpy()[:, None, :])

@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
 from quoteweave.models.batches import in_batches
 from quoteweave.models.loading import Turns
 from quoteweave.models.texts import well_formed
-from quoteweave.models.weights import Hardware, identity
+from quoteweave.models.weights import Hardware, described, identity
 from quoteweave.retrievers.catalogue import ModelRow
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # Texts at once, where the user does not say: what keeps the cores busy, and leaves most of a GPU to the model.
 CPU_BATCH = 32
 GPU_BATCH = 64
+# What it is best given at once, so that each batch holds texts of like length: so many batches, and at least so many.
+BATCHES_AT_ONCE = 8
+TEXTS_AT_ONCE = 256
 # A batch is full when its texts are as long as what BERT reads. Where a model reads more, batches of longer texts are
 # smaller, so that they take no more memory.
 FULL_LENGTH = 512
@@ -48,6 +52,11 @@ class TextEncoder(ABC):
         """Whether a text becomes many vectors."""
         return self.row.many
 
+    @property
+    def at_once(self) -> int:
+        """How many views it makes good use of in one call. Raises MissingExtra without torch."""
+        return max(TEXTS_AT_ONCE, BATCHES_AT_ONCE * self._batch_size)
+
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
         """All that changes a vector."""
@@ -71,6 +80,10 @@ class TextEncoder(ABC):
         return {"checkpoint": identity(self.row.checkpoint, self.row.revision)}
 
     @property
+    def _batch_size(self) -> int:
+        return self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
+
+    @property
     def _dtype_name(self) -> str:
         return self.hardware.dtype or self.row.dtype
 
@@ -87,7 +100,7 @@ class TextEncoder(ABC):
 
         if not texts:
             return []
-        batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
+        batch_size = self._batch_size
         most = self.row.query_length if query else self.row.passage_length
         return in_batches(
             [well_formed(text) for text in texts],
@@ -105,3 +118,12 @@ def as_text(model: Any, texts: Sequence[str]) -> list[Any]:
     A model that reads pictures too would take the address of a picture for the picture, and fetch it.
     """
     return list(texts) if set(model.modalities) <= {"text", "message"} else [{"text": text} for text in texts]
+
+
+def truncated_to(folder: Path) -> int | None:
+    """How many of a vector's first numbers a checkpoint of sentence-transformers says to keep; None = all.
+
+    As those do that were trained so that these say most (Matryoshka representation learning, arXiv 2205.13147).
+    """
+    said = described(folder, "config_sentence_transformers.json").get("truncate_dim")
+    return said if isinstance(said, int) and said > 0 else None

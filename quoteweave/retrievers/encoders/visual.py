@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # At once, where the user does not say: so many whole pages, or as many crops as take no more memory, up to so many.
 CPU_PAGES, CPU_CROPS = 2, 8
 GPU_PAGES, GPU_CROPS = 8, 64
+# Batches in what it is best given at once, so that each holds pictures of like size.
+BATCHES_AT_ONCE = 4
 # What a page becomes, in image tokens: ColPali 1,024, ColQwen2 at most 768.
 PAGE_TOKENS = 1024
 
@@ -34,7 +36,7 @@ LONGEST = 100
 
 # Part of the settings of ColPali and its like: changes when the words and signs around questions and pictures do. Those
 # are their libraries' own.
-PROMPTS = 1
+PROMPTS = 2
 
 
 class VisualEncoder(TextEncoder):
@@ -46,6 +48,14 @@ class VisualEncoder(TextEncoder):
     def settings(self) -> Mapping[str, Setting]:
         """All that changes a vector."""
         return {**super().settings, "dimension": self.row.dimension, "canvas": f"{LEAST_SIDE} px, {LONGEST}:1"}
+
+    @property
+    def at_once(self) -> int:
+        """How many views it makes good use of in one call. Raises MissingExtra without torch.
+
+        A CPU, which has nothing of large batches, gets a few pages, so that little is lost when it is stopped.
+        """
+        return BATCHES_AT_ONCE * self.hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_CROPS)
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (vectors, dimension) for each picture. Raises ModelNotFound, ModelFailed and UsageError."""
