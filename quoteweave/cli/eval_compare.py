@@ -1,12 +1,13 @@
 """`quoteweave eval compare`: whether runs differ, and where they stand among what papers printed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.eval_score import ConventionName, MarksName
+from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,14 +19,20 @@ if TYPE_CHECKING:
 
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
-runs: name and figures of each run;
+runs: name, questions, failed, missing, figures and notes of each run;
 
 comparisons: figure, first, second, first_value, second_value, difference, low, high (95 %
 interval), p, p_holm (corrected for all that are listed), effect, n, left_out;
 
-published: with --published, table, source, by, and standings: rank, system, setting, ours,
+published: with --published, table, source, by, notes, and standings: rank, system, setting, ours,
 figures, best first."""
-FIGURES = ("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average")
+FIGURES = (
+    *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
+    *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
+    *("source_identification", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
+)
+"""Those of them that all runs have are compared, unless others are named."""
+MOST_COMPARED = 6
 
 
 def compare(
@@ -35,13 +42,19 @@ def compare(
     judgements: Annotated[
         list[Path] | None, typer.Option(help="A judge's scores; once for each run, in their order.")
     ] = None,
+    citations: Annotated[
+        list[Path] | None, typer.Option(help="What eval citations kept; once for each run, in their order.")
+    ] = None,
+    scope: Annotated[ScopeName | None, typer.Option(help="Of runs that searched several: which of them.")] = None,
     figure: Annotated[
         list[str] | None, typer.Option(help="A figure to compare, as eval score --json names it; may be repeated.")
     ] = None,
     published: Annotated[
         str | None, typer.Option(help="Put the runs among a published table, such as mmdocrag-20.", metavar="TABLE")
     ] = None,
-    by: Annotated[str, typer.Option(help="The figure that ranks them there.")] = "overall.f1",
+    by: Annotated[
+        str | None, typer.Option(help="The figure that ranks them there, else overall.f1 or the table's first.")
+    ] = None,
     convention: Annotated[
         ConventionName, typer.Option(help="How what failed counts, as in eval score.")
     ] = ConventionName.STRICT,
@@ -57,47 +70,61 @@ def compare(
     """
     from rich.console import Console
 
+    from quoteweave.cli.eval_report_command import for_each
     from quoteweave.core.errors import UsageError
     from quoteweave.evaluation.scored_files import Sources
 
-    given = judgements or []
-    if len(given) not in (0, len(runs)):
-        raise UsageError(f"{len(given)} files of judgements for {len(runs)} runs; give --judgements once for each run")
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
+    said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
     sources = [
         Sources(
             run=run,
             dataset=dataset,
             references=references,
-            judgements=given[place] if given else None,
+            judgements=judged,
+            citations=checked,
+            scope=None if scope is None else scope.value,
             convention=convention.value,
             marks=None if marks is None else marks.value,
             partial=partial,
         )
-        for place, run in enumerate(runs)
+        for run, judged, checked in zip(runs, *said, strict=True)
     ]
     with Console(stderr=True).status("scoring"):
         scored = _scored(sources)
         comparisons = _comparisons(scored, figure)
-        table, standings = _standings(scored, published, by)
+        among = None if published is None else _among(scored, published, by)
     if as_json:
-        _print_json(scored, comparisons, (table, standings, by))
+        _print_json(scored, comparisons, among)
     else:
-        _show(comparisons, table, standings, by)
+        _show(scored, comparisons, among)
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Where the runs stand in a published table."""
+
+    table: "PublishedTable"
+    by: str
+    standings: "Sequence[Standing]"
+    notes: Sequence[str]
 
 
 def _scored(sources: "Sequence[Sources]") -> "list[Scored]":
-    from dataclasses import replace
+    """Each run, its notes included; the dataset is read once."""
+    from quoteweave.endpoints.prices import chat_price
+    from quoteweave.evaluation.datasets import load_dataset
+    from quoteweave.evaluation.scored_files import load, notes_on, score_loaded
 
-    from quoteweave.evaluation.scored_files import load, score_loaded
-
-    scored = [score_loaded(load(one), one) for one in sources]
-    names = _names([one.run for one in sources])
-    return [
-        replace(one, scores=one.scores.model_copy(update={"name": name}))
-        for one, name in zip(scored, names, strict=True)
-    ]
+    examples = load_dataset(sources[0].dataset, sources[0].references)
+    names, found = _names([one.run for one in sources]), []
+    for one, name in zip(sources, names, strict=True):
+        loaded = load(one, examples)
+        scored = score_loaded(loaded, one, prices=chat_price)
+        notes = notes_on(scored.scores, loaded, one)
+        found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name, "notes": notes})))
+    return found
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -114,67 +141,75 @@ def _comparisons(scored: "Sequence[Scored]", asked: Sequence[str] | None) -> "Se
     for name in asked or []:
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
-    names = asked or [name for name in FIGURES if all(name in one.scores.figures for one in scored)]
-    return compare_runs([one.scores for one in scored], [known[name] for name in names])
+    shared = [name for name in FIGURES if all(name in one.scores.figures for one in scored)][:MOST_COMPARED]
+    return compare_runs([one.scores for one in scored], [known[name] for name in asked or shared])
 
 
-def _standings(
-    scored: "Sequence[Scored]", name: str | None, by: str
-) -> "tuple[PublishedTable | None, Sequence[Standing]]":
-    if name is None:
-        return None, ()
+def _among(scored: "Sequence[Scored]", name: str, asked: str | None) -> Among:
     from quoteweave.evaluation.published import published_table
-    from quoteweave.evaluation.standing import standings
+    from quoteweave.evaluation.standing import cautions, ranking_figure, standings
 
-    table = published_table(name)
-    return table, standings(table, [one.scores for one in scored], by=by)
+    table, scores = published_table(name), [one.scores for one in scored]
+    by = ranking_figure(table, asked)
+    return Among(table, by, standings(table, scores, by=by), cautions(table, scores))
 
 
-def _print_json(
-    scored: "Sequence[Scored]",
-    comparisons: "Sequence[Comparison]",
-    published: "tuple[PublishedTable | None, Sequence[Standing], str]",
-) -> None:
+def _print_json(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
     from quoteweave.cli.output import print_json
 
-    table, ranked, by = published
     value: dict[str, object] = {
         "runs": [
-            {"name": one.scores.name, "figures": {name: found.value for name, found in one.scores.figures.items()}}
+            {
+                "name": one.scores.name,
+                "questions": len(one.scores.questions),
+                "failed": one.scores.failed,
+                "missing": one.scores.missing,
+                "figures": {name: found.value for name, found in one.scores.figures.items()},
+                "notes": one.scores.notes,
+            }
             for one in scored
         ],
         "comparisons": [comparison.model_dump(mode="json") for comparison in comparisons],
     }
-    if table is not None:
-        places = [standing.model_dump(mode="json") for standing in ranked]
-        value["published"] = {"table": table.name, "source": table.source, "by": by, "standings": places}
+    if among is not None:
+        places = [standing.model_dump(mode="json") for standing in among.standings]
+        head = {"table": among.table.name, "source": among.table.source, "by": among.by, "notes": among.notes}
+        value["published"] = {**head, "standings": places}
     print_json(value)
 
 
-def _show(
-    comparisons: "Sequence[Comparison]", table: "PublishedTable | None", ranked: "Sequence[Standing]", by: str
-) -> None:
+def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
     from quoteweave.cli.output import console, plain
 
     out = console()
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
         out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
         out.print(_comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
-    if table is not None:
-        out.print(plain(f"\n{table.source}, by {by}; * is yours. Published figures keep their printed decimals."))
-        out.print(_standing_table(ranked, by))
+    if among is not None:
+        told = f"\n{among.table.source}, by {among.by}; * is yours. Published figures keep their printed decimals."
+        out.print(plain(told))
+        out.print(_standing_table(among.standings, among.by))
+    for one in scored:
+        missing = f"; {one.scores.missing} of its questions are not answered" if one.scores.missing else ""
+        out.print(plain(f"{one.scores.name}: {len(one.scores.questions)} answers{missing}"))
+        for note in one.scores.notes:
+            out.print(plain(f"  note: {note}"))
+    for note in () if among is None else among.notes:
+        out.print(plain(f"note: {note}"))
 
 
 def _comparison_table(comparisons: "Sequence[Comparison]") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from quoteweave.evaluation.report.wording import unit
+
     shown = Table(box=SIMPLE_HEAD, padding=0)
     shown.add_column("", no_wrap=True)
     for name in ("first", "second", "difference", "95 %", "p (Holm)", "effect", "n"):
         shown.add_column(name, justify="right", no_wrap=True)
     for one in comparisons:
-        scale = 1 if one.figure.startswith("judge.") else 100
+        scale = unit(one.figure).scale
         bounds = "-" if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
         values = [_number(value, scale) for value in (one.first_value, one.second_value, one.difference)]
         shown.add_row(one.figure, *values, bounds, _number(one.p_holm, 1, 4), _number(one.effect, 1), str(one.n))
@@ -186,6 +221,8 @@ def _standing_table(ranked: "Sequence[Standing]", by: str) -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
+    from quoteweave.evaluation.report.wording import unit
+
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
     columns = [name for name in dict.fromkeys([by, *FIGURES]) if name in shared]
     shown = Table(box=SIMPLE_HEAD, padding=0)
@@ -195,7 +232,7 @@ def _standing_table(ranked: "Sequence[Standing]", by: str) -> "Table":
     for name in columns:
         shown.add_column(name.replace(".", "\n"), justify="right", no_wrap=True)
     for standing in ranked:
-        figures = [_number(standing.figures.get(name), 1 if name.startswith("judge.") else 100) for name in columns]
+        figures = [_number(standing.figures.get(name), unit(name).scale) for name in columns]
         system = f"* {standing.system}" if standing.ours else standing.system
         shown.add_row(
             str(standing.rank or "-"), escape(system), escape(standing.setting), *figures,

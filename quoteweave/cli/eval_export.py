@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.eval_score import ScopeName
+
 if TYPE_CHECKING:
-    from quoteweave.core.examples import Prediction
     from quoteweave.evaluation.interchange.trec_export import TrecPair
 
 JSON = """--json prints one object:
@@ -27,14 +28,6 @@ class ItemsName(StrEnum):
     QUOTES = "quotes"
     PAGES = "pages"
     DOCUMENTS = "documents"
-
-
-class ScopeName(StrEnum):
-    """What was searched."""
-
-    DOCUMENT = "document"
-    COLLECTION = "collection"
-    CONTEXT = "context"
 
 
 def export(
@@ -62,10 +55,11 @@ def export(
     from quoteweave.evaluation.interchange import load_predictions
     from quoteweave.evaluation.interchange.trec import column, qrels_lines, run_lines
     from quoteweave.evaluation.interchange.trec_export import trec_pair
-    from quoteweave.evaluation.matching import match
+    from quoteweave.evaluation.matching import match, of_scope
 
     examples = load_dataset(dataset, references)
-    predictions = match(examples, _of_scope(load_predictions(run), scope), partial=partial)
+    ranked = of_scope(load_predictions(run), None if scope is None else scope.value)
+    predictions = match(examples, ranked, partial=partial)
     pair = trec_pair(examples, predictions, items=items.value)
     if not pair.run:
         raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope")
@@ -80,17 +74,6 @@ def export(
         typer.echo(f"{trec / RUN} and {trec / QRELS}: {len(pair.qrels)} questions")
         for sentence in _notes(pair):
             typer.echo(sentence, err=True)
-
-
-def _of_scope(predictions: "list[Prediction]", scope: ScopeName | None) -> "list[Prediction]":
-    from quoteweave.core.errors import UsageError
-
-    there = sorted({prediction.scope for prediction in predictions})
-    if scope is None and len(there) > 1:
-        raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
-    if scope is not None and scope.value not in there:
-        raise UsageError(f"--scope {scope.value}: the run has {', '.join(there) or 'no predictions'}")
-    return [prediction for prediction in predictions if scope is None or prediction.scope == scope.value]
 
 
 def _notes(pair: "TrecPair") -> list[str]:

@@ -10,11 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json, printable
-from quoteweave.cli.prices import in_usd
+from quoteweave.core.prices import Price
 from quoteweave.evaluation.judgements import ASPECTS, load_judgements
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.verdicts import Verdict
-from quoteweave.evaluation.metrics.expense import Price
 from quoteweave.evaluation.rounding import half_up
 from quoteweave.evaluation.scores import Estimate
 
@@ -47,7 +46,7 @@ def summarise(verdicts: Sequence[Verdict], asked: Collection[str], price: Price 
         judged=len(scores),
         errors={verdict.example: verdict.error or "" for verdict in verdicts if verdict.scores is None},
         tokens={"input": tokens_in, "output": tokens_out},
-        price_usd=in_usd(price, tokens_in, tokens_out) if price is not None and told else None,
+        price_usd=price.of(tokens_in, tokens_out) if price is not None and told else None,
         means={**means, "average": fmean(means.values())} if means else {},
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.eval_score import ConventionName, MarksName
+from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
 
 JSON = """--json prints one object:
 
@@ -29,6 +29,7 @@ def report(
     images: Annotated[
         Path | None, typer.Option(help="Folder of the quotes' images; else that of --references.")
     ] = None,
+    scope: Annotated[ScopeName | None, typer.Option(help="Of runs that searched several: which of them.")] = None,
     convention: Annotated[
         ConventionName, typer.Option(help="How what failed counts, as in eval score.")
     ] = ConventionName.STRICT,
@@ -46,7 +47,7 @@ def report(
     from rich.console import Console
 
     from quoteweave.cli.output import print_json, printable, writing_output
-    from quoteweave.cli.prices import chat_price
+    from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.report.drawing import require_matplotlib
     from quoteweave.evaluation.report.gather import gather
     from quoteweave.evaluation.report.pictures import PictureFolder
@@ -56,7 +57,7 @@ def report(
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
-    said = _for_each("judgements", judgements or [], runs), _for_each("citations", citations or [], runs)
+    said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
     sources = [
         Sources(
             run=run,
@@ -64,6 +65,7 @@ def report(
             references=references,
             judgements=judged,
             citations=checked,
+            scope=None if scope is None else scope.value,
             convention=convention.value,
             marks=None if marks is None else marks.value,
             partial=partial,
@@ -82,7 +84,8 @@ def report(
         typer.echo(printable(f"{out / PAGE}\n{out / MARKDOWN}\n{out / PLOTS}\n{out / TABLES}"))
 
 
-def _for_each(option: str, given: Sequence[Path], runs: Sequence[Path]) -> Sequence[Path | None]:
+def for_each(option: str, given: Sequence[Path], runs: Sequence[Path]) -> Sequence[Path | None]:
+    """A file for each run; None for all where none are given. Raises UsageError for any other number of them."""
     from quoteweave.core.errors import UsageError
 
     if len(given) not in (0, len(runs)):

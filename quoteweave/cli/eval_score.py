@@ -43,6 +43,14 @@ class MarksName(StrEnum):
     PUBLISHED = "published"
 
 
+class ScopeName(StrEnum):
+    """What was searched."""
+
+    DOCUMENT = "document"
+    COLLECTION = "collection"
+    CONTEXT = "context"
+
+
 def score(
     run: Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses.")],
     dataset: Annotated[str, typer.Option(help="What was asked, such as mmdocrag-20.")],
@@ -53,6 +61,7 @@ def score(
     citations: Annotated[
         Path | None, typer.Option(help="What quoteweave eval citations kept of these answers.", metavar="FILE")
     ] = None,
+    scope: Annotated[ScopeName | None, typer.Option(help="Of a run that searched several: which of them.")] = None,
     convention: Annotated[
         ConventionName,
         typer.Option(help="strict: leave out what failed. published: count it as empty and 0, as MMDocRAG did."),
@@ -80,6 +89,7 @@ def score(
         references=references,
         judgements=judgements,
         citations=citations,
+        scope=None if scope is None else scope.value,
         convention=convention.value,
         marks=None if marks is None else marks.value,
         partial=partial,
@@ -91,7 +101,7 @@ def _scores(sources: "Sources") -> "Scores":
     """Shows on a terminal that it is at work."""
     from rich.console import Console
 
-    from quoteweave.cli.prices import chat_price
+    from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.bootstrap import bootstrap_intervals
     from quoteweave.evaluation.scored_files import load, notes_on, score_loaded
 

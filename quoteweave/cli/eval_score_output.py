@@ -166,8 +166,10 @@ def _counted(scores: Scores) -> list[str]:
     return told
 
 
-def _out_of_range(scores: Scores) -> int:
-    return int(sum(question.row.get("out_of_range") or 0 for question in scores.questions))
+def _out_of_range(scores: Scores) -> int | None:
+    """Marks that name no quote; None where the contexts are not at hand."""
+    counts = [count for one in scores.questions if (count := one.row.get("out_of_range")) is not None]
+    return int(sum(counts)) if counts else None
 
 
 def _has_selection(figures: Figures) -> bool:

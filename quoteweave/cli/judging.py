@@ -1,6 +1,7 @@
 """What the commands that ask a judge share: its options, what they read, and what is said before anything is sent."""
 
 import sys
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,9 +10,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from quoteweave.core.prices import Price
     from quoteweave.core.protocols import ChatModel
     from quoteweave.evaluation.judges.judging import Pair
-    from quoteweave.evaluation.metrics.expense import Price
     from quoteweave.pipeline.settings import ModelSettings
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses.")]
@@ -73,11 +74,14 @@ def judge_of(settings: "ModelSettings") -> "ChatModel":
 
 def price_of(settings: "ModelSettings", usd_per_million: tuple[float, float] | None) -> "Price | None":
     """As said, else by the table of prices; None where neither knows it."""
-    from quoteweave.cli.prices import chat_price
-    from quoteweave.evaluation.metrics.expense import Price
+    from quoteweave.core.errors import UsageError
+    from quoteweave.core.prices import Price
+    from quoteweave.endpoints.prices import chat_price
 
     if usd_per_million is None:
         return chat_price(settings.model)
+    if not all(0 <= price < inf for price in usd_per_million):
+        raise UsageError("--usd-per-million: a price is a number of US dollars, 0 or more")
     return Price(input=usd_per_million[0], output=usd_per_million[1])
 
 
@@ -108,11 +112,9 @@ def say_before(tokens: tuple[int, int], settings: "ModelSettings", price: "Price
 
 def say_price(tokens: tuple[int, int], price: "Price | None", sent: str, *, yes: bool) -> None:
     """Tokens in and out, their price, and what is sent where; on a terminal, asks whether to go on unless `yes`."""
-    from quoteweave.cli.prices import in_usd
-
     cost = "price not known; say it with --usd-per-million"
     if price is not None:
-        cost = f"about ${in_usd(price, *tokens):.2f}"
+        cost = f"about ${price.of(*tokens):.2f}"
     typer.echo(
         f"about {tokens[0]:,} tokens in and {tokens[1]:,} out: {cost} (retries and a model's thinking come on top)",
         err=True,

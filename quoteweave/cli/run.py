@@ -15,6 +15,7 @@ from quoteweave.cli.run_output import Outcome, count, show
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
+    from quoteweave.core.protocols import ChatModel
     from quoteweave.core.runs import Run, RunWriter
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
@@ -64,7 +65,7 @@ def run(
     if not wanted:
         known = ", ".join(one.name for one in file.settings)
         raise UsageError(f"{config} has no setting {', '.join(setting or [])}; there are: {known}")
-    asked = Asked(dataset, references, examples, images, limit)
+    asked = Asked(dataset, references, examples, images, _Calls(file.limits))
     told = [
         _answer(asked, one, file.limits, collection, out if len(file.settings) == 1 else out / one.name, yes=yes)
         for one in wanted
@@ -82,7 +83,7 @@ class Asked:
     references: Path
     examples: "Sequence[Example]"
     images: Path | None
-    limit: int | None
+    calls: "_Calls"
 
 
 def _answer(
@@ -113,6 +114,31 @@ def _answer(
     return outcome
 
 
+class _Calls:
+    """How chat models are asked by all settings together: one budget, one pace, and one folder of what was asked."""
+
+    def __init__(self, limits: "Limits") -> None:
+        from quoteweave.endpoints.spending import Budget
+
+        self._limits = limits
+        self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
+
+    def through(self, model: "ChatModel | None") -> "ChatModel | None":
+        """The model within these limits. Raises UsageError where its price is not known and money is limited."""
+        from quoteweave.endpoints.calls import CachedChat
+        from quoteweave.endpoints.limits import LimitedChat
+        from quoteweave.endpoints.spending import BudgetedChat
+
+        if model is None:
+            return None
+        limits, within = self._limits, model
+        if limits.tokens_per_minute is not None:
+            within = LimitedChat(within, tokens_per_minute=limits.tokens_per_minute)
+        if limits.max_usd is not None or limits.max_tokens is not None:
+            within = BudgetedChat(within, self._budget)
+        return within if limits.calls is None else CachedChat(within, limits.calls)
+
+
 def _model_of(setting: "RunSetting") -> "ModelSettings":
     from quoteweave.pipeline.settings import ModelSettings
 
@@ -128,15 +154,16 @@ def _answerer(
     from quoteweave.core.errors import UsageError
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
-    from quoteweave.pipeline.settings import make_generator
+    from quoteweave.pipeline.settings import make_chat, make_generator
 
+    chat = asked.calls.through(make_chat(settings))
     if setting.quotes == "dataset":
         read = pictures_in(asked.images)
         if settings.images and settings.model and read is None:
             raise UsageError(
                 f"setting {setting.name}: images = true wants --images, the folder of the dataset's pictures"
             )
-        generator = make_generator(settings, read)
+        generator = make_generator(settings, read, chat)
         yield (
             Answerer(
                 generator,
@@ -151,11 +178,11 @@ def _answerer(
     if collection is None:
         raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
     with Collection.open(collection) as opened:
-        yield _searching(opened, setting, settings)
+        yield _searching(opened, setting, settings, chat)
 
 
 def _searching(
-    collection: "Collection", setting: "RunSetting", settings: "ModelSettings"
+    collection: "Collection", setting: "RunSetting", settings: "ModelSettings", chat: "ChatModel | None"
 ) -> "tuple[Answerer, Mapping[str, str]]":
     from quoteweave.cli.eval_subject import build_all, content_of, fingerprints_of, searches
     from quoteweave.cli.retrieving import Finding
@@ -166,7 +193,7 @@ def _searching(
     finding = with_chat_named(Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank))
     specs, documents = build_all(collection, finding, quiet=False), collection.documents()
     answerer = Answerer(
-        make_generator(settings, collection),
+        make_generator(settings, collection, chat),
         search=searches(collection, finding)[1],
         split=setting.split,
         documents=_names([document.name for document in documents]),
@@ -243,28 +270,19 @@ def _ask(
 
         def write(prediction: "Prediction") -> None:
             writer.append(prediction)
-            _spend(prediction, outcome, limits)
+            _spend(prediction, outcome)
             price = "" if outcome.price_usd is None else f", ${outcome.price_usd:.2f}"
             bar.update(task, advance=1, description=f"{outcome.setting}{price}")
 
         wait_for(answer_all(examples, answerer, write, concurrency=limits.concurrency))
 
 
-def _spend(prediction: "Prediction", outcome: Outcome, limits: "Limits") -> None:
-    """Adds up what was spent. Raises UsageError, after the answer was kept, where that is more than was allowed."""
-    from quoteweave.cli.prices import chat_price
-    from quoteweave.core.errors import UsageError
+def _spend(prediction: "Prediction", outcome: Outcome) -> None:
+    """Adds up what was spent."""
+    from quoteweave.endpoints.prices import chat_price
 
     sent, said = prediction.usage.input_tokens or 0, prediction.usage.output_tokens or 0
     outcome.input_tokens, outcome.output_tokens = outcome.input_tokens + sent, outcome.output_tokens + said
     price = chat_price(prediction.model)
     if price is not None:
         outcome.price_usd = (outcome.price_usd or 0.0) + price.of(sent, said)
-    spent = outcome.input_tokens + outcome.output_tokens
-    if limits.max_usd is not None and (outcome.price_usd or 0.0) >= limits.max_usd:
-        raise UsageError(f"${outcome.price_usd:.2f} are spent, of ${limits.max_usd:.2f} allowed; {_KEPT}")
-    if limits.max_tokens is not None and spent >= limits.max_tokens:
-        raise UsageError(f"{spent:,} tokens are spent, of {limits.max_tokens:,} allowed; {_KEPT}")
-
-
-_KEPT = "what was answered is kept, and the same command with more goes on"

@@ -2,7 +2,8 @@
 
     QuoteweaveError
     ├── UsageError             the caller asked for something that cannot be (bad option, unknown name, bad filter)
-    │   └── MissingExtra       an optional library is not installed; the message names the extra
+    │   ├── MissingExtra       an optional library is not installed; the message names the extra
+    │   └── BudgetSpent        the next call of a model would go beyond the money or tokens allowed
     ├── DocumentError          one file cannot become quotes; the others go on
     │   ├── UnsupportedFormat  not a format we read; the message says how to convert it
     │   ├── EncryptedDocument  needs a password, or the one given is wrong
@@ -54,6 +55,10 @@ class MissingExtra(UsageError):
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
         # Exceptions are pickled by their message alone, and worker processes send theirs back pickled.
         return type(self), self._said
+
+
+class BudgetSpent(UsageError):
+    """The next call of a model would go beyond what was allowed; it was not made."""
 
 
 class DocumentError(QuoteweaveError):

@@ -1,8 +1,10 @@
 """Files of one JSON object a line, plain or compressed (`.gz`), read with messages that name file, line and field."""
 
 import gzip
+import json
 import os
 import zlib
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +15,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError
+
+_GZIP = b"\x1f\x8b"
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -25,12 +29,14 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
     Raises DatasetError where the file cannot be read to its end.
     """
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rb") as stream:
+        with path.open("rb") as file:
+            packed = file.read(2) == _GZIP
+        with (gzip.open if packed else open)(path, "rb") as stream:
             for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, line
+                content = line.removeprefix(BOM_UTF8) if number == 1 else line
+                if content.strip():
+                    yield number, content
     except FileNotFoundError as error:
         raise DatasetError(f"{path} does not exist") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -47,7 +53,7 @@ def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator
         if drop_cut and not whole:
             return
         try:
-            yield number, row.model_validate_json(line)
+            yield number, row.model_validate_json(_whole_characters(line))
         except ValidationError as error:
             raise DatasetError(f"{path}, line {number}, {reason(error)}{cut_note(line)}") from error
 
@@ -90,6 +96,20 @@ def is_cut_short(path: Path) -> bool:
     """Whether the last line of a file that `appending` writes has no end. Raises DatasetError as `iter_lines`."""
     last = deque(iter_lines(path), maxlen=1)
     return bool(last) and not last[0][1].endswith(b"\n")
+
+
+def _whole_characters(line: bytes) -> bytes:
+    """The line, halves of characters, which models do write, as question marks: JSON readers refuse them."""
+    if b"\\u" not in line:
+        return line
+    try:
+        value = json.loads(line)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    except ValueError:  # the reader says what is wrong with it
+        return line
+    return line
 
 
 def reason(error: ValidationError) -> str:

@@ -87,7 +87,7 @@ def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
     path = folder / PREDICTIONS
     done: dict[Key, bool] = {}
     if (folder / RUN).exists():
-        _check_same(folder, _said_of(folder), run)
+        _check_same(folder, said_of(folder), run)
         done = {(prediction.example, prediction.scope): prediction.error is None for prediction in _lines(folder)}
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS} without {RUN}; name another folder for the run")
@@ -103,10 +103,11 @@ def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
     Raises DatasetError, naming file and line, when the folder holds no run or one that cannot be read.
     """
     predictions = {(prediction.example, prediction.scope): prediction for prediction in _lines(folder)}
-    return _said_of(folder), list(predictions.values())
+    return said_of(folder), list(predictions.values())
 
 
-def _said_of(folder: Path) -> Run:
+def said_of(folder: Path) -> Run:
+    """What run.json says. Raises DatasetError where there is none, or none that can be read."""
     try:
         return Run.model_validate_json((folder / RUN).read_bytes())
     except FileNotFoundError as error:

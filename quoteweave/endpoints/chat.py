@@ -51,6 +51,11 @@ class OpenAIChat:
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._extra = dict(extra or {})
 
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The fields of each request besides model and messages: what they change, calls that are kept must not mix."""
+        return {**self._settings, **self._extra}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """The model's first choice.
 
@@ -99,7 +104,7 @@ class OpenAIChat:
         return Connection(self.name, address, timeout_s=self._timeout_s, max_retries=self._max_retries)
 
     def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
-        return {**self._settings, **self._extra, "model": self.name, "messages": list(messages)}
+        return {**self.settings, "model": self.name, "messages": list(messages)}
 
 
 def _broken_off(error: EndpointUnreachable, gathered: Gathered) -> EndpointUnreachable:

@@ -71,6 +71,16 @@ def ratio_of(name: str, numerator: str, denominator: str) -> Figure:
     return Figure(name, (numerator, denominator), lambda sums: sums[1] / sums[2])
 
 
+def total_of(name: str, column: str) -> Figure:
+    """The sum of a column over the questions in which it is defined; undefined where it is in none."""
+
+    def formula(sums: "Sums") -> "Sums":
+        total: Sums = sums[1] * sums[0] / sums[0]  # no questions: 0 / 0
+        return total
+
+    return Figure(name, (column,), formula)
+
+
 def pooled_f1(name: str, common: str, cited: str, gold: str) -> Figure:
     """2 Σ common / (Σ cited + Σ gold): the F1 over all pairs together."""
     return Figure(name, (common, cited, gold), lambda sums: 2 * sums[1] / (sums[2] + sums[3]))

@@ -36,6 +36,8 @@ class _Line(BaseModel):
 
     q_id: str = Field(validation_alias=AliasChoices("q_id", "example"))
     response: JsonValue = Field(default=None, validation_alias=AliasChoices("response", "scores"))
+    model: str | None = None
+    prompt: str | None = None
     attempts: int = Field(default=0, description="how often our own judge was asked; 0 in published files")
 
 
@@ -47,6 +49,7 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
     for an id repeated in a published file.
     """
     found: dict[str, Judgement] = {}
+    judges: set[tuple[str | None, str | None]] = set()
     ours = any(line.attempts for _, line in islice(iter_rows(path, _Line, drop_cut=True), 1))
     for number, line in iter_rows(path, _Line, drop_cut=ours):
         if line.q_id in found and not line.attempts:
@@ -56,10 +59,13 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
         found[line.q_id] = {
             names.get(name, name): float(score)
             for name, score in scores.items()
-            if isinstance(score, int | float) and not isinstance(score, bool)
+            if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= HIGHEST
         }
-    if not found:
-        raise DatasetError(f"{path} holds no judgement")
+        judges.add((line.model, line.prompt) if line.attempts else (None, None))
+    if not any(found.values()):
+        raise DatasetError(f"{path} holds no judgement: none of its {len(found)} lines has a score of 0 to {HIGHEST}")
+    if len(judges) > 1:
+        raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
     return found
 
 

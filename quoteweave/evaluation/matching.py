@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.gold import KINDS
 from quoteweave.evaluation.responses import citations
 
 _SHOWN = 3
 _FEWEST = 20
+_GREATEST = 40
 _MOST = 0.25
 """From so many answers on that cite, so large a share that cites beyond its context is no model's mistake: of nine
 models' answers over MMDocRAG's 20 quotes at most 0.03 do, and taken for answers over 15 quotes at least 0.38."""
@@ -57,6 +58,16 @@ def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) 
         )
 
 
+def of_scope(predictions: Sequence[Prediction], scope: Scope | None) -> list[Prediction]:
+    """The predictions of that scope. Raises UsageError where the run has several and none is named, or not that one."""
+    there = sorted({prediction.scope for prediction in predictions})
+    if scope is None and len(there) > 1:
+        raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
+    if scope is not None and scope not in there:
+        raise UsageError(f"--scope {scope}: the run has {', '.join(there) or 'no predictions'}")
+    return [prediction for prediction in predictions if scope in (None, prediction.scope)]
+
+
 def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
     """What an answer over the example's own quotes cites, where these go by their places (`text3`)."""
     own, response = example.context, prediction.response
@@ -64,8 +75,10 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
         return []
     if not all(hit.quote.id == f"text{place}" for place, hit in enumerate(own.texts, start=1)):
         return []
-    found = citations(response, "own")
-    return [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
+    # A text mark alone in its brackets, and of a number that another setting could have: "[2019, 2020]" are years.
+    found = citations(response, "published")
+    cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
+    return [(kind, number) for kind, number in cited if number <= _GREATEST]
 
 
 def _told(what: str, names: Sequence[str]) -> str:

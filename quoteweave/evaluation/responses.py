@@ -63,8 +63,10 @@ def citations(response: str, marks: Marks) -> Cited:
         return Cited(_numbers(_PUBLISHED_TEXT.findall(answer)), _numbers(_PUBLISHED_IMAGE.findall(answer)))
     found = parse_marks(answer)
     text = (number for mark in found if mark.kind == "text" for number in mark.numbers)
-    image = (number for mark in found if mark.kind == "image" for number in mark.numbers)
-    return Cited(tuple(dict.fromkeys(text)), tuple(dict.fromkeys(image)))
+    placed = [(mark.start, number) for mark in found if mark.kind == "image" for number in mark.numbers]
+    # An image that is named without being shown, as in "(image2)", is cited all the same.
+    placed += [(bare.start(), int(bare[1][:_LONGEST])) for bare in _PUBLISHED_IMAGE.finditer(answer)]
+    return Cited(tuple(dict.fromkeys(text)), tuple(dict.fromkeys(number for _, number in sorted(placed))))
 
 
 def _numbers(digits: Iterable[str]) -> tuple[int, ...]:

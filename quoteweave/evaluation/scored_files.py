@@ -7,22 +7,22 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.lines import is_cut_short
+from quoteweave.core.prices import Prices
 from quoteweave.core.records import Record
-from quoteweave.core.runs import PREDICTIONS
+from quoteweave.core.runs import PREDICTIONS, RUN, said_of
 from quoteweave.evaluation.bootstrap import Intervals
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.figures import Figure, Row
 from quoteweave.evaluation.interchange import load_predictions
 from quoteweave.evaluation.judgements import ASPECTS, Judged, Judgement, load_judgements, malformed
-from quoteweave.evaluation.matching import match
-from quoteweave.evaluation.metrics.expense import Prices
+from quoteweave.evaluation.matching import match, of_scope
 from quoteweave.evaluation.metrics.registry import METRICS, Reading, evidence_metrics
 from quoteweave.evaluation.responses import Marks
 from quoteweave.evaluation.scores import Convention, RowMetric, Scores
 from quoteweave.evaluation.scoring import Setting, rows_of, score, told_apart
-from quoteweave.evaluation.verdicts import EvidenceVerdict, load_evidence_verdicts
+from quoteweave.evaluation.verdicts import EvidenceVerdict, load_evidence_verdicts, request_of
 
 OTHER: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
 USUAL_MARKS: Mapping[Convention, Marks] = {"published": "published", "strict": "own"}
@@ -44,6 +44,7 @@ class Sources(Record):
     references: Path | None = Field(default=None, description="the dataset's file, or one with its gold alone")
     judgements: Path | None = Field(default=None, description="scores of answers, by `quoteweave eval judge` or others")
     citations: Path | None = Field(default=None, description="what `quoteweave eval citations` kept")
+    scope: Scope | None = Field(default=None, description="of a run that searched several: which of them")
     convention: Convention = "strict"
     marks: Marks | None = Field(default=None, description="None: the grammar that goes with the convention")
     metrics: tuple[str, ...] | None = Field(default=None, description="names of METRICS; None: all of them")
@@ -63,6 +64,8 @@ class Loaded:
     predictions: Sequence[Prediction]
     judgements: Mapping[str, Judgement]
     citations: Mapping[str, EvidenceVerdict] = field(default_factory=dict)
+    stale: int = 0
+    """Verdicts on sentences that are of another response, and are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,16 @@ class Scored:
     rows: Sequence[Row]
 
 
-def load(sources: Sources) -> Loaded:
-    """Raises DatasetError for files that cannot be read or do not belong together."""
-    examples = load_dataset(sources.dataset, sources.references)
+def load(sources: Sources, examples: Sequence[Example] | None = None) -> Loaded:
+    """What the files hold; `examples` of the same dataset and references are not read again.
+
+    Raises DatasetError for files that cannot be read or do not belong together, UsageError for a scope that the run has
+    not.
+    """
+    examples = examples or load_dataset(sources.dataset, sources.references)
     try:
-        predictions = match(examples, load_predictions(sources.run), partial=sources.partial)
+        found = of_scope(load_predictions(sources.run), sources.scope)
+        predictions = match(examples, found, partial=sources.partial)
     except DatasetError as error:
         raise DatasetError(f"{error}{'; ' if (cut := _cut(sources.run)) else ''}{cut}") from error
     judgements = {} if sources.judgements is None else load_judgements(sources.judgements)
@@ -90,7 +98,12 @@ def load(sources: Sources) -> Loaded:
                 f"{path} judges {len(strangers)} answers to questions that {sources.dataset} does not ask, "
                 f"such as {strangers[0]!r}; name the judgements of this dataset"
             )
-    return Loaded(examples, predictions, judgements, citations)
+    asked = {example.id: example for example in examples}
+    of_now = {request_of(one, asked[one.example]) for one in predictions} if citations else set()
+    fresh = {name: verdict for name, verdict in citations.items() if verdict.request in of_now}
+    if citations and not fresh:
+        raise DatasetError(f"{sources.citations} judges other answers than those of {sources.run}; judge these anew")
+    return Loaded(examples, predictions, judgements, fresh, stale=len(citations) - len(fresh))
 
 
 def score_loaded(
@@ -129,6 +142,10 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     if broken:
         how = "count 0 for what they miss" if published else "are left out"
         notes.append(f"{broken} judgements are malformed (a score missing, misnamed or out of range) and {how}")
+    if loaded.stale:
+        notes.append(f"{loaded.stale} verdicts on sentences are of other answers than these, and are left out")
+    if (other_dataset := _asked_of(sources.run)) not in (None, sources.dataset):
+        notes.append(f"the run says that it was asked of {other_dataset}, not of {sources.dataset}")
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
     if by_rule:
         notes.append("citation_by_rule figures are of sentences cut by rule: not comparable with published ones")
@@ -146,6 +163,11 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     if scores.marks == "own":
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
+
+
+def _asked_of(run: Path) -> object:
+    """The dataset that a run folder says it was asked of; None where it does not say."""
+    return said_of(run).configuration.get("dataset") if (run / RUN).is_file() else None
 
 
 def _cut(run: Path) -> str:

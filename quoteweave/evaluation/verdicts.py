@@ -13,11 +13,12 @@ from pydantic import Field
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError, EndpointError, EndpointUnreachable, UsageError
+from quoteweave.core.estimates import CHARACTERS_A_TOKEN
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
-from quoteweave.evaluation.judges.judging import CHARACTERS_A_TOKEN, Pair, Work
+from quoteweave.evaluation.judges.judging import Pair, Work
 from quoteweave.evaluation.metrics.source_selection import item_name
 from quoteweave.evaluation.responses import answer_of
 
@@ -183,7 +184,7 @@ async def _judged(
         judge=judge.name,
         splitter=splitter.name,
         by_rule=splitter.by_rule,
-        request=_request(prediction, example),
+        request=request_of(prediction, example),
         sentences=None,
     )
     try:
@@ -223,10 +224,11 @@ def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
 
 
 def _done(verdict: EvidenceVerdict | None, pair: Pair) -> bool:
-    return verdict is not None and verdict.whole and verdict.request == _request(*pair)
+    return verdict is not None and verdict.whole and verdict.request == request_of(*pair)
 
 
-def _request(prediction: Prediction, example: Example) -> str:
+def request_of(prediction: Prediction, example: Example) -> str:
+    """SHA-256 of all that a verdict on this response rests on."""
     context = _context(prediction, example) or Context()
     gold = example.reference.answer or example.reference.short_answer
     parts = [example.query.text, example.question_type, gold, prediction.response, context.model_dump_json()]

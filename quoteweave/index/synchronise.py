@@ -74,15 +74,19 @@ def synchronise(
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
             writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
-            if plan.kind == _OUTSIDE:
-                drop_others = getattr(before.index, "drop_others", None)
-                if drop_others is not None:
-                    drop_others([state.folder for state in collection.indexes()])
+            _drop_leftovers(collection, before.index)
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:
         closing(before.index)()
     return manifest
+
+
+def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
+    """What killed runs left in a database that indexes lie in."""
+    drop_others = getattr(index, "drop_others", None)
+    if drop_others is not None:
+        drop_others([state.folder for state in collection.indexes()])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.errors import EndpointError, EndpointUnreachable, MissingExtra, ModelNotFound, UsageError
+from quoteweave.core.errors import (
+    EndpointError,
+    EndpointUnreachable,
+    MissingExtra,
+    ModelNotFound,
+    QuoteweaveError,
+    UsageError,
+)
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Filter
@@ -17,6 +24,7 @@ from quoteweave.pipeline.search import Search
 
 GIVES_UP = 10
 """Failures of endpoints in a row after which nothing more is asked."""
+_KEPT = "what was answered is kept; the same command goes on from there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +103,25 @@ async def answer_all(
 ) -> None:
     """Asks `concurrency` examples at a time, and hands over each prediction as soon as it is there.
 
-    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row, and what `predict` and `write`
-    raise; what was written stays.
+    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row, and what concerns all examples,
+    such as BudgetSpent: answers that are under way are waited for, and kept. Raises at once what `write` raises.
     """
-    waiting, failures = iter(examples), 0
+    waiting, failures, ended = iter(examples), 0, list[QuoteweaveError]()
 
     async def work() -> None:
         nonlocal failures
-        for example in waiting:
+        while not ended and (example := next(waiting, None)) is not None:
             try:
                 prediction, failures = await answerer.predict(example), 0
             except EndpointError as error:
                 prediction, failures = answerer.failed(example, error), failures + 1
+            except (ModelNotFound, MissingExtra, UsageError) as error:
+                ended.append(error)
+                return
             write(prediction)
             if failures >= GIVES_UP:
-                raise EndpointUnreachable(
-                    f"{failures} questions in a row failed, the last one so: {prediction.error} — what was answered is "
-                    "kept; the same command goes on from there"
-                )
+                told = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
+                ended.append(EndpointUnreachable(told))
 
     tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
     try:
@@ -121,3 +130,5 @@ async def answer_all(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+    for error in ended:
+        raise error

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import EndpointError, EndpointUnreachable
+from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
@@ -23,9 +24,8 @@ from quoteweave.index.collection import Collection
 
 DESCRIPTIONS = "descriptions.jsonl"
 PROMPT = "describe"
-PICTURE_TOKENS, REPLY_TOKENS = 1_000, 250
-"""Of a picture, as common models count it, and of a description; a model that thinks first takes many more."""
-CHARACTERS_A_TOKEN = 4
+REPLY_TOKENS = 250
+"""Of a description; a model that thinks first takes many more."""
 GIVES_UP = 10
 """Failures in a row after which nothing more is asked."""
 _MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
@@ -86,13 +86,13 @@ class PictureDescriber:
             without += len(images) - len(pictures)
             found |= {picture.key: picture for picture in pictures}
         left = [picture for key, picture in found.items() if key not in known]
-        a_prompt = PICTURE_TOKENS + len(self.prompt.text) // CHARACTERS_A_TOKEN
-        captions = sum(len(picture.caption or "") for picture in left)
+        a_prompt = PICTURE_TOKENS + tokens_of(self.prompt.text)
+        captions = sum(tokens_of(picture.caption or "") for picture in left)
         return Survey(
             left=left,
             done=len(found) - len(left),
             without_crop=without,
-            input_tokens=len(left) * a_prompt + captions // CHARACTERS_A_TOKEN,
+            input_tokens=len(left) * a_prompt + captions,
             output_tokens=len(left) * REPLY_TOKENS,
         )
 

@@ -3,18 +3,11 @@
 from collections.abc import Sequence
 
 from quoteweave.core.answers import Context
+from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.records import Hit, Quote
 
-CHARACTERS_A_TOKEN = 4
-PICTURE_TOKENS = 1_000
 PROMPT_TOKENS = 1_000
 """Instructions, question, and the names and places of quotes."""
-
-
-def tokens_of(text: str) -> int:
-    """Roughly, and rather too many: a quarter of the ASCII characters, and every other character."""
-    plain = len(text.encode("ascii", "ignore"))
-    return -(-plain // CHARACTERS_A_TOKEN) + len(text) - plain
 
 
 def fit(context: Context, window: int | None, *, pictures: bool) -> tuple[Context, int]:

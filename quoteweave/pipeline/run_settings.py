@@ -66,8 +66,10 @@ class Limits(Record):
     """What a run may take; of all its settings together."""
 
     concurrency: int = Field(default=8, ge=1, description="questions under way at once")
+    tokens_per_minute: int | None = Field(default=None, ge=1)
     max_usd: float | None = Field(default=None, gt=0)
     max_tokens: int | None = Field(default=None, ge=1)
+    calls: Path | None = Field(default=None, description="folder that keeps every call, so that none is paid twice")
 
 
 class RunFile(Record):

@@ -2,20 +2,19 @@
 
 import random
 import time
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import Field
 
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
+from quoteweave.core.estimates import tokens_of
 from quoteweave.core.protocols import Batching, Encoder
 from quoteweave.core.records import Record
+from quoteweave.endpoints.prices import embedding_price
 from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
 from quoteweave.index.shards import shard_key
@@ -35,8 +34,6 @@ Number = TypeVar("Number", int, float)
 CALIBRATION_S = 10.0
 # What is encoded at once while the rate is measured, and of how many documents.
 TEXTS, PICTURES, DOCUMENTS = 64, 4, 40
-# English has about four characters a token. Of other scripts, many have hardly more than one: a plan is no lower bound.
-CHARACTERS_A_TOKEN = 4
 
 NOT_ASKED = "an endpoint is not asked for a plan"
 NOT_HERE = "its weights are not on this machine, and a plan downloads nothing"
@@ -90,7 +87,7 @@ def plan_index(
 
     Nothing is downloaded either: where the weights are not on this machine, or what runs them is not installed, sizes
     are the catalogue's, and the time is not known. An endpoint is not asked, so that nothing is spent; its price is
-    that of `prices.toml`, unless `usd_per_million` tokens say otherwise. Raises what the encoder raises.
+    that of the tables of prices, unless `usd_per_million` tokens say otherwise. Raises what the encoder raises.
     """
     encoder, count = retriever.encoder, _count(retriever)
     found: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
@@ -134,13 +131,6 @@ def together(plans: Sequence[Plan], retriever: str) -> Plan:
     )
 
 
-@cache
-def prices() -> Mapping[str, float]:
-    """US dollars for a million tokens, by the model's name."""
-    text = resources.files("quoteweave.endpoints").joinpath("prices.toml").read_text("utf-8")
-    return {name: float(price) for name, price in tomllib.loads(text)["embeddings"].items()}
-
-
 @contextmanager
 def nothing_downloaded() -> Iterator[None]:
     """Within it no model is downloaded: one that is not on this machine raises ModelNotFound. For the whole process."""
@@ -172,7 +162,7 @@ def _count(retriever: VectorRetriever) -> _Count:
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
         seen = [view.key for view in views if view.key is not None]
-        tokens = sum(min(_tokens(key[:characters]), most) for key in seen) if plan.view != "image" else 0.0
+        tokens = sum(min(tokens_of(key[:characters]), most) for key in seen) if plan.view != "image" else 0.0
         count.items += len(seen)
         count.left_out += len(views) - len(seen)
         count.tokens += tokens
@@ -189,12 +179,6 @@ def _count(retriever: VectorRetriever) -> _Count:
     return count
 
 
-def _tokens(text: str) -> float:
-    """Roughly."""
-    plain = len(text.encode("ascii", "ignore"))
-    return plain / CHARACTERS_A_TOKEN + (len(text) - plain)
-
-
 def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
     return document_views(retriever.collection, retriever.store.plan, document, retriever.store.pictures)
 
@@ -207,7 +191,7 @@ def _row(encoder: Encoder) -> ModelRow | None:
 
 def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | None) -> Mapping[str, object]:
     tokens = round(count.tokens_to_encode)
-    price = prices().get(encoder.name) if usd_per_million is None else usd_per_million
+    price = embedding_price(encoder.name) if usd_per_million is None else usd_per_million
     cost = None if price is None else tokens * price / 1e6
     unmeasured = NOT_ASKED if count.to_encode else None
     return {"destination": encoder.destination, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}

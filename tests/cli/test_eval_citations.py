@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from quoteweave.cli.eval import app
 from quoteweave.core.answers import Usage
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.testing import ModelServer, Reply
 
 Ask = Callable[..., Result]
@@ -101,6 +101,31 @@ def test_sentences_are_split_judged_kept_and_scored(ask: Ask, tmp_path: Path) ->
     assert scores["figures"]["citation.f1.cited"]["value"] == figures["citation.f1.cited"]
     assert scores["figures"]["citation.f1.cited"]["ci95"] is not None
     assert set(scores["breakdowns"]["mcitebench_task"]) == {"explanation, single-source"}
+
+
+def test_a_perfect_citer_is_not_scored_by_marks_of_another_dataset(ask: Ask) -> None:
+    figures = json.loads(ask("score", "--json").stdout)["figures"]
+    assert "overall.f1" not in figures
+    assert figures["source_by_rule.recall"]["value"] == 1
+
+
+def test_verdicts_on_other_answers_are_left_out_and_told(ask: Ask, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    options = ("--out", kept, "--images", tmp_path, "--split", "rule")
+    with ModelServer(judged) as server:
+        ask("citations", "--model", "m", "--base-url", server.base_url, *options)
+    run = tmp_path / "run.jsonl"
+    rows = [json.loads(line) for line in run.read_text().splitlines()]
+    rows[0]["response"] = "Something else."
+    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = json.loads(ask("score", "--citations", kept, "--json").stdout)
+    assert any("1 verdicts on sentences are of other answers" in note for note in scores["notes"])
+    assert scores["figures"]["accuracy"]["n"] == 1
+    rows[1]["response"] = "Nor this."
+    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = ask("score", "--citations", kept)
+    assert isinstance(refused.exception, DatasetError)
+    assert "judges other answers" in str(refused.exception)
 
 
 def test_before_anything_is_sent_tokens_and_unseen_pictures_are_said(ask: Ask, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import typer
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli import eval_judge, judging
-from quoteweave.cli.prices import chat_price, in_usd, read_prices
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Prediction
@@ -168,11 +167,13 @@ def test_on_a_terminal_it_asks_before_it_sends(
     assert (run / "judgements.jsonl").exists() == bool(asked)
 
 
-def test_prices_are_read_from_the_table() -> None:
-    price = read_prices('[chat]\n"m-1.5" = { input = 2.5, output = 10 }\n[embeddings]\ne = 0.1')["m-1.5"]
-    assert in_usd(price, 1_000_000, 500_000) == 7.5
-    assert read_prices("[embeddings]\ne = 0.1") == {}
-    assert (chat_price(None), chat_price("nobody's model")) == (None, None)
+@pytest.mark.parametrize("price", ["-1", "nan", "inf"])
+def test_a_price_that_is_none_is_refused_before_anything_is_sent(judge: Judge, price: str) -> None:
+    with ModelServer(scripted()) as server:
+        result = judge(server, "--usd-per-million", price, 1)
+    assert isinstance(result.exception, UsageError)
+    assert "--usd-per-million" in str(result.exception)
+    assert server.requests == []
 
 
 def test_faults_are_failed_judgements_and_only_they_are_asked_again(judge: Judge, run: Path) -> None:

@@ -146,6 +146,20 @@ def test_a_run_that_was_stopped_in_a_line_says_so(score: Score, files: dict[str,
     assert any("was cut short" in note for note in json.loads(score("--partial", "--json").stdout)["notes"])
 
 
+def test_a_run_of_two_scopes_is_scored_by_one_of_them(score: Score, files: dict[str, Path], tmp_path: Path) -> None:
+    with open_run(tmp_path / "run", Run(configuration={"dataset": "mmdocir"})) as run:
+        for number in range(3):
+            run.append(Prediction(example=str(number), scope="document", response="[1]"))
+            run.append(Prediction(example=str(number), scope="collection", response=""))
+    files["run"] = tmp_path / "run"
+    refused = score()
+    assert isinstance(refused.exception, QuoteweaveError)
+    assert "searched several scopes (collection, document); name one with --scope" in str(refused.exception)
+    value = json.loads(score("--scope", "document", "--json").stdout)
+    assert value["questions"] == 3
+    assert any("asked of mmdocir, not of mmdocrag-20" in note for note in value["notes"])
+
+
 def test_judgements_of_other_questions_are_refused(score: Score, files: dict[str, Path]) -> None:
     write(files["judgements"], [{"q_id": 77, "response": JUDGED}])
     error = score("--json").exception

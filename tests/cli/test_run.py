@@ -231,12 +231,22 @@ def test_a_dead_endpoint_ends_the_run_soon(run_it: RunIt, monkeypatch: pytest.Mo
 def test_a_budget_ends_the_run_and_more_of_it_goes_on(run_it: RunIt) -> None:
     config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\nmax_tokens = LEFT\n'
     with ModelServer(told) as server:
-        result = run_it(config.replace("LEFT", "220"), url=server.base_url)
+        result = run_it(config.replace("LEFT", "1_000"), url=server.base_url)
         assert isinstance(result.exception, UsageError)
-        assert "220 tokens are spent, of 220 allowed" in str(result.exception)
-        assert len(server.requests) == 2
+        assert "tokens are spent of the 1,000 tokens allowed" in str(result.exception)
+        answered = len(server.requests)
+        assert 0 < answered < 6
         again = value(run_it(config.replace("LEFT", "100_000"), "--json", url=server.base_url))
-    assert (again[0]["asked"], again[0]["answered"]) == (4, 6)
+    assert (again[0]["asked"], again[0]["answered"]) == (6 - answered, 6)
+
+
+def test_calls_that_were_kept_are_replayed_without_a_server(run_it: RunIt, tmp_path: Path) -> None:
+    config = f'model = "scripted"\nquotes = "dataset"\n[limits]\ncalls = "{tmp_path / "calls"}"\n'
+    with ModelServer(told) as server:
+        first = value(run_it(config, "--json", url=server.base_url))
+    again = value(run_it(config, "--json", url=server.base_url, out="again"))
+    assert (first[0]["answered"], again[0]["answered"], again[0]["failed"]) == (6, 6, 0)
+    assert timeless(tmp_path / "again") == timeless(tmp_path / "runs")
 
 
 def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:

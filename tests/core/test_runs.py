@@ -1,5 +1,6 @@
 """Run folders: appended, resumed after a crash, read without being changed, refused when they are another's."""
 
+import gzip
 import json
 import resource
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
+from quoteweave.core.lines import iter_rows
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.runs import Configuration, Run, open_run, read_run
 
@@ -158,3 +160,16 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot begin a run"):
         open_run(tmp_path / "file" / "run", RUN).__enter__()
+
+
+def test_files_as_people_have_them_are_read(tmp_path: Path) -> None:
+    """With a byte order mark, packed whatever they are called, and with half of a character in them."""
+    line = prediction("q1").model_dump_json().encode().replace(b"line", b"l\\ud83dne")
+    for name, content in (
+        ("bom.jsonl", b"\xef\xbb\xbf" + line),
+        ("packed.jsonl", gzip.compress(line)),
+        ("plain.jsonl.gz", line),
+    ):
+        (tmp_path / name).write_bytes(content)
+        ((number, found),) = iter_rows(tmp_path / name, Prediction)
+        assert (number, found.example, found.hits[0].quote.text[:4]) == (1, "q1", "l?ne")

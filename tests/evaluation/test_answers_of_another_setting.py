@@ -21,7 +21,7 @@ def answers(count: int, response: str, beyond: int, told: str) -> list[Predictio
 
 
 def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> None:
-    made = answers(40, "Yes [1].", 12, "No [11, 10] ![a](image8).")
+    made = answers(40, "Yes [1].", 12, "No [11] [10] ![a](image8).")
     with pytest.raises(DatasetError) as caught:
         match(questions(40), made)
     assert str(caught.value).startswith(

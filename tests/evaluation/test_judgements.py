@@ -56,7 +56,7 @@ def test_scores_and_their_average(tmp_path: Path) -> None:
 def test_what_is_missing_counts_0_as_published_and_nothing_otherwise(
     tmp_path: Path, response: object, factuality: float, average: float
 ) -> None:
-    found = load_judgements(write(tmp_path, {"q_id": 1, "response": response}))
+    found = load_judgements(write(tmp_path, {"q_id": 1, "response": response}, {"q_id": 2, "response": WHOLE}))
     assert malformed(found["1"])
     row = Judged(found, "published").row(answered("x", "1"), example("1"))
     assert row["judge.factuality"] == factuality
@@ -91,3 +91,25 @@ def test_means_are_over_the_judgements_that_are_there(convention: Convention) ->
 def test_a_file_that_is_no_judgements_is_refused(tmp_path: Path, lines: list[object], said: str) -> None:
     with pytest.raises(DatasetError, match=said):
         load_judgements(write(tmp_path, *lines))
+
+
+def test_a_file_without_any_score_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="none of its 2 lines has a score of 0 to 5"):
+        load_judgements(write(tmp_path, {"q_id": 1, "response": "It rose [1]."}, {"q_id": 2, "response": "So."}))
+
+
+def test_judgements_of_several_judges_are_not_mixed(tmp_path: Path) -> None:
+    lines = [
+        {"example": str(n), "scores": {"fluency": 5}, "model": model, "prompt": "a", "attempts": 1}
+        for n, model in enumerate(["m", "m", "other"])
+    ]
+    assert len(load_judgements(write(tmp_path, *lines[:2]))) == 2
+    with pytest.raises(DatasetError, match="mixes judgements by 2 judges"):
+        load_judgements(write(tmp_path, *lines))
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity"])
+def test_what_is_no_number_is_no_score(tmp_path: Path, score: str) -> None:
+    path = tmp_path / "judge.jsonl"
+    path.write_text(f'{{"q_id": 1, "response": {{"Fluency": {score}, "Factuality": 4}}}}\n')
+    assert load_judgements(path) == {"1": {"Factuality": 4.0}}

@@ -4,7 +4,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.evaluation.metrics.registry import METRICS, Reading
 from quoteweave.evaluation.published import published_names, published_table
 from quoteweave.evaluation.scores import Estimate, Scores
-from quoteweave.evaluation.standing import standings
+from quoteweave.evaluation.standing import cautions, ranking_figure, standings
 
 
 def test_every_table_is_read_and_says_where_it_is_from() -> None:
@@ -49,9 +49,9 @@ def run(name: str, **figures: float | None) -> Scores:
     known = {figure.replace("_", "."): Estimate(value=value, n=1) for figure, value in figures.items()}
     return Scores(
         name=name,
-        dataset="d",
-        convention="strict",
-        marks="own",
+        dataset="mmdocrag-20",
+        convention="published",
+        marks="published",
         clusters="question",
         failed=0,
         missing=0,
@@ -68,5 +68,47 @@ def test_runs_stand_among_published_systems() -> None:
     assert values == sorted(values, reverse=True)
     ranks = [standing.rank for standing in ranked[:-1]]
     assert all(ranks[at] == values.index(value) + 1 for at, value in enumerate(values))
-    with pytest.raises(UsageError, match="does not print 'ndcg@10'"):
+    with pytest.raises(UsageError, match=r"does not print 'ndcg@10'.*--by"):
         standings(table, [], by="ndcg@10")
+
+
+def test_equal_figures_share_a_rank_whatever_was_rounded() -> None:
+    table = published_table("mmdocrag-20")
+    (printed,) = {row.figures["overall.f1"] for row in table.rows if row.system == "GPT-4.1" and "multi" in row.setting}
+    ranked = standings(table, [run("mine", overall_f1=printed + 0.0004)], by="overall.f1")
+    places = {standing.rank for standing in ranked if standing.system == "mine" or standing.figures == {}}
+    theirs = {one.rank for one in ranked if not one.ours and one.figures.get("overall.f1") == printed}
+    assert places == theirs
+
+
+def test_a_run_that_is_not_whole_has_no_rank_and_says_why() -> None:
+    table = published_table("mmdocrag-20")
+    part = run("part", overall_f1=1.0).model_copy(update={"missing": 1990})
+    strict = run("strict", overall_f1=1.0).model_copy(update={"failed": 3, "convention": "strict"})
+    ranked = {one.system: one.rank for one in standings(table, [part, strict], by="overall.f1") if one.ours}
+    assert ranked == {"part": None, "strict": None}
+    told = cautions(table, [part, strict])
+    assert "part has no rank: 1990 questions are not answered, 0 failed" in told
+    assert any("--convention published is comparable" in caution for caution in told)
+
+
+def test_figures_that_are_another_thing_rank_nobody() -> None:
+    table = published_table("mmdocrag-20")
+    for name in ("bleu", "tokens_out"):
+        with pytest.raises(UsageError, match="another thing than ours, or not better where it is more"):
+            standings(table, [], by=name)
+    assert ranking_figure(published_table("mmdocir"), None) == "page_recall@1"
+    other = run("mine", overall_f1=1.0).model_copy(update={"dataset": "mcitebench"})
+    with pytest.raises(UsageError, match="is of mmdocrag-20, and mine of mcitebench"):
+        standings(table, [other], by="overall.f1")
+
+
+def test_a_run_stands_in_each_split_of_a_table_by_its_breakdown() -> None:
+    table = published_table("mcitebench")
+    group = {"explanation, single-source": {"source.f1": Estimate(value=0.999, n=2)}}
+    mine = run("mine").model_copy(update={"dataset": "mcitebench", "breakdowns": {"mcitebench_task": group}})
+    ours = [one for one in standings(table, [mine], by="source.f1") if one.ours]
+    assert [(one.setting, one.rank) for one in ours] == [("explanation, single-source", 1)]
+    assert {row.setting for row in table.rows} == {
+        *("explanation, single-source", "explanation, multi-source", "locating, single-source")
+    }

@@ -6,7 +6,7 @@ import pytest
 from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions, quick
 
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.metrics.expense import Price
+from quoteweave.core.prices import Price
 from quoteweave.evaluation.report.gather import Report, gather, run_names
 from quoteweave.evaluation.report.sections import sections
 from quoteweave.evaluation.report.tables import (

@@ -13,8 +13,8 @@ def test_the_published_grammar_reads_single_numbers_and_image_names_wherever_the
     assert citations(MIXED, "published") == Cited(text=(3, 9, 10), image=(2, 5))
 
 
-def test_our_grammar_reads_lists_and_ranges_and_leaves_code_and_links() -> None:
-    assert citations(MIXED, "own") == Cited(text=(3, 1, 2, 4, 5, 6), image=(2, 7))
+def test_our_grammar_reads_lists_ranges_and_bare_images_and_leaves_code_and_links() -> None:
+    assert citations(MIXED, "own") == Cited(text=(3, 1, 2, 4, 5, 6), image=(2, 5, 7))
 
 
 @pytest.mark.parametrize("marks", ["published", "own"])

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from test_arranging import quote
 
 from quoteweave.core.answers import Context
+from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.records import Hit
-from quoteweave.pipeline.fitting import PICTURE_TOKENS, PROMPT_TOKENS, fit, tokens_of
+from quoteweave.pipeline.fitting import PROMPT_TOKENS, fit
 
 
 def context(*texts: str) -> Context:

@@ -63,6 +63,8 @@ def _fields(line: bytes) -> set[str]:
 _BY_FIELDS: Sequence[tuple[set[str], Callable[[Path], list[Prediction]]]] = (
     ({"q_id", "response"}, load_responses),
     ({"question_id", "response"}, load_mcitebench_responses),
+    ({"q_id", "error"}, load_responses),
+    ({"question_id", "error"}, load_mcitebench_responses),
     ({"example"}, _load_lines),
     ({"question", "docs"}, load_alce_outputs),
     ({"args", "data"}, load_alce_outputs),

@@ -13,7 +13,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     question_id: str
-    response: str | None
+    response: str | None = None
 
 
 def load_mcitebench_responses(path: Path) -> list[Prediction]:

@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
+from quoteweave.core.estimates import tokens_of_messages
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.judges.answers import AnswerJudge, Request
+from quoteweave.evaluation.judges.answers import AnswerJudge
 from quoteweave.evaluation.judges.verdicts import Verdict
 
 Pair = tuple[Prediction, Example]
 
-CHARACTERS_A_TOKEN = 4
-PICTURE_TOKENS = 1_000
 REPLY_TOKENS = 150
 """Three sentences and five scores; a model that thinks first takes many more."""
 GIVES_UP = 10
@@ -56,7 +55,7 @@ def plan(judge: AnswerJudge, pairs: Sequence[Pair], stored: Mapping[str, Verdict
         request, said = judge.request(prediction, example), stored.get(example.id)
         if said is None or said.scores is None or said.request != request.sha256:
             left.append((prediction, example))
-            input_tokens += _tokens(request)
+            input_tokens += tokens_of_messages(request.messages)
     return Work(
         left=left,
         done=len(answered) - len(left),
@@ -93,14 +92,3 @@ async def judge_all(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _tokens(request: Request) -> int:
-    """About how many tokens the request has, by its characters."""
-    total = 0
-    for message in request.messages:
-        content = message["content"]
-        for part in [content] if isinstance(content, str) else content if isinstance(content, list) else []:
-            text = part if isinstance(part, str) else part.get("text")
-            total += PICTURE_TOKENS if text is None else len(text) // CHARACTERS_A_TOKEN
-    return total

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.entailing import CitedClaim, CitedResponse, Pair, context_of
-from quoteweave.evaluation.figures import Figure, Row, mean_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of, total_of
 from quoteweave.evaluation.marked_sentences import Cut, MarkedSentence, marked_sentences
 from quoteweave.evaluation.scores import Convention
 
@@ -76,7 +76,7 @@ class Alce:
         self._prefix = prefix = "alce" if kept is None else f"alce.first{kept}"
         self.figures: tuple[Figure, ...] = (
             *(mean_of(f"{prefix}.{ratio}") for ratio in ("recall", "precision")),
-            *(Figure(f"{prefix}.{count}.total", (f"{prefix}.{count}",), lambda sums: sums[1]) for count in COUNTS),
+            *(total_of(f"{prefix}.{count}.total", f"{prefix}.{count}") for count in COUNTS),
         )
 
     def row(self, prediction: Prediction, example: Example) -> Row:

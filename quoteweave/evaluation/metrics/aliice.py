@@ -21,7 +21,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.claims import AtomicClaim, Parse, atomic_claims
 from quoteweave.evaluation.entailing import CitedClaim, CitedResponse, Pair, context_of
-from quoteweave.evaluation.figures import Figure, Row, mean_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of, total_of
 from quoteweave.evaluation.marked_sentences import Cut, MarkedSentence, marked_sentences
 
 COUNTS = ("claims", "out_of_range", "without_words", "whole_sentences")
@@ -78,7 +78,7 @@ class Aliice:
     name = "aliice"
     figures: tuple[Figure, ...] = (
         *(mean_of(f"aliice.{ratio}") for ratio in ("recall", "precision")),
-        *(Figure(f"aliice.{count}.total", (f"aliice.{count}",), lambda sums: sums[1]) for count in COUNTS),
+        *(total_of(f"aliice.{count}.total", f"aliice.{count}") for count in COUNTS),
     )
 
     def __init__(self, responses: Mapping[str, CitedResponse], verdicts: Mapping[Pair, bool]) -> None:

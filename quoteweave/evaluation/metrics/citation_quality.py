@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Grade
-from quoteweave.evaluation.figures import Figure, Row, mean_of, ratio_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of, ratio_of, total_of
 from quoteweave.evaluation.scores import Convention
 from quoteweave.evaluation.verdicts import EvidenceVerdict, SentenceVerdict
 
@@ -55,7 +55,7 @@ class CitationQuality:
             *(ratio_of(f"{prefix}.recall.{s}.pooled", f"{prefix}.support", f"{prefix}.{COUNTS[s]}") for s in SCOPES),
             ratio_of(f"{prefix}.precision.pooled", f"{prefix}.relevance", f"{prefix}.cited_sentences"),
             *(_pooled_f1(prefix, scope) for scope in SCOPES),
-            Figure(f"{prefix}.failed.total", (f"{prefix}.failed",), lambda sums: sums[1]),
+            total_of(f"{prefix}.failed.total", f"{prefix}.failed"),
         )
 
     def row(self, prediction: Prediction, example: Example) -> Row:

@@ -16,7 +16,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.figures import Figure, Row, mean_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of, total_of
 from quoteweave.evaluation.marked_sentences import Cut, MarkedSentence, marked_sentences
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class CitationSpread:
         self.figures: tuple[Figure, ...] = (
             Figure("cvcp.pooled", SUMS, _pooled),
             mean_of("cvcp.per_sentence"),
-            Figure("cvcp.at_start.total", ("cvcp.at_start",), lambda sums: sums[1]),
+            total_of("cvcp.at_start.total", "cvcp.at_start"),
         )
 
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both

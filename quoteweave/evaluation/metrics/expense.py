@@ -1,27 +1,10 @@
 """What answers take: words to read, tokens in and out, and their price."""
 
-from collections.abc import Callable
-
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.records import Record
+from quoteweave.core.prices import Prices
 from quoteweave.evaluation.answer_text import scored_text
-from quoteweave.evaluation.figures import Figure, Row, mean_of
+from quoteweave.evaluation.figures import Figure, Row, mean_of, total_of
 from quoteweave.evaluation.responses import Marks
-
-
-class Price(Record):
-    """US dollars for a million tokens of a model."""
-
-    input: float
-    output: float
-
-    def of(self, input_tokens: int, output_tokens: int) -> float:
-        """US dollars."""
-        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
-
-
-Prices = Callable[[str | None], Price | None]
-"""A model's name, or None where a run does not tell it, to its price; None where that is not known."""
 
 
 class Expense:
@@ -35,7 +18,7 @@ class Expense:
     name = "expense"
     figures: tuple[Figure, ...] = (
         *(mean_of(column) for column in ("words", "tokens.input", "tokens.output", "usd")),
-        Figure("usd.total", ("usd",), lambda sums: sums[1]),
+        total_of("usd.total", "usd"),
     )
 
     def __init__(self, marks: Marks, prices: Prices = lambda _: None) -> None:

@@ -26,6 +26,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.figures import Figure, Row, mean_of
 from quoteweave.evaluation.gold import KINDS, Gold, Item, gold_of
+from quoteweave.evaluation.metrics.source_selection import gold_items
 from quoteweave.evaluation.responses import Marks, citations
 from quoteweave.evaluation.scores import Convention
 
@@ -61,10 +62,12 @@ class QuoteSelection:
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Counts are of quotes; the rest are fractions."""
         gold = gold_of(prediction, example)
-        if prediction.response is None or gold is None:
+        # Datasets whose items go by printed names ("Figure 3") are cited in other marks: `metrics.source_selection`.
+        if prediction.response is None or gold is None or gold_items(example) is not None:
             return {}
         cited, out_of_range = self._cited(prediction.response, gold)
-        row: dict[str, float | None] = {"out_of_range": float(out_of_range)}
+        known = gold.context is not None
+        row: dict[str, float | None] = {"out_of_range": float(out_of_range) if known else None}
         split = None not in gold.kinds.values()
         for kind in KINDS if split else ():
             row |= self._counts(kind, cited[kind], {item for item, of in gold.kinds.items() if of == kind})

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from quoteweave.core.prices import Prices
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.bleu import Bleu
 from quoteweave.evaluation.metrics.box_coverage import BoxCoverage
 from quoteweave.evaluation.metrics.citation_quality import AnswerAccuracy, CitationQuality
 from quoteweave.evaluation.metrics.context_recall import ContextRecall
-from quoteweave.evaluation.metrics.expense import Expense, Prices
+from quoteweave.evaluation.metrics.expense import Expense
 from quoteweave.evaluation.metrics.layout_recall import LayoutRecall
 from quoteweave.evaluation.metrics.pages import PageRecall
 from quoteweave.evaluation.metrics.quote_selection import QuoteSelection

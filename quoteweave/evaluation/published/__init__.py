@@ -27,6 +27,15 @@ class PublishedTable(Record):
     name: str
     source: str = Field(description="paper and table")
     rows: tuple[PublishedRow, ...]
+    datasets: tuple[str, ...] = Field(description="of which it is: runs over others do not belong into it")
+    unlike: tuple[str, ...] = Field(default=(), description="figures that are printed and by which no run is ranked")
+    split: str | None = Field(default=None, description="the breakdown whose groups the settings of its rows are")
+
+    @property
+    def ranks(self) -> list[str]:
+        """The figures by which runs are ranked in it."""
+        printed = dict.fromkeys(name for row in self.rows for name in row.figures)
+        return [name for name in printed if name not in self.unlike]
 
 
 class _Entry(BaseModel):
@@ -35,6 +44,9 @@ class _Entry(BaseModel):
     paper: str
     table: str
     as_printed: tuple[str, ...]
+    datasets: tuple[str, ...]
+    unlike: tuple[str, ...] = ()
+    split: str | None = None
 
     def fraction(self, figure: str, printed: str) -> float:
         """The figure as we give it; a per cent becomes a fraction by its decimals, so that no digit changes."""
@@ -55,7 +67,14 @@ def published_table(name: str) -> PublishedTable:
     entry = entries[name]
     lines = (resources.files(__name__) / f"{name}.csv").read_text("utf-8").splitlines()
     rows = tuple(_row(line, entry) for line in csv.DictReader(lines))
-    return PublishedTable(name=name, source=f"{entry.paper}, {entry.table}", rows=rows)
+    return PublishedTable(
+        name=name,
+        source=f"{entry.paper}, {entry.table}",
+        rows=rows,
+        datasets=entry.datasets,
+        unlike=entry.unlike,
+        split=entry.split,
+    )
 
 
 def _row(line: Mapping[str, str], entry: _Entry) -> PublishedRow:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.prices import Prices
 from quoteweave.evaluation.bootstrap import Intervals, bootstrap_intervals
 from quoteweave.evaluation.comparison import PERMUTATIONS, Comparison, compare, holm
+from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.figures import Figure
-from quoteweave.evaluation.metrics.expense import Prices
 from quoteweave.evaluation.report.wording import MAIN
-from quoteweave.evaluation.scored_files import HEADLINE, OTHER, SELECTION, Sources, load, notes_on, score_loaded
+from quoteweave.evaluation.scored_files import HEADLINE, OTHER, SELECTION, Loaded, Sources, load, notes_on, score_loaded
 from quoteweave.evaluation.scores import Scores
 from quoteweave.evaluation.scoring import told_apart
 
@@ -77,6 +78,8 @@ def gather(
 ) -> Report:
     """Scores each run and compares the later ones with the first. `prices` are of models' tokens.
 
+    All runs are of the dataset and references of the first, which are read once.
+
     Raises UsageError without any run and for a run that is named twice, DatasetError for files that cannot be read.
     """
     paths = [one.run for one in sources]
@@ -84,7 +87,11 @@ def gather(
         raise UsageError("a report needs a run; name at least one")
     if len(set(paths)) != len(paths):
         raise UsageError("a run is named twice; name each run once")
-    runs = [_scored(one, name, intervals, prices) for one, name in zip(sources, run_names(paths), strict=True)]
+    examples = load_dataset(sources[0].dataset, sources[0].references)
+    runs = [
+        _scored(one, load(one, examples), name, intervals=intervals, prices=prices)
+        for one, name in zip(sources, run_names(paths), strict=True)
+    ]
     return Report(runs, _compared(runs, permutations))
 
 
@@ -105,8 +112,7 @@ def _stem(name: str) -> str:
     return name
 
 
-def _scored(sources: Sources, name: str, intervals: Intervals, prices: Prices) -> RunReport:
-    loaded = load(sources)
+def _scored(sources: Sources, loaded: Loaded, name: str, *, intervals: Intervals, prices: Prices) -> RunReport:
     scored = score_loaded(loaded, sources, intervals=intervals, prices=prices)
     selection = sources.model_copy(update={"metrics": SELECTION})
     other = score_loaded(loaded, selection, convention=OTHER[sources.convention]).scores

@@ -1,0 +1,22 @@
+"""What the tokens of a chat model cost."""
+
+from collections.abc import Callable
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+
+
+class Price(Record):
+    """US dollars for a million tokens of a model."""
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """US dollars."""
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
+
+
+Prices = Callable[[str | None], Price | None]
+"""A model's name, or None where a run does not tell it, to its price; None where that is not known."""

@@ -1,0 +1,148 @@
+"""Calls of a chat model kept in a folder: to resume without paying twice, and to replay without a key.
+
+ab/ab12….json    one call: SHA-256 of its request, the completion, and when it came; the request itself is not kept
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from pydantic import ValidationError
+
+from quoteweave.core.answers import Completion
+from quoteweave.core.errors import EndpointError, StorageError
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Record
+from quoteweave.endpoints.failures import one_line
+
+Mode = Literal["record", "replay", "both"]
+Messages = Sequence[Mapping[str, object]]
+
+
+class _Call(Record):
+    request: str
+    completion: Completion
+    when: datetime
+
+
+@dataclass(slots=True)
+class _Turn:
+    """Equal calls that are under way: the first asks, the others take what came."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    callers: int = 0
+    completion: Completion | None = None
+
+
+class CachedChat:
+    """Another chat model whose calls are kept in `folder`. Meets `core.protocols.ChatModel`.
+
+    With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
+    there; "replay" makes none. Calls are the same whose model's name, messages and settings are (`settings`, where the
+    model has them), whatever endpoint answered. Of equal calls at the same time one is made. A call that failed is not
+    kept, and a file that is damaged is as if it were not there. Processes may share a folder.
+    """
+
+    def __init__(self, model: ChatModel, folder: Path, mode: Mode = "both") -> None:
+        self._model = model
+        self._folder = folder
+        self._mode = mode
+        self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
+
+    @property
+    def name(self) -> str:
+        """The other model's."""
+        return self._model.name
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The other model's; none where it tells none."""
+        return settings_of(self._model)
+
+    async def complete(self, messages: Messages) -> Completion:
+        """What the folder holds, or else what the model answers.
+
+        Raises EndpointError for a call that is to be replayed and was not recorded, StorageError where the folder
+        cannot be read or written, and what the model raises.
+        """
+        key = request_key(self.name, messages, self.settings)
+        async with self._turn(key) as turn:
+            if turn.completion is None and self._mode != "record":
+                turn.completion = _read(self._path(key), key)
+            if turn.completion is None and self._mode == "replay":
+                raise EndpointError(
+                    f"{self._folder} holds no answer of the model {self.name} to {_question(messages)}; record it "
+                    "there first, with the same model, settings and prompts"
+                )
+            if turn.completion is None:
+                turn.completion = await self._model.complete(messages)
+                _write(self._path(key), _Call(request=key, completion=turn.completion, when=datetime.now(UTC)))
+            return turn.completion
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
+
+    @asynccontextmanager
+    async def _turn(self, key: str) -> AsyncIterator[_Turn]:
+        place = asyncio.get_running_loop(), key  # a lock is of one loop; threads with loops of their own do not wait
+        turn = self._turns.setdefault(place, _Turn())
+        turn.callers += 1
+        try:
+            async with turn.lock:
+                yield turn
+        finally:
+            turn.callers -= 1
+            if not turn.callers:
+                del self._turns[place]
+
+
+def settings_of(model: ChatModel) -> Mapping[str, object]:
+    """What a model says of its sampling and the like, in `settings`; none where it says nothing."""
+    settings: Mapping[str, object] = getattr(model, "settings", {})
+    return settings
+
+
+def request_key(model: str, messages: Messages, settings: Mapping[str, object]) -> str:
+    """SHA-256 of a request as JSON, in hexadecimal; the order of fields is left aside, that of messages is not."""
+    request = {"model": model, "messages": list(messages), "settings": dict(settings)}
+    text = json.dumps(request, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(path: Path, key: str) -> Completion | None:
+    try:
+        call = _Call.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    return call.completion if call.request == key else None
+
+
+def _write(path: Path, call: _Call) -> None:
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draft.write_bytes(call.model_dump_json().encode())
+            draft.replace(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
+
+
+def _question(messages: Messages) -> str:
+    """The words of the last message, to know the call by."""
+    content = messages[-1].get("content") if messages else None
+    parts = content if isinstance(content, list) else [{"text": content}]
+    words = " ".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))
+    return f"{one_line(words)!r}"

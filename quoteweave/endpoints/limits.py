@@ -1,0 +1,121 @@
+"""A chat model asked no more at once, and no faster, than its endpoint allows."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from quoteweave.core.answers import Completion
+from quoteweave.core.errors import UsageError
+from quoteweave.core.estimates import tokens_of_messages, usage_of
+from quoteweave.core.protocols import ChatModel
+from quoteweave.endpoints.calls import settings_of
+
+_NOTHING = 1e-6
+"""Tokens; what is less comes of rounding."""
+
+
+class TokenBucket:
+    """Tokens that fill up evenly to those of a minute, with which it begins. Safe to use from several threads."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = float(per_minute)
+        self._clock = clock
+        self._level, self._at = self._most, clock()
+        self._lock = Lock()
+
+    def take(self, tokens: int) -> float:
+        """Takes them and returns 0, or else the seconds until they may be had. More than it holds are had when it is
+        full, and filled up afterwards."""
+        with self._lock:
+            now = self._clock()
+            self._level = min(self._most, self._level + (now - self._at) * self._most / 60)
+            self._at = now
+            missing = min(tokens, self._most) - self._level
+            if missing > _NOTHING:
+                return missing * 60 / self._most
+            self._level -= tokens
+            return 0.0
+
+    def correct(self, tokens: int) -> None:
+        """Takes so many more, at once; or gives back what is less than 0."""
+        with self._lock:
+            self._level -= tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    calls: asyncio.Semaphore | None
+    queue: asyncio.Lock
+
+
+class LimitedChat:
+    """Another chat model, with at most `concurrency` calls under way at once and so many tokens a minute.
+
+    Calls wait for their turn, in order. Tokens are of questions and answers: those of a question are estimated before
+    it is sent, and put right by what the endpoint counted. The number of calls is of each event loop, tokens are of
+    all. `clock` tells seconds, and `sleep` waits for them. Raises UsageError for a limit that nothing passes.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        concurrency: int | None = None,
+        tokens_per_minute: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        for name, limit in (("concurrency", concurrency), ("tokens_per_minute", tokens_per_minute)):
+            if limit is not None and limit < 1:
+                raise UsageError(f"{name} is {limit}; set it to 1 or more, or leave it out for no limit")
+        self._model = model
+        self._concurrency = concurrency
+        self._bucket = None if tokens_per_minute is None else TokenBucket(tokens_per_minute, clock)
+        self._sleep = sleep
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gate] = WeakKeyDictionary()
+
+    @property
+    def name(self) -> str:
+        """The other model's."""
+        return self._model.name
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The other model's; none where it tells none."""
+        return settings_of(self._model)
+
+    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+        """What the model answers, once it may be asked. Raises what it raises."""
+        async with self._turn() as queue:
+            if self._bucket is None:
+                return await self._model.complete(messages)
+            estimate = tokens_of_messages(messages)
+            async with queue:  # else many small calls would keep a large one waiting for ever
+                while pause := self._bucket.take(estimate):
+                    await self._sleep(pause)
+            completion = await self._model.complete(messages)
+            took = usage_of(completion, estimate)
+            self._bucket.correct((took.input_tokens or 0) + (took.output_tokens or 0) - estimate)
+            return completion
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[asyncio.Lock]:
+        gate = self._gate()
+        if gate.calls is None:
+            yield gate.queue
+            return
+        async with gate.calls:
+            yield gate.queue
+
+    def _gate(self) -> _Gate:
+        # Semaphores and locks belong to the loop that first waits for them, and a model may be asked from several.
+        loop = asyncio.get_running_loop()
+        gate = self._gates.get(loop)
+        if gate is None:
+            calls = None if self._concurrency is None else asyncio.Semaphore(self._concurrency)
+            gate = self._gates[loop] = _Gate(calls, asyncio.Lock())
+        return gate

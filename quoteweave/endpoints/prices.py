@@ -1,0 +1,81 @@
+"""What models behind endpoints cost: by the table that comes with the package, and before it the user's own."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.lines import reason
+from quoteweave.core.prices import Price
+from quoteweave.core.records import Record
+
+VARIABLE = "QUOTEWEAVE_PRICES"
+"""The environment variable that names the user's own table."""
+_FORM = 'under [chat], "model" = { input = 2.5, output = 10 }; under [embeddings], "model" = 0.02'
+# OpenAI answers to the name gpt-4o as gpt-4o-2024-08-06.
+_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+class PriceTable(Record):
+    """US dollars for a million tokens, by the model's name."""
+
+    chat: Mapping[str, Price] = Field(default_factory=dict)
+    embeddings: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(default_factory=dict)
+
+
+def chat_price(model: str | None) -> Price | None:
+    """What the tokens of a chat model cost; None for a model that is not in the tables, or has no name.
+
+    A version that is named with its date costs what the model does, unless a table names it. Raises UsageError where
+    the user's own table cannot be read.
+    """
+    chat = price_table().chat
+    return None if model is None else chat.get(model) or chat.get(_DATE.sub("", model))
+
+
+def embedding_price(model: str) -> float | None:
+    """US dollars for a million tokens; None for a model that is not in the tables. Raises what `chat_price` does."""
+    return price_table().embeddings.get(model)
+
+
+def price_table() -> PriceTable:
+    """All prices: those of the package, and before them those of the file that QUOTEWEAVE_PRICES names.
+
+    Files are read once. Raises UsageError, naming file and field, where the user's cannot be read.
+    """
+    own = os.environ.get(VARIABLE)
+    return _with(Path(own)) if own else _packaged()
+
+
+def read_prices(text: str, source: str) -> PriceTable:
+    """A table in TOML. Raises UsageError, which names `source` and the field, where it is none."""
+    try:
+        return PriceTable.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source} is no TOML: {error}; prices are written so: {_FORM}") from error
+    except ValidationError as error:
+        raise UsageError(f"{source}: {reason(error)}; prices are written so: {_FORM}") from error
+
+
+@cache
+def _packaged() -> PriceTable:
+    name = "prices.toml"
+    return read_prices(resources.files("quoteweave.endpoints").joinpath(name).read_text("utf-8"), name)
+
+
+@cache
+def _with(path: Path) -> PriceTable:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"{path} cannot be read: {why}; set {VARIABLE} to a file of prices, or unset it") from error
+    own, ours = read_prices(text, str(path)), _packaged()
+    return PriceTable(chat={**ours.chat, **own.chat}, embeddings={**ours.embeddings, **own.embeddings})

@@ -1,0 +1,126 @@
+"""A budget of money and tokens, for one chat model or several together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
+from quoteweave.core.estimates import tokens_of_messages, usage_of
+from quoteweave.core.prices import Price
+from quoteweave.core.protocols import ChatModel
+from quoteweave.endpoints.calls import settings_of
+from quoteweave.endpoints.prices import VARIABLE, chat_price
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What calls took."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+    def plus(self, other: "Spent") -> "Spent":
+        """Both together."""
+        return Spent(self.tokens + other.tokens, self.usd + other.usd)
+
+    def minus(self, other: "Spent") -> "Spent":
+        """Without the other."""
+        return Spent(self.tokens - other.tokens, self.usd - other.usd)
+
+
+class Budget:
+    """At most so much money and so many tokens, in and out together; None is no limit.
+
+    Calls under way count with what they are expected to take, so that many at once do not spend more than one after
+    another would. Safe to use from several threads.
+    """
+
+    def __init__(self, *, max_usd: float | None = None, max_tokens: int | None = None) -> None:
+        self.max_usd = max_usd
+        self.max_tokens = max_tokens
+        self._spent, self._under_way = Spent(), Spent()
+        self._lock = Lock()
+
+    @property
+    def spent(self) -> Spent:
+        """By the calls that have ended."""
+        return self._spent
+
+    def reserve(self, expected: Spent) -> None:
+        """Sets aside what a call is expected to take. Raises BudgetSpent, and sets nothing aside, where it exceeds."""
+        with self._lock:
+            total = self._spent.plus(self._under_way).plus(expected)
+            if self.max_usd is not None and total.usd > self.max_usd:
+                raise self._exceeded(f"${self._spent.usd:.4f}", f"${expected.usd:.4f}", f"${self.max_usd:.4f}")
+            if self.max_tokens is not None and total.tokens > self.max_tokens:
+                raise self._exceeded(
+                    f"{self._spent.tokens:,} tokens", f"{expected.tokens:,}", f"{self.max_tokens:,} tokens"
+                )
+            self._under_way = self._under_way.plus(expected)
+
+    def settle(self, expected: Spent, took: Spent) -> None:
+        """A call that was expected to take so much has ended, and took so much."""
+        with self._lock:
+            self._under_way = self._under_way.minus(expected)
+            self._spent = self._spent.plus(took)
+
+    def _exceeded(self, spent: str, expected: str, allowed: str) -> BudgetSpent:
+        under_way = ", and calls are under way" if self._under_way.tokens else ""
+        return BudgetSpent(
+            f"{spent} are spent of the {allowed} allowed{under_way}: the next call, of about {expected}, would go "
+            "beyond; it was not made. Allow more to go on"
+        )
+
+
+class BudgetedChat:
+    """Another chat model that is asked only while its budget lasts, which other models may share.
+
+    A call is expected to take its question, estimated, and an answer as long as those before it were on average; the
+    first answers of all come on top. What it took is what the endpoint counted, or else an estimate. A call that failed
+    took nothing, unless there was an answer that could not be used. `price` is that of the tables where none is given.
+    Raises UsageError where a budget of money meets a model whose price nobody knows.
+    """
+
+    def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
+        self._model = model
+        self._budget = budget
+        self._price = price or chat_price(model.name)
+        if self._price is None and budget.max_usd is not None:
+            raise UsageError(
+                f"the price of the model {model.name} is not known, so that no budget in US dollars can be kept; write "
+                f"it into a file of prices that {VARIABLE} names, or set a budget in tokens"
+            )
+        self._answers = self._answered = 0
+
+    @property
+    def name(self) -> str:
+        """The other model's."""
+        return self._model.name
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The other model's; none where it tells none."""
+        return settings_of(self._model)
+
+    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
+        """What the model answers. Raises BudgetSpent before a call that would exceed the budget, and what it raises."""
+        estimate = tokens_of_messages(messages)
+        expected = self._cost(Usage(input_tokens=estimate, output_tokens=self._answered // max(self._answers, 1)))
+        self._budget.reserve(expected)
+        took = Spent()
+        try:
+            completion = await self._model.complete(messages)
+            usage = usage_of(completion, estimate)
+            took = self._cost(usage)
+            self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
+            return completion
+        except EndpointBadResponse:
+            took = expected
+            raise
+        finally:
+            self._budget.settle(expected, took)
+
+    def _cost(self, usage: Usage) -> Spent:
+        sent, said = usage.input_tokens or 0, usage.output_tokens or 0
+        return Spent(sent + said, 0.0 if self._price is None else self._price.of(sent, said))
