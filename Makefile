@@ -28,6 +28,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/dense_speed.py
 	$(BIN)/python benchmarks/maxsim_speed.py
 	$(BIN)/python benchmarks/encoding_speed.py
+	$(BIN)/python benchmarks/gate_quality.py
 	$(BIN)/python benchmarks/scoring_speed.py
 	$(BIN)/python benchmarks/startup.py
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, describe, eval, imports, index, manage, models, plan, run, search, show
+from quoteweave.cli import add, ask, demo, describe, eval, imports, index, manage, models, plan, run, search, sft, show
 from quoteweave.cli.output import printable
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ app.command("status", epilog=manage.STATUS_JSON)(manage.status)
 app.command("remove", epilog=manage.REMOVE_JSON)(manage.remove)
 app.command("demo", epilog=demo.JSON)(demo.demo)
 app.add_typer(eval.app, name="eval")
+app.add_typer(sft.app, name="sft")
 
 INTERRUPTED = 130
 

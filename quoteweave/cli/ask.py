@@ -1,7 +1,8 @@
 """`quoteweave ask`: a question, and an answer whose every claim is cited."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -31,14 +32,24 @@ from quoteweave.cli.retrieving import (
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Answer, Citation
+    from quoteweave.generation.gate import Policy
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answer_sections import AnswerView
     from quoteweave.pipeline.rag import Answered
 
 JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox), unresolved, raw, model, usage, seconds, warnings; context: texts and
-images, the hits that marks refer to; and trace: how they were found."""
+page from 0, page_label, bbox, verdict, reason, entailed), unresolved, raw, model, usage, seconds,
+warnings; context: texts and images, the hits that marks refer to; and trace: how they were found."""
+
+
+class GateName(StrEnum):
+    """What becomes of what the quotes do not bear out."""
+
+    REPORT = "report"
+    DROP = "drop"
+    REFUSE = "refuse"
+    OFF = "off"
 
 
 def ask(
@@ -64,6 +75,12 @@ def ask(
     api_key: Annotated[str | None, typer.Option(help="Its key. [env: OPENAI_API_KEY]", metavar="KEY")] = None,
     images: Annotated[bool, typer.Option(help="Send the model pictures, not only their text.")] = True,
     prompts: Annotated[Path | None, typer.Option(help="Folder with prompt files of your own.", metavar="DIR")] = None,
+    gate: Annotated[
+        GateName,
+        typer.Option(
+            help="Sentences whose numbers, dates or quoted words are not in what they cite: report, drop them."
+        ),
+    ] = GateName.REPORT,
     html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the answer in the browser.")] = False,
     as_json: JsonOption = False,
@@ -84,7 +101,7 @@ def ask(
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, make_chat(settings))
-        rag = Rag(search, make_generator(settings, opened))
+        rag = Rag(search, make_generator(settings, opened), gate=_policy(gate))
         if settings.destination is not None:
             typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
         answered = rag.answer_with_context(question, where=where)
@@ -99,6 +116,10 @@ def ask(
             typer.echo(f"\n{target}", err=True)
     if open_it and target is not None:
         typer.launch(str(target))
+
+
+def _policy(gate: GateName) -> "Policy | None":
+    return None if gate is GateName.OFF else cast("Policy", gate.value)
 
 
 def answer_json(answered: "Answered") -> dict[str, object]:
@@ -144,6 +165,9 @@ def print_answer(answer: "Answer") -> None:
         line.append_text(plain(f" {citation.document}, page {citation.page_label}"))
         line.append(f"  {citation.quote_id}", style="dim")
         out.print(line)
+    for citation in answer.citations:
+        if citation.verdict == "unsupported":
+            typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {citation.reason}"), err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)
 

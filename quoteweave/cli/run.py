@@ -170,6 +170,7 @@ def _answerer(
                 arrangement=setting.arrangement,
                 view=setting.view,
                 window=setting.window,
+                gate=None if setting.gate == "off" else setting.gate,
                 pictures=settings.images,
             ),
             {},
@@ -201,6 +202,7 @@ def _searching(
         arrangement=setting.arrangement,
         view=setting.view,
         window=setting.window,
+        gate=None if setting.gate == "off" else setting.gate,
         pictures=settings.images,
     )
     return answerer, {"documents": content_of(documents), **fingerprints_of(collection, specs)}

@@ -61,12 +61,11 @@ def synchronise(
         known = before.manifest.documents if before.manifest is not None else {}
         renewed = {name for name, vectors in stored.items() if name in fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
+        skipped = sum(len(items[name]) - len(rows) for name, rows in held.items())
         manifest = Manifest.model_validate(
             {
                 **plan.model_dump(include=set(IndexPlan.model_fields)),
-                "dimension": before.dimension,
-                "count": sum(len(rows) for rows in held.values()),
-                "skipped": sum(len(items[name]) - len(rows) for name, rows in held.items()),
+                **{"dimension": before.dimension, "count": sum(map(len, held.values())), "skipped": skipped},
                 "documents": {name: vectors.key for name, vectors in stored.items()},
             }
         )

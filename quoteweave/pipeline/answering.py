@@ -18,6 +18,7 @@ from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
+from quoteweave.generation.gate import Policy, apply, check
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
 from quoteweave.pipeline.fitting import fit
 from quoteweave.pipeline.search import Search
@@ -43,6 +44,8 @@ class Answerer:
     view: ImageView = "all"
     window: int | None = None
     """Tokens that the model can read; quotes are cut to it."""
+    gate: Policy | None = "report"
+    """What becomes of sentences that their quotes do not bear out; None checks nothing. Responses stay as they are."""
     pictures: bool = False
     """Whether the generator is shown pictures."""
 
@@ -54,7 +57,8 @@ class Answerer:
         started = time.perf_counter()
         try:
             context, cut = await self._context(example)
-            answer = await self.generator.answer(example.query, context)
+            written = await self.generator.answer(example.query, context)
+            answer = written if self.gate is None else apply(check(written, context), self.gate)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError):
             raise
         except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on
@@ -64,7 +68,7 @@ class Answerer:
             example=example.id,
             scope=self.scope,
             context=None if own else context,
-            response=answer.raw if answer.raw is not None else answer.text,
+            response=written.raw if written.raw is not None else written.text,
             answer=answer,
             model=answer.model,
             usage=answer.usage,

@@ -7,6 +7,7 @@ from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.core.splits import C15, Split
+from quoteweave.generation.gate import Policy, apply, check
 from quoteweave.pipeline.search import Search, Trace
 
 
@@ -21,15 +22,23 @@ class Answered(Record):
 class Rag:
     """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
-    `where` holds for every question; a question may narrow further with a filter of its own.
+    `where` holds for every question; a question may narrow further with a filter of its own. `gate` says what becomes
+    of sentences whose numbers, dates or quoted words are not in the quotes that they cite: reported, taken out, or the
+    answer withheld; None checks nothing.
     """
 
     def __init__(
-        self, search: Retriever | Search, generator: Generator, *, split: Split = C15, where: Filter | None = None
+        self,
+        search: Retriever | Search,
+        generator: Generator,
+        *,
+        split: Split = C15,
+        where: Filter | None = None,
+        gate: Policy | None = "report",
     ) -> None:
         self._search = search if isinstance(search, Search) else Search(search)
         self._generator = generator
-        self._split, self._where = split, where or Filter()
+        self._split, self._where, self._gate = split, where or Filter(), gate
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
         """Raises what the search raises, and an EndpointError where a model fails."""
@@ -37,6 +46,8 @@ class Rag:
         query = Query(text=question)
         found = await self._search.context(query, self._split, where=self._where.and_also(where))
         answer = await self._generator.answer(query, found.context)
+        if self._gate is not None:
+            answer = apply(check(answer, found.context), self._gate)
         timed = answer.model_copy(update={"seconds": time.perf_counter() - started})
         return Answered(answer=timed, context=found.context, trace=found.trace)
 

@@ -42,6 +42,9 @@ class RunSetting(Record):
     max_tokens: int | None = Field(default=None, ge=1)
     thinking: bool | None = Field(default=None, description="have the model think first or not")
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
+    gate: Literal["report", "drop", "refuse", "off"] = Field(
+        default="report", description="what becomes of sentences that their quotes do not bear out"
+    )
     window: int | None = Field(default=None, ge=2000, description="tokens that the model reads; quotes are cut to it")
 
     @model_validator(mode="after")

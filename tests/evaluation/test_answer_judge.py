@@ -8,9 +8,10 @@ from made_judgements import CONTEXT, Judging, made_pair, said
 
 from quoteweave.core.answers import Completion, Context, Usage
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
+from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.evaluation.judgements import ASPECTS
 from quoteweave.evaluation.judges.answers import NO_ANSWER, AnswerJudge
-from quoteweave.evaluation.judges.judging import GIVES_UP, PICTURE_TOKENS, judge_all, pair_up, plan
+from quoteweave.evaluation.judges.judging import GIVES_UP, judge_all, pair_up, plan
 from quoteweave.evaluation.judges.verdicts import Verdict
 from quoteweave.testing import FakeChat
 
@@ -75,7 +76,7 @@ def test_pictures_are_sent_where_a_reader_is_handed_in() -> None:
     assert content[1]["text"] == "image1:"
     assert content[2]["image_url"]["url"] == "data:image/jpeg;base64,YS9jYWxscy5qcGc="
     without = plan(AnswerJudge(FakeChat([])), [(prediction, example)], {}).input_tokens
-    assert plan(judge, [(prediction, example)], {}).input_tokens == without + PICTURE_TOKENS + len("image1:") // 4
+    assert plan(judge, [(prediction, example)], {}).input_tokens == without + PICTURE_TOKENS + tokens_of("image1:")
 
     def unreadable(key: str) -> bytes:
         raise FileNotFoundError(key)
@@ -178,8 +179,8 @@ def test_what_is_left_is_missing_failed_or_about_another_answer() -> None:
     work = plan(judge, pairs, {verdict.example: verdict for verdict in stored})
     assert [example.id for _, example in work.left] == ["failed", "changed", "missing"]
     assert (work.done, work.no_answer) == (1, 1)
-    characters = [len(str(judge.request(*pair).messages[0]["content"])) for pair in pairs[1:4]]
-    assert work.input_tokens == sum(count // 4 for count in characters)
+    sent = [str(judge.request(*pair).messages[0]["content"]) for pair in pairs[1:4]]
+    assert work.input_tokens == sum(map(tokens_of, sent))
     assert work.output_tokens > 0
 
 

@@ -1,0 +1,206 @@
+"""What the gate sees: correct cited sentences, corrupted and reworded, and the verdicts on each kind.
+
+The sentences stand in `gate_sentences.jsonl`, written by hand over the sample documents that come with the package.
+Each is shown beside the quotes that it cites and one other quote of the same documents. Every kind of harm is done to
+each sentence that it can be done to: each digit changed in turn, a number or date as a person would get it wrong, the
+mark moved to the other quote, a mark that names nothing, a negation, another name. Harmless are the sentence itself,
+the same number or date written otherwise, another order of words, another word for the same, and rounded and derived
+numbers. Sentences marked `later` were written when the rules were settled, and no rule was changed for them: their
+figures, which come second, are the ones to go by.
+
+Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
+caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
+the wrong sentences that the gate vouches for.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from common import Table, arguments, finish, machine, percent, working_folder
+from pydantic import Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.documents.ingest import add
+from quoteweave.generation.citations import weave
+from quoteweave.generation.gate import check
+from quoteweave.index.collection import Collection
+
+SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
+SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
+CANNOT_SEE = {
+    "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
+    "exchanged entity": "never blamed; not vouched for where a name, or what a number counts, is not in the quotes",
+    "exchanged numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there",
+    "reckoning": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
+}
+_MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")
+_DIGIT = re.compile(r"\d")
+Outcome = Literal["caught", "unchecked", "supported"]
+
+
+class Line(Record):
+    """A correct sentence, and what is done to it: pairs of what is replaced by what."""
+
+    text: str
+    question: str = ""
+    later: bool = Field(default=False, description="whether it was written when the gate's rules were settled")
+    cites: Mapping[str, str] = Field(description="its marks, and how the quote that each names begins")
+    swap: str = Field(description="how a quote begins that the sentence could be taken to cite, but does not say it")
+    harmless: Mapping[str, tuple[str, str]]
+    digit: tuple[str, str] | None = None
+    negation: tuple[str, str]
+    entity: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A sentence as the gate is shown it."""
+
+    kind: str
+    text: str
+    context: Context
+    question: str
+
+    def outcome(self) -> Outcome:
+        """What the gate says of it."""
+        answer = check(weave(self.question, self.text, self.context, model="made"), self.context)
+        verdicts = {citation.verdict for citation in answer.citations}
+        if answer.unresolved or "unsupported" in verdicts:
+            return "caught"
+        return "supported" if verdicts == {"supported"} else "unchecked"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How often each outcome came about for one kind of variants."""
+
+    kind: str
+    counts: Counter[Outcome]
+
+    @property
+    def recall(self) -> float:
+        """The share that was caught."""
+        return self.counts["caught"] / self.counts.total()
+
+    def precision(self, blamed: int) -> float | None:
+        """What was caught over that and the harmless sentences that were blamed; None where nothing was."""
+        caught = self.counts["caught"]
+        return caught / (caught + blamed) if caught + blamed else None
+
+
+def main() -> None:
+    """Run from the command line."""
+    options = arguments(__doc__).parse_args()
+    found = machine()
+    lines = [Line.model_validate_json(line) for line in SENTENCES.read_text("utf-8").splitlines()]
+    with working_folder(None) as folder, Collection.create(folder) as collection:
+        add(collection, [SAMPLES])
+        quotes = [quote for _, _, some in collection.iter_documents_quotes() for quote in some if quote.retrievable]
+    figures: dict[str, object] = {}
+    tables: list[Table] = []
+    for name, later in (("made with", False), ("written later", True)):
+        chosen = [line for line in lines if line.later == later]
+        harmful = _results(variant for line in chosen for variant in _harmed(line, quotes))
+        harmless = _results(variant for line in chosen for variant in _reworded(line, quotes))
+        blamed = sum(result.counts["caught"] for result in harmless)
+        figures[name] = {
+            "sentences": len(chosen),
+            "harmful": {result.kind: _figures(result, blamed) for result in harmful},
+            "harmless": {result.kind: dict(result.counts) for result in harmless},
+        }
+        tables += [_harm_table(f"{len(chosen)} sentences {name}", harmful, blamed), _harmless_table(harmless)]
+    tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {seen}"] for kind, seen in CANNOT_SEE.items()]))
+    finish(found, {**figures, "cannot_see": CANNOT_SEE}, tables, as_json=options.json)
+
+
+def _harmed(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:
+    context = _context(line, quotes)
+    bare = [match.span() for match in _MARK.finditer(line.text)]
+    for match in _DIGIT.finditer(line.text):
+        if not any(start <= match.start() < end for start, end in bare):
+            digit = str((int(match[0]) + 3) % 10 or 1)
+            changed = line.text[: match.start()] + digit + line.text[match.end() :]
+            yield Variant("changed digit", changed, context, line.question)
+    if line.digit:
+        yield Variant("changed number or date", _replaced(line.text, line.digit), context, line.question)
+    yield Variant("swapped citation", _swapped(line.text), context, line.question)
+    yield Variant("invented mark", _MARK.sub(" [7]", line.text), context, line.question)
+    yield Variant("negation", _replaced(line.text, line.negation), context, line.question)
+    yield Variant("exchanged entity", _replaced(line.text, line.entity), context, line.question)
+
+
+def _reworded(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:
+    context = _context(line, quotes)
+    yield Variant("as it is", line.text, context, line.question)
+    for kind, pair in line.harmless.items():
+        yield Variant(kind, _replaced(line.text, pair), context, line.question)
+
+
+def _context(line: Line, quotes: Sequence[Quote]) -> Context:
+    """The quotes that the sentence cites, first of their kind, and the one that it does not."""
+    cited = {mark: _quote(begins, quotes) for mark, begins in line.cites.items()}
+    other = _quote(line.swap, quotes)
+    texts = [*(quote for mark, quote in cited.items() if mark == "[1]"), *([other] if other.kind == "text" else [])]
+    images = [*(quote for mark, quote in cited.items() if mark != "[1]"), *([other] if other.kind == "image" else [])]
+    return Context(texts=tuple(_hits(texts)), images=tuple(_hits(images)))
+
+
+def _hits(quotes: Sequence[Quote]) -> Iterator[Hit]:
+    return (Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(quotes, 1))
+
+
+def _quote(begins: str, quotes: Sequence[Quote]) -> Quote:
+    return next(quote for quote in quotes if quote.text.startswith(begins))
+
+
+def _replaced(text: str, pair: tuple[str, str]) -> str:
+    if pair[0] not in text:
+        raise ValueError(f"{pair[0]!r} is not in {text!r}")
+    return text.replace(*pair, 1)
+
+
+def _swapped(text: str) -> str:
+    """The sentence with one mark, of the other quote."""
+    first, *others = _MARK.finditer(text)
+    for match in reversed(others):
+        text = text[: match.start()] + text[match.end() :]
+    moved = first[0].replace("[1]", "[2]").replace("image1", "image2")
+    return text[: first.start()] + moved + text[first.end() :]
+
+
+def _results(variants: Iterator[Variant]) -> list[Result]:
+    kinds: dict[str, list[Outcome]] = {}
+    for variant in variants:
+        kinds.setdefault(variant.kind, []).append(variant.outcome())
+    return [Result(kind, Counter(outcomes)) for kind, outcomes in kinds.items()]
+
+
+def _figures(result: Result, blamed: int) -> Mapping[str, float | None]:
+    counts: dict[str, float | None] = {str(outcome): count for outcome, count in result.counts.items()}
+    return {**counts, "recall": result.recall, "precision": result.precision(blamed)}
+
+
+def _harm_table(title: str, results: Sequence[Result], blamed: int) -> Table:
+    columns = ["harm", "sentences", "caught", "unchecked", "supported", "recall", "precision"]
+    rows = [[*_row(result), percent(result.recall), percent(result.precision(blamed))] for result in results]
+    return Table(title, columns, rows)
+
+
+def _harmless_table(results: Sequence[Result]) -> Table:
+    every = Result("all", sum((result.counts for result in results), Counter()))
+    columns = ["harmless", "sentences", "blamed", "unchecked", "supported"]
+    return Table("Harmless; rounded and derived numbers should be unchecked", columns, [*map(_row, [*results, every])])
+
+
+def _row(result: Result) -> list[str]:
+    counts = (result.counts[kind] for kind in ("caught", "unchecked", "supported"))
+    return [result.kind, str(result.counts.total()), *map(str, counts)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Numbers with what they count, however they are written.
+
+`1,204`, `1204`, `1 204`, `1'204` and `1.204,0` are one number, and so are `$5 million`, `$5m` and `5,000,000 dollars`,
+`12,4 %` and `12.4 per cent`, `41` and `forty-one`. A comma is a decimal comma where it cannot part thousands. Signs are
+not read: a fall of 6.9 % and -6.9 % are the same.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from quoteweave.core.tokens import words
+from quoteweave.generation.gate.number_words import NUMBER_WORDS, ORDINALS, value_of
+from quoteweave.generation.gate.units import CURRENCIES, Unit, unit_named
+
+SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
+_LETTERS = {"k": 3, "m": 6, "b": 9}
+
+_DIGITS = r"""
+    (?P<grouped> [1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)? | [1-9]\d?(?:,\d{2})+,\d{3} )(?!\d|,\d)
+  | (?P<dotted> \d{1,3}(?:\.\d{3})+,\d+ | \d{1,3}(?:\.\d{3}){2,} )(?!\d|[.,]\d)
+  | (?P<spaced> [1-9]\d{0,2}(?:\ \d{3})+(?:[.,]\d{1,2})? )(?!\d|[.,]\d)
+  | (?P<comma> (?<!\d,)\d+,\d+ )(?!\d|[.,]\d)
+  | (?P<plain> \d+(?:\.\d+)? )(?!\d|\.\d)
+"""
+_AMOUNT = re.compile(
+    rf"""
+    (?P<before> (?<![A-Za-z])(?:EUR|USD|GBP|CHF|JPY|US\$)|[$€£¥] )?(?:\ ?)
+    (?<![A-Za-z_\d]) (?:{_DIGITS})
+    (?P<ordinal> (?:st|nd|rd|th)\b )?
+    (?: [- ]?(?P<scale> {"|".join(SCALES)} )\b\.? | \ ?(?P<letter> [kKmMbB] )(?![\w²³]) )?
+    (?: [- ]?(?P<power> square|cubic|sq\.? )(?=\ ))?
+    (?: [- ]?(?P<after> per\ cent | percentage\ points? | US\$ | °[CF] | % | [$€£¥](?!\ ?\d) | [A-Za-z]+[23]? )(?!\w) )?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_BEFORE_YEAR = re.compile(
+    r"(?:^|[(|\n,/-]|\b(?:[Ii]n|[Oo]f|[Bb]y|[Ss]ince|[Ff]rom|[Uu]ntil|till|to|and|or|[Dd]uring|[Ff]or|[Bb]efore|[Aa]fter"
+    rf"|years?|early|mid|late|[A-Z]\w*|{_YEAR.pattern})) ?$"
+)
+_WORDS = re.compile(rf"(?<![\w-])(?P<words>{NUMBER_WORDS})(?![\w]|-[a-z]*teen)(?:[- ](?P<after>per cent|[a-z]+))?")
+_ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of a text."""
+
+    text: str
+    value: Decimal
+    """In its unit, scale words such as `million` reckoned in."""
+    step: Decimal
+    """What the last digit written is worth."""
+    unit: Unit | None = None
+    parts: tuple[Decimal, ...] = ()
+    """What it is where its blanks do not part thousands (`1 204` may be 1 and 204)."""
+    ordinal: bool = False
+    in_words: bool = False
+    nouns: tuple[str, ...] = ()
+    """The two words that follow it, stemmed: what it may count."""
+    year: bool = False
+    """Whether it seems to be a year: four digits after `in`, `since` or the like, a capital, or at a cell's start."""
+
+    def same(self, other: "Amount", scale: Decimal = Decimal(1)) -> bool:
+        """Whether the other, times `scale`, is this number, and neither is of a unit that the other is not."""
+        if self.unit is None or other.unit is None:
+            return self.value == other.value * scale
+        alike = self.unit.dimension == other.unit.dimension
+        return alike and self.value * self.unit.factor == other.value * other.unit.factor * scale
+
+
+def read_amounts(text: str) -> list[Amount]:
+    """The numbers of `text`, in digits and then in words; `text` is as `gate.reading.plain` leaves it."""
+    found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
+    for match in _WORDS.finditer(text.casefold()):
+        unit = unit_named("percent" if match["after"] == "per cent" else match["after"] or "")
+        after = match.string[match.end("words") : match.end() + 40]
+        value = Decimal(value_of(match["words"]))
+        found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
+    return found
+
+
+def ordinal_words(text: str) -> set[int]:
+    """1 for `first`, 2 for `second`, and so on to 12."""
+    return {ORDINALS[match[0]] for match in _ORDINAL_WORDS.finditer(text.casefold())}
+
+
+def loose_scales(text: str) -> Iterator[Decimal]:
+    """What a table or chart says its numbers are in, as in `in thousand tonnes` or `EUR million`."""
+    for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
+        before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")
+        if not before[-1:].isdigit() and not re.search(rf"\b{NUMBER_WORDS}$", before):
+            yield Decimal(10) ** {"m": 6, **SCALES}[match[0].removesuffix("s")]
+
+
+def _amount(match: re.Match[str]) -> Amount:
+    digits, decimals = _digits(match)
+    unit, exponent, end = _unit_and_scale(match)
+    scale = Decimal(10) ** exponent
+    parts = tuple(Decimal(part.replace(",", ".")) for part in match["spaced"].split()) if match["spaced"] else ()
+    alone = unit is None and not exponent and not match["ordinal"]
+    following = match.start("after") if match["after"] else match.end()
+    return Amount(
+        text=match.string[match.start() : end].strip(),
+        value=Decimal(digits) * scale,
+        step=scale / Decimal(10) ** decimals,
+        unit=unit,
+        parts=parts,
+        ordinal=bool(match["ordinal"]),
+        nouns=_nouns(match.string[following : following + 40]),
+        year=alone and _is_year(match),
+    )
+
+
+def _is_year(match: re.Match[str]) -> bool:
+    start = match.start("plain")
+    before = match.string[max(start - 20, 0) : start]
+    return _YEAR.fullmatch(match["plain"] or "") is not None and _BEFORE_YEAR.search(before) is not None
+
+
+def _unit_and_scale(match: re.Match[str]) -> tuple[Unit | None, int, int]:
+    """The unit, the power of ten that the number is in, and where the number with both ends."""
+    unit = unit_named(match["before"].upper()) if match["before"] else None
+    end = max(_digits_end(match), match.end("ordinal"), match.end("scale"))
+    if letter := match["letter"]:
+        # `5 m` is five metres, but `$5m` is five millions.
+        if letter == "k" or (unit is not None and unit.dimension in CURRENCIES):
+            return unit, _LETTERS[letter.casefold()], match.end("letter")
+        unit = unit or unit_named(letter)
+        return unit, 0, match.end("letter") if unit else end
+    exponent = SCALES.get((match["scale"] or "").casefold(), 0)
+    after = None if match["after"] == "s" and match["plain"] else _unit_after(match)
+    return unit or after, exponent, match.end("after") if after else end
+
+
+def _in_word(match: re.Match[str]) -> bool:
+    """Whether letters that are no unit are glued to the digits, as in `2O23`."""
+    if match["ordinal"] or match["scale"] or match["letter"]:
+        return False
+    after = match["after"] or ""
+    glued = match.string[_digits_end(match) : _digits_end(match) + 1].isalpha()
+    return glued and after not in ("s", "x") and unit_named(after) is None
+
+
+def _digits_end(match: re.Match[str]) -> int:
+    return max(map(match.end, ("grouped", "dotted", "spaced", "comma", "plain")))
+
+
+def _digits(match: re.Match[str]) -> tuple[str, int]:
+    """The number as Python writes it, and how many decimals it has."""
+    if match["dotted"]:
+        digits = match["dotted"].replace(".", "").replace(",", ".")
+    elif match["comma"]:
+        whole, _, rest = match["comma"].partition(",")
+        digits = f"{whole}.{rest}"
+    else:
+        digits = (match["grouped"] or match["plain"] or "").replace(",", "")
+        digits = digits or match["spaced"].replace(" ", "").replace(",", ".")
+    return digits, len(digits.partition(".")[2])
+
+
+def _unit_after(match: re.Match[str]) -> Unit | None:
+    name = match["after"] or ""
+    lower = name.casefold()
+    if lower == "per cent" or lower.startswith("percentage point"):
+        return unit_named("percent")
+    power = {"c": 3, "s": 2}.get((match["power"] or "")[:1].casefold(), 1)
+    return unit_named(name, power=power)
+
+
+def _nouns(after: str) -> tuple[str, ...]:
+    clause = re.split(r"[.,;:|\n]", after)[0]
+    return tuple(word for word in words(clause)[:2] if not word[0].isdigit())

@@ -1,0 +1,86 @@
+"""The gate over whole answers: a verdict on every citation, by rule or by a model."""
+
+from collections.abc import Iterable, Sequence
+
+from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock
+from quoteweave.core.protocols import Entailment
+from quoteweave.generation.gate.checking import check_sentence, is_factual
+from quoteweave.generation.gate.claims import Claim, claims_of
+from quoteweave.generation.wording import clip
+
+MOST_WARNINGS = 10
+"""Warnings of one sort; those beyond are counted."""
+SHOWN = 120
+"""Characters of a sentence that a warning repeats."""
+
+
+def check(answer: Answer, context: Context) -> Answer:
+    """The answer with a verdict on each citation, and a warning for each factual sentence that cites nothing.
+
+    Its text stays as it is. `context` must be the one that the answer's marks number.
+    """
+    judged: list[Citation] = []
+    uncited: list[str] = []
+    for claim, citations in cited_claims(answer):
+        if citations:
+            text = answer.text[claim.start : claim.end]
+            judged += check_sentence(text, citations, context, question=answer.question).citations
+        elif answer.status == "answered" and is_factual(claim.said):
+            uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN)}”.")
+    return _with(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
+
+
+def check_entailment(answer: Answer, context: Context, model: Entailment) -> Answer:
+    """The answer with `entailed` on each citation: whether all that its sentence cites entails it. Raises ModelError.
+
+    The model is asked once, for all sentences. None where what is cited has no words.
+    """
+    cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.said]
+    premises = [_premise(citations, context) for _, citations in cited]
+    asked = [(premise, claim.said) for premise, (claim, _) in zip(premises, cited, strict=True) if premise]
+    says = dict(zip(asked, model.entails(asked), strict=True)) if asked else {}
+    judged = [
+        citation.model_copy(update={"entailed": says.get((premise, claim.said))})
+        for premise, (claim, citations) in zip(premises, cited, strict=True)
+        for citation in citations
+    ]
+    return _with(answer, judged, answer.warnings)
+
+
+def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
+    """The sentences of an answer, and the citations of each."""
+    by_start: dict[int, list[Citation]] = {}
+    for citation in answer.citations:
+        by_start.setdefault(citation.start, []).append(citation)
+    claims = claims_of(answer.text)
+    return [(claim, [one for mark in claim.marks for one in by_start.get(mark.start, ())]) for claim in claims]
+
+
+def bounded(warnings: Sequence[str]) -> list[str]:
+    """Each once, and no more than a page of them."""
+    each = list(dict.fromkeys(warnings))
+    more = len(each) - MOST_WARNINGS
+    return each if more <= 0 else [*each[:MOST_WARNINGS], f"…and {more} more of this sort."]
+
+
+def _premise(citations: Iterable[Citation], context: Context) -> str:
+    cited = dict.fromkeys((citation.kind, citation.number) for citation in citations)
+    quotes = (context.quote(kind, number) for kind, number in cited)
+    return "\n".join(said for quote in quotes if quote is not None and (said := quote.words()))
+
+
+def _with(answer: Answer, judged: Iterable[Citation], warnings: Sequence[str]) -> Answer:
+    """The answer with these citations in place of its own of the same place and number."""
+    found = {(citation.start, citation.kind, citation.number): citation for citation in judged}
+
+    def change(own: Citation) -> Citation:
+        return found.get((own.start, own.kind, own.number), own)
+
+    blocks: list[Block] = [
+        block.model_copy(update={"citation": change(block.citation)})
+        if isinstance(block, ImageBlock)
+        else block.model_copy(update={"citations": tuple(map(change, block.citations))})
+        for block in answer.blocks
+    ]
+    citations = tuple(map(change, answer.citations))
+    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": tuple(warnings)})

@@ -1,0 +1,233 @@
+"""Whether what a sentence says stands in the quotes that it cites; all that it cites is read together.
+
+Numbers with their units, dates, times, codes and what stands in quotation marks are looked for. The verdict is
+
+- `unsupported` where one of them does not occur, and does not follow from what does;
+- `unchecked` where one is worked out from others, where there is nothing to look for, or where the quotes lack a name,
+  what a number counts, or most words of the sentence, or where of it and their closest sentence one denies;
+- `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `ENOUGH` of them,
+  are those of its quotes but for a tenth.
+
+What this cannot see: which number belongs to what; names of one quote exchanged for each other, and other words for
+what does something; most negations; signs and directions. It blames none of these, and vouches for some. An entailment
+model sees more (`check_entailment`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.answers import Citation, Context, Verdict
+from quoteweave.core.marks import parse_marks
+from quoteweave.core.records import Quote
+from quoteweave.core.tokens import words
+from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.claims import said
+from quoteweave.generation.gate.derived import is_derived, is_rounded
+from quoteweave.generation.gate.evidence import Evidence
+from quoteweave.generation.gate.reading import Facts, code_key, plain, read_sentence
+from quoteweave.generation.gate.units import unit_named
+
+ENOUGH = 4
+"""Words that a sentence without numbers needs to be judged by its words."""
+ALL_BUT_FEW = 0.9
+"""The share of its words that must then be those of its quotes."""
+SOME = 0.4
+"""The share of the words of a sentence whose numbers all occur."""
+SMALL_COUNT = 12
+"""A number in words up to this may be the answer's own count of what it tells."""
+
+_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|nowhere)\b|n['’]t\b", re.I)
+_CLAUSES = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|as)\s")
+_NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a sentence's check says."""
+
+    verdict: Verdict
+    reason: str | None
+    """Why it is not `supported`."""
+    citations: tuple[Citation, ...]
+    """Those given, each with its verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    verdict: Verdict
+    reason: str
+
+
+def check_sentence(text: str, citations: Sequence[Citation], context: Context, *, question: str = "") -> Checked:
+    """The verdict on one sentence, given with its marks, and on each of its citations.
+
+    Of several quotes, one that has nothing of what the sentence says is `unchecked` where the others bear it out.
+    What a sentence repeats of the question is never blamed: it is `unchecked` where the quotes do not say it. So is a
+    sentence without citations.
+    """
+    statement = said(text, 0, len(text), parse_marks(text))
+    quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
+    evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
+    facts = read_sentence(statement)
+    asked = read_sentence(question)
+    overall = (
+        _judge(statement, facts, asked, evidence) if evidence.quotes else _Finding("unchecked", "It cites nothing.")
+    )
+    judged = []
+    for citation in citations:
+        own = overall
+        quote = quotes[citation.kind, citation.number]
+        if overall is None and len(evidence.quotes) > 1 and quote and not _bears(statement, facts, Evidence([quote])):
+            own = _Finding("unchecked", "What can be checked stands in the other quotes that the sentence cites.")
+        update = {"verdict": own.verdict if own else "supported", "reason": own.reason if own else None}
+        judged.append(citation.model_copy(update=update))
+    return Checked(overall.verdict if overall else "supported", overall.reason if overall else None, tuple(judged))
+
+
+def is_factual(text: str) -> bool:
+    """Whether a sentence says something that a quote should bear out: a number, a date, quoted words, or a name."""
+    statement = said(text, 0, len(text), parse_marks(text))
+    if statement.endswith(("?", ":")) or statement.startswith("#"):
+        return False
+    facts = read_sentence(statement)
+    numbers = [amount for amount in facts.amounts if not (amount.in_words and amount.value <= SMALL_COUNT)]
+    return bool(numbers or facts.dates or facts.clocks or facts.codes or facts.quoted) or (
+        len(words(statement)) >= ENOUGH and _NAME.search(statement) is not None
+    )
+
+
+def _evidence(cited: Sequence[Quote], context: Context) -> Evidence:
+    documents = {quote.document for quote in cited}
+    given = (hit.quote for hit in (*context.texts, *context.images))
+    return Evidence(cited, beside=(quote for quote in given if quote.document in documents))
+
+
+def _without(facts: Facts, known: Facts) -> Facts:
+    """The facts that are not known."""
+    codes, clocks = set(map(code_key, known.codes)), {minutes for _, minutes in known.clocks}
+    return Facts(
+        tuple(amount for amount in facts.amounts if not any(amount.same(other) for other in known.amounts)),
+        tuple(date for date in facts.dates if not any(date.told_by(other) for other in known.dates)),
+        tuple(clock for clock in facts.clocks if clock[1] not in clocks),
+        tuple(code for code in facts.codes if code_key(code) not in codes),
+        tuple(quoted for quoted in facts.quoted if quoted not in known.quoted),
+    )
+
+
+def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _Finding | None:
+    """What speaks against `supported`, the worst first; None where nothing does."""
+    findings = list(_findings(statement, _without(facts, asked), evidence))
+    worst = next((finding for finding in findings if finding.verdict == "unsupported"), None)
+    if worst is not None and evidence.wordless:
+        return _Finding("unchecked", "It cites an image whose content is not known in words.")
+    if findings:
+        return worst or findings[0]
+    if any(_findings(statement, facts, evidence)):
+        return _Finding("unchecked", "It repeats of the question what does not occur in what it cites.")
+    return _by_words(statement, facts, evidence)
+
+
+def _findings(statement: str, facts: Facts, evidence: Evidence) -> Iterator[_Finding]:
+    """What is found of each fact that does not occur."""
+    amounts = [amount for amount in facts.amounts if not _is_article(amount)]
+    present = [amount for amount in amounts if evidence.has_amount(amount)]
+    for amount in amounts:
+        if amount not in present:
+            yield _missing(amount, evidence, plain(statement), present)
+    absent = [date.text for date in facts.dates if not evidence.has_date(date)]
+    absent += [written for written, minutes in facts.clocks if minutes not in evidence.clocks]
+    absent += [f"“{quoted}”" for quoted in facts.quoted if not evidence.has_words(quoted)]
+    yield from map(_absent, absent)
+    for code in facts.codes:
+        if not evidence.has_code(code):
+            yield _absent(code) if evidence.code_otherwise(code) else _Finding("unchecked", f"{code} is not found.")
+
+
+def _is_article(amount: Amount) -> bool:
+    """Whether it is the word `one`, which seldom counts."""
+    return amount.in_words and amount.value <= 1
+
+
+def _missing(amount: Amount, evidence: Evidence, statement: str, present: Sequence[Amount]) -> _Finding:
+    explained = _explained(amount, evidence, statement, present)
+    if explained is not None:
+        return _Finding("unchecked", f"{amount.text} {explained}.")
+    if evidence.values_alike(amount):
+        return _Finding("unsupported", f"{amount.text} stands in what it cites with another unit.")
+    return _absent(amount.text)
+
+
+def _explained(amount: Amount, evidence: Evidence, statement: str, present: Sequence[Amount]) -> str | None:
+    """How a number that does not occur may be right all the same."""
+    small = amount.in_words and amount.value <= SMALL_COUNT
+    if small and evidence.counts_otherwise(amount):
+        return None
+    if evidence.has_year_beside(amount):
+        return "stands elsewhere in the document that it cites"
+    if is_rounded(amount, evidence, statement):
+        return "is rounded from what it cites"
+    if not amount.year and is_derived(amount, evidence, statement, present):
+        return "may be worked out from what it cites"
+    return "may count what it cites" if small else None
+
+
+def _absent(what: str) -> _Finding:
+    return _Finding("unsupported", f"{what} does not occur in what it cites.")
+
+
+def _by_words(statement: str, facts: Facts, evidence: Evidence) -> _Finding | None:
+    """What speaks against `supported` where all facts occur, or there are none."""
+    for name in _NAME.findall(statement):
+        if unit_named(name) is None and not evidence.words.issuperset(words(name)):
+            return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
+    for amount in facts.amounts:
+        if amount.unit is None and amount.nouns and evidence.words.isdisjoint(amount.nouns):
+            return _Finding("unchecked", f"What {amount.text} counts does not occur in what it cites.")
+    telling = _telling(statement)
+    if _disagree(statement, evidence):
+        return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
+    share = len(telling & evidence.words) / (len(telling) or 1)
+    if _tells(facts):
+        return None if share >= SOME else _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
+    if len(telling) >= ENOUGH and share >= ALL_BUT_FEW:
+        return None
+    return _Finding("unchecked", "It says nothing that can be looked for.")
+
+
+def _disagree(statement: str, evidence: Evidence) -> bool:
+    """Whether of a clause and the sentence of the quotes that is closest to it, one denies and the other does not."""
+    clauses = _CLAUSES.split(statement)
+    return any(
+        len(telling) > 1 and _denies(clause) != _denies(evidence.closest(telling))
+        for clause in clauses
+        if (telling := _telling(clause))
+    )
+
+
+def _denies(text: str) -> bool:
+    return _NEGATION.search(text) is not None
+
+
+def _tells(facts: Facts) -> bool:
+    """Whether there is more to look for than a year, which any quote of a report may hold."""
+    amounts = any(not amount.year and not _is_article(amount) for amount in facts.amounts)
+    return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
+
+
+def _telling(statement: str) -> set[str]:
+    """The words of a sentence that are no numbers."""
+    return {word for word in words(statement) if not word[0].isdigit()}
+
+
+def _bears(statement: str, facts: Facts, evidence: Evidence) -> bool:
+    """Whether a quote has a number or the like of the sentence, or half of its words."""
+    telling = _telling(statement)
+    return (
+        any(not amount.year and evidence.has_amount(amount) for amount in facts.amounts)
+        or any(map(evidence.has_date, facts.dates))
+        or any(minutes in evidence.clocks for _, minutes in facts.clocks)
+        or any(map(evidence.has_code, facts.codes))
+        or any(map(evidence.has_words, facts.quoted))
+        or 2 * len(telling & evidence.words) >= len(telling)
+    )

@@ -1,0 +1,102 @@
+"""Dates and times of day, however they are written.
+
+`17 February 2023`, `Feb. 17th, 2023`, `2023-02-17`, `17/02/2023` and `17.2.2023` are one date. Where day and month
+could be either, both readings hold. A month's name alone is a date without day and year; it needs its capital.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MONTHS = "january february march april may june july august september october november december"
+_NUMBERS = {name[:3]: number for number, name in enumerate(_MONTHS.split(), 1)}
+_MONTH = (
+    "(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    "|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![A-Za-z])\\.?"
+)
+_DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>\d{4})(?!\d|[.,]\d)"
+_FORMS = [
+    re.compile(form)
+    for form in (
+        rf"(?<![\d.,]){_DAY}(?: of)?[ -]{_MONTH}(?:,?[ -]{_YEAR})?",
+        rf"(?<![A-Za-z]){_MONTH} {_DAY}(?![\d:.,]\d|\d| ?%)(?:,? {_YEAR})?",
+        rf"(?<![A-Za-z]){_MONTH}(?:,? (?:of )?{_YEAR})?",
+        r"(?<![\d/.-])(?P<year>\d{4})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>0?[1-9]|[12]\d|3[01])(?![\d/-])",
+        r"(?<![\d/.-])(?P<one>0?[1-9]|[12]\d|3[01])(?P<part>[/.-])(?P<two>0?[1-9]|[12]\d|3[01])(?P=part)"
+        r"(?P<year>\d{4})(?![\d/-])",
+    )
+]
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?: ?(?P<half>[ap])\.?m\b\.?)?"
+    r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date, as far as it is told."""
+
+    text: str
+    month: int
+    day: int | None
+    year: int | None
+    swapped: bool = False
+    """Whether day and month could be the other way round."""
+
+    def readings(self) -> Iterator[tuple[int, int | None]]:
+        """Month and day."""
+        yield self.month, self.day
+        if self.swapped and self.day is not None:
+            yield self.day, self.month
+
+    def told_by(self, other: "Date") -> bool:
+        """Whether the other says this month, this day where there is one, and no other year."""
+        same_day = any(
+            mine == (month, day if mine[1] is not None else None)
+            for mine in self.readings()
+            for month, day in other.readings()
+        )
+        return same_day and (self.year is None or other.year is None or self.year == other.year)
+
+
+def take_dates(text: str) -> tuple[list[Date], str]:
+    """The dates of `text`, and `text` with blanks in their place."""
+    dates: list[Date] = []
+
+    def take(match: re.Match[str]) -> str:
+        dates.append(_date(match))
+        return " " * len(match[0])
+
+    for form in _FORMS:
+        text = form.sub(take, text)
+    return dates, text
+
+
+def take_clocks(text: str) -> tuple[dict[str, int], str]:
+    """The times of day in `text` as minutes after midnight, by how they are written; blanks take their place."""
+    clocks: dict[str, int] = {}
+
+    def take(match: re.Match[str]) -> str:
+        hour, minute = int(match["hour"] or match["alone"]), int(match["minute"] or 0)
+        half = (match["half"] or match["side"] or "").casefold()
+        if half:
+            hour = hour % 12 + (12 if half == "p" else 0)
+        clocks[match[0]] = 60 * hour + minute
+        return " " * len(match[0])
+
+    return clocks, _CLOCK.sub(take, text)
+
+
+def _date(match: re.Match[str]) -> Date:
+    parts = match.groupdict()
+    year = int(parts["year"]) if parts.get("year") else None
+    if parts.get("one"):
+        one, two = int(parts["one"]), int(parts["two"])
+        # Month first is as usual as day first; only a number above 12 tells them apart.
+        day, month = (two, one) if two > 12 else (one, two)
+        return Date(match[0], month, day, year, swapped=max(one, two) <= 12)
+    written = parts["month"]
+    month = int(written) if written.isdigit() else _NUMBERS[written[:3].casefold()]
+    return Date(match[0], month, int(parts["day"]) if parts.get("day") else None, year)

@@ -1,0 +1,148 @@
+"""What the quotes that a sentence cites say together."""
+
+import re
+from collections.abc import Iterable, Set
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from itertools import zip_longest
+from pathlib import PurePosixPath
+
+from quoteweave.core.records import Quote
+from quoteweave.core.tokens import words
+from quoteweave.generation.gate.amounts import Amount, loose_scales, ordinal_words
+from quoteweave.generation.gate.dates import Date
+from quoteweave.generation.gate.reading import code_key, code_letters, plain, read_evidence, squeezed
+from quoteweave.generation.sentences import split_sentences
+
+_NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
+
+
+class Evidence:
+    """Quotes, read as one. Their section titles and the names of their documents count as said, page numbers do not.
+
+    `beside` are the other quotes that were given of the same documents; they are asked for years alone.
+    """
+
+    def __init__(self, quotes: Iterable[Quote], beside: Iterable[Quote] = ()) -> None:
+        self.quotes = tuple(quotes)
+        self._beside = tuple(beside)
+        self.texts = [text for quote in self.quotes for text in _texts(quote)]
+        facts = [read_evidence(text) for text in self.texts]
+        self._runs = [list(fact.amounts) for fact in facts if fact.amounts]
+        self.amounts: list[Amount] = [amount for run in self._runs for amount in run]
+        self.dates: list[Date] = [date for fact in facts for date in fact.dates]
+        self.clocks = {minutes for fact in facts for _, minutes in fact.clocks}
+        self._codes = {code_key(code) for fact in facts for code in fact.codes}
+
+    @property
+    def wordless(self) -> bool:
+        """Whether one of them is an image of whose content no words are known."""
+        return any(
+            quote.kind == "image" and not (quote.text or quote.ocr_text or quote.vlm_text) for quote in self.quotes
+        )
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of them, stemmed."""
+        return frozenset().union(*map(_words, self.texts))
+
+    def closest(self, telling: Set[str]) -> str:
+        """The sentence of theirs that shares most of these words, the shorter of two; "" where none has any."""
+        parts = [(len(telling & _words(part)), part) for part in self._sentences]
+        most = max((shared for shared, _ in parts), default=0)
+        return min((text for shared, text in parts if shared == most), key=len) if most else ""
+
+    @cached_property
+    def _sentences(self) -> list[str]:
+        return [part.text for text in self.texts for part in split_sentences(text)]
+
+    @cached_property
+    def scales(self) -> frozenset[Decimal]:
+        """What tables say that their numbers are in: 1000 for `in thousand tonnes`."""
+        return frozenset(scale for text in self.texts for scale in loose_scales(plain(text)))
+
+    @cached_property
+    def runs(self) -> list[list[Amount]]:
+        """Numbers in the order in which they stand, and those of tables column by column too."""
+        columns = [column for text in self.texts if " | " in text for column in _columns(text)]
+        return [*self._runs, *(list(read_evidence(column).amounts) for column in columns)]
+
+    def has_amount(self, amount: Amount) -> bool:
+        """Whether the number occurs, in no other unit than the sentence's."""
+        if amount.year and amount.value in self._years:
+            return True
+        if amount.ordinal and amount.value in self._ordinals:
+            return True
+        return any(self._same(amount, other) for other in self.amounts)
+
+    def has_year_beside(self, amount: Amount) -> bool:
+        """Whether the number is a year that the same documents name elsewhere, as in a title."""
+        return amount.year and any(Evidence([quote]).has_amount(amount) for quote in self._beside)
+
+    def values_alike(self, amount: Amount) -> bool:
+        """Whether the number occurs in any unit."""
+        return any(amount.value == other.value for other in self.amounts)
+
+    def counts_otherwise(self, amount: Amount) -> bool:
+        """Whether what the number counts is there, with numbers that are all others."""
+        return any(noun in other.nouns for noun in amount.nouns[:1] for other in self.amounts)
+
+    def has_date(self, date: Date) -> bool:
+        """Whether the date occurs; its year may stand apart from a day that is told without one."""
+        told = [other for other in self.dates if date.told_by(other)]
+        if date.year is None or any(other.year is not None for other in told):
+            return bool(told)
+        return bool(told) and date.year in self._years
+
+    def has_code(self, code: str) -> bool:
+        """Whether the code occurs, dashes and case aside."""
+        return code_key(code) in self._codes or (
+            re.fullmatch(r"[Qq][1-4]", code) is not None and int(code[1]) in self._ordinals and "quarter" in self.words
+        )
+
+    def code_otherwise(self, code: str) -> bool:
+        """Whether a code of the same letters occurs with other digits."""
+        letters = code_letters(code)
+        return bool(letters) and any(code_letters(own) == letters for own in self._codes)
+
+    def has_words(self, quoted: str) -> bool:
+        """Whether these words stand there in this order, hyphens at line ends and what OCR confuses aside."""
+        wanted = " ".join(words(quoted, stem=False, stop=False))
+        if any(f" {wanted} " in f" {' '.join(words(text, stem=False, stop=False))} " for text in self.texts):
+            return True
+        # Within a word nothing of this length is found by chance.
+        tight = squeezed(quoted)
+        return len(tight) >= 12 and any(tight in squeezed(text) for text in self.texts)
+
+    @cached_property
+    def _years(self) -> frozenset[int]:
+        told = {date.year for date in self.dates if date.year is not None}
+        return frozenset(told | {int(amount.value) for amount in self.amounts if amount.year})
+
+    @cached_property
+    def _ordinals(self) -> frozenset[int]:
+        days = {date.day for date in self.dates if date.day is not None}
+        return frozenset(days.union(*(ordinal_words(text) for text in self.texts)))
+
+    def _same(self, amount: Amount, other: Amount) -> bool:
+        if amount.same(other) or amount.value in other.parts:
+            return True
+        scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")
+        return scaled and any(amount.same(other, scale) for scale in self.scales)
+
+
+def _texts(quote: Quote) -> list[str]:
+    name = re.sub(r"[_-]+", " ", PurePosixPath(quote.document).stem)
+    parts = [quote.words(), quote.ocr_text if quote.text else None, _NUMBERING.sub("", quote.section or ""), name]
+    return [part for part in parts if part]
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+def _columns(text: str) -> list[str]:
+    """The columns of a table whose lines are rows with ` | ` between cells."""
+    rows = [line.split(" | ") for line in text.splitlines() if " | " in line]
+    return ["\n".join(cells) for cells in zip_longest(*rows, fillvalue="")]

@@ -1,0 +1,118 @@
+"""What can be checked in a text: numbers, dates, times of day, codes such as `H7-3`, and quoted words.
+
+References to the document's own parts (`Figure 2`, `page 3`) are left out on both sides: the number of a figure says
+nothing, and must not stand in for a number that does.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from quoteweave.core.tokens import fold
+from quoteweave.generation.gate.amounts import Amount, read_amounts
+from quoteweave.generation.gate.dates import Date, take_clocks, take_dates
+
+_GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("⁰¹⁴⁵⁶⁷⁸⁹", ""),  # notes, mostly; two and three are squares and cubes after a unit
+    }
+)
+_QUOTED = re.compile(
+    r"“([^“”\n]{2,400})”|«([^«»\n]{2,400})»|„([^„“”\n]{2,400})[“”]|(?<![^\s(\[])\"([^\"\n]{2,400})\"(?!\w)"
+    r"|(?<!\w)‘([^‘’\n]{2,400})’(?!\w)"
+)
+_OMISSION = re.compile(r"\[?(?:…|\.{3})\]?")
+_LABEL = re.compile(
+    r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|chart|section|sect|chapter|appendix|pages?|pp|p|eq(?:uation)?|slide|footnote|note"
+    r"|image|quote)\.? ?\(?(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b(?: of \d+)?",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"(?<![\w.-])(?!(?:EUR|USD|GBP|CHF|JPY)\d|(?:Mid|Pre|Post|Non|Sub|Early|Late)-)"
+    r"[A-Z][A-Za-z]{0,9}-?\d+(?:[-./]\d+)*[A-Za-z]?(?!\w)|(?<![\w.])\d+(?:\.\d+){2,}(?![\w]|,\d)|(?<![\w.,])\d+[DG](?!\w)"
+)
+_YEARS = re.compile(r"(?<![\d.,])(?P<first>(?P<century>1[5-9]|2[01])\d\d)[-/](?P<last>\d\d)(?![\d/.-]|,\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What can be checked in a text."""
+
+    amounts: tuple[Amount, ...] = ()
+    dates: tuple[Date, ...] = ()
+    clocks: tuple[tuple[str, int], ...] = ()
+    """Times of day: as written, and in minutes after midnight."""
+    codes: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+    """What stands in quotation marks, cut where the sentence leaves words out."""
+
+
+def plain(text: str) -> str:
+    """`text` in compatibility forms, with one kind of dash and blank, and fractions as decimals."""
+    text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
+    text = re.sub(r"(?<![A-Za-z])[²³]", "", _GROUP_BLANK.sub("", text).translate(_SIGNS))
+    return unicodedata.normalize("NFKC", text).replace("\t", " ")
+
+
+def read_sentence(text: str) -> Facts:
+    """The facts of a sentence, what stands in quotation marks apart from the rest."""
+    quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
+    pieces = (piece.strip(" .,;:!?") for said in quoted for piece in _OMISSION.split(said))
+    rest = _facts(plain(_QUOTED.sub(" ", text)))
+    return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
+
+
+@lru_cache(maxsize=1024)
+def read_evidence(text: str) -> Facts:
+    """The facts of a quote; where OCR may have misread it, the facts of both readings."""
+    text = plain(text)
+    repaired = repair(text)
+    facts = _facts(text)
+    if repaired == text:
+        return facts
+    more = _facts(repaired)
+    return Facts(
+        facts.amounts + more.amounts, facts.dates + more.dates, facts.clocks + more.clocks, facts.codes + more.codes
+    )
+
+
+def repair(text: str) -> str:
+    """`text` with O, l and I in numbers read as 0 and 1, and numbers closed that OCR put a blank into."""
+    text = re.sub(r"(?<=\d)([.,]) (?=\d)", r"\1", text)
+    return re.sub(r"(?<![\w.,])[\dOolI][\dOolI.,]*(?!\w)", _as_digits, text)
+
+
+def _as_digits(match: re.Match[str]) -> str:
+    token = match[0]
+    # `5l` is five litres.
+    if not any(map(str.isdigit, token)) or re.fullmatch(r"\d+l[.,]*", token):
+        return token
+    return token.translate(str.maketrans("OolI", "0011"))
+
+
+def _facts(text: str) -> Facts:
+    text = _LABEL.sub(" ", _YEARS.sub(r"\g<first>-\g<century>\g<last>", text))
+    dates, text = take_dates(text)
+    clocks, text = take_clocks(text)
+    codes = tuple(match[0] for match in _CODE.finditer(text))
+    amounts = read_amounts(_CODE.sub(" ", text))
+    return Facts(tuple(amounts), tuple(dates), tuple(clocks.items()), codes)
+
+
+def squeezed(text: str) -> str:
+    """Letters and digits alone, folded, with those alike that OCR confuses."""
+    return "".join(filter(str.isalnum, fold(text))).translate(str.maketrans("oil", "011"))
+
+
+def code_key(code: str) -> str:
+    """The code without dashes and case."""
+    return re.sub(r"[-\s]", "", code).casefold()
+
+
+def code_letters(code: str) -> str:
+    """The letters that the code opens with."""
+    return re.split(r"\d", code_key(code))[0]

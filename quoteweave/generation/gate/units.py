@@ -1,0 +1,87 @@
+"""What is counted and measured: units and currencies by their names and signs.
+
+Units of one dimension differ by an exact factor, so that 290 cm and 2.9 m are the same. A ton is read as a tonne, and
+percentage points as per cent.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+
+_TABLE = """
+length 0.001 mm millimetre millimeter
+length 0.01 cm centimetre centimeter
+length 1 m metre meter
+length 1000 km kilometre kilometer
+mile 1 mi mile
+foot 1 ft foot feet
+area 1 m2 sqm
+area 10000 ha hectare
+area 1000000 km2
+volume 1 m3
+volume 0.001 l L litre liter
+volume 0.000001 ml mL millilitre milliliter
+mass 0.000001 mg milligram
+mass 0.001 g gram gramme
+mass 1 kg kilo kilogram kilogramme
+mass 1000 t ton tonne
+time 0.001 ms millisecond
+time 1 s sec second
+time 60 min minute
+time 3600 h hr hour
+time 86400 day
+time 604800 week
+months 1 month
+months 12 yr year
+power 1 W watt
+power 1000 kW kilowatt
+power 1000000 MW megawatt
+power 1000000000 GW gigawatt
+energy 1000 kWh
+energy 1000000 MWh
+energy 1000000000 GWh
+frequency 1 Hz hertz
+frequency 1000 kHz
+frequency 1000000 MHz
+frequency 1000000000 GHz
+data 1000 KB kB kilobyte
+data 1000000 MB megabyte
+data 1000000000 GB gigabyte
+data 1000000000000 TB terabyte
+celsius 1 C °C celsius
+fahrenheit 1 °F fahrenheit
+percent 1 % percent pct pp
+dollar 1 $ US$ USD dollar
+euro 1 € EUR euro
+sterling 1 £ GBP
+yen 1 ¥ JPY yen
+franc 1 CHF franc
+"""
+CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """`factor` turns a number of this unit into one of the unit that its dimension is reckoned in."""
+
+    dimension: str
+    factor: Decimal
+
+
+def unit_named(name: str, *, power: int = 1) -> Unit | None:
+    """The unit of that name or sign, singular or plural; `power` is 2 for square and 3 for cubic ones."""
+    table = _units()
+    lower = name.casefold()
+    found = table.get(name) or (table.get(lower) or table.get(lower.removesuffix("s")) if len(lower) > 2 else None)
+    if found is None or power == 1 or found.dimension != "length":
+        return found
+    return Unit("area" if power == 2 else "volume", found.factor**power)
+
+
+@cache
+def _units() -> dict[str, Unit]:
+    units = {}
+    for line in _TABLE.split("\n"):
+        dimension, factor, *names = line.split() or ("", "0")
+        units.update(dict.fromkeys(names, Unit(dimension, Decimal(factor))))
+    return units

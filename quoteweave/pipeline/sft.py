@@ -1,0 +1,190 @@
+"""Examples with gold answers become conversations to fine-tune a chat model with, in the form that trainers read.
+
+As in MMDocRAG (arXiv 2505.16470, appendix C.2), quotes are shuffled so that gold stands at each place equally often,
+and nothing can be learnt from the place.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from quoteweave.core.answers import Context
+from quoteweave.core.examples import Example
+from quoteweave.core.marks import Mark, parse_marks
+from quoteweave.core.records import Hit, Kind
+from quoteweave.generation.cited_messages import CitedMessages, image_quotes
+
+Form = Literal["trl", "llama-factory"]
+Line = Mapping[str, object]
+Numbers = Mapping[tuple[Kind, int], int]
+"""The new number of each quote that a mark can name."""
+
+NO_QUOTES = "it has no quotes of its own"
+NO_ANSWER = "it has no gold answer"
+NO_MARK = "its answer cites no quote"
+UNRESOLVED = "its answer has a mark that names none of its quotes"
+NO_PICTURE = "a picture of its image quotes is missing"
+
+_TAGS = re.compile("<(image|video|audio)>")
+
+
+class LeftOut(Exception):
+    """Why an example cannot be trained with."""
+
+
+class TrainingLines:
+    """Makes the line of each example, and counts where gold stands in them.
+
+    With `pictures`, which gives the file of `Quote.image` or None where there is none, image quotes are shown
+    (multimodal); without, their words are given (pure text). The messages are those that `CitedGenerator` asks with.
+    A line has `messages`, and with `pictures` also `images`, the files in the order in which they are shown. Where
+    each stands, `form` trl says by a part {"type": "image"} of the content, and llama-factory, which ms-swift reads
+    as well, by `<image>` in its text.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        prompts_folder: Path | None = None,
+        pictures: Callable[[str], Path | None] | None = None,
+        form: Form = "trl",
+    ) -> None:
+        self._messages = CitedMessages(prompts_folder)
+        self._pictures = pictures
+        self._form = form
+        self._spread = GoldSpread(seed)
+
+    @property
+    def places(self) -> dict[Kind, list[int]]:
+        """How often gold stood at each place, from the first on, in the lines made so far."""
+        return {kind: self._spread.at(kind) for kind in ("text", "image")}
+
+    def line(self, example: Example) -> Line:
+        """The example as a line. Raises LeftOut where it cannot be trained with."""
+        context, answer = example.context, example.reference.answer
+        if context is None or not (context.texts or context.images):
+            raise LeftOut(NO_QUOTES)
+        if not answer or not answer.strip():
+            raise LeftOut(NO_ANSWER)
+        if not parse_marks(answer):
+            raise LeftOut(NO_MARK)
+        renumbered(answer, _as_they_are(context))  # raises before the example takes places from others
+        files = self._files(context)
+        shuffled, numbers = self._shuffled(example, context)
+        shown = {
+            name: str(files[quote.image])
+            for name, quote in image_quotes(shuffled).items()
+            if quote.image is not None and quote.image in files
+        }
+        messages = [
+            *self._messages.of(example.query, shuffled, shown),
+            {"role": "assistant", "content": renumbered(answer, numbers)},
+        ]
+        if self._pictures is None:
+            return {"messages": messages}
+        written = _as_parts if self._form == "trl" else _as_tagged_text
+        return {
+            "messages": [{**message, "content": written(message["content"])} for message in messages],
+            "images": list(shown.values()),
+        }
+
+    def _files(self, context: Context) -> dict[str, Path]:
+        if self._pictures is None:
+            return {}
+        found = {hit.quote.image: self._pictures(hit.quote.image) for hit in context.images if hit.quote.image}
+        if None in found.values():
+            raise LeftOut(NO_PICTURE)
+        return {key: file for key, file in found.items() if file is not None}
+
+    def _shuffled(self, example: Example, context: Context) -> tuple[Context, Numbers]:
+        numbers: dict[tuple[Kind, int], int] = {}
+        gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
+
+        def dealt(kind: Kind, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+            order = self._spread.order(example.id, kind, [hit.quote.id in gold for hit in hits])
+            numbers.update(((kind, before + 1), after) for after, before in enumerate(order, start=1))
+            return tuple(hits[before].model_copy(update={"rank": rank}) for rank, before in enumerate(order, start=1))
+
+        shuffled = Context(texts=dealt("text", context.texts), images=dealt("image", context.images))
+        return shuffled, numbers
+
+
+def _as_they_are(context: Context) -> Numbers:
+    kinds: tuple[tuple[Kind, int], ...] = (("text", len(context.texts)), ("image", len(context.images)))
+    return {(kind, number): number for kind, count in kinds for number in range(1, count + 1)}
+
+
+class GoldSpread:
+    """Shuffles quotes so that gold stands at each place of a kind equally often, to within one.
+
+    Each example's gold goes to the places that have held gold least often so far, in lists of that kind and length;
+    which of those that have held it equally often, and what stands where among gold and among the rest, is drawn.
+    Counts that differ by one at most do so ever after.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._held: dict[tuple[Kind, int], list[int]] = {}
+
+    def at(self, kind: Kind) -> list[int]:
+        """How often gold stood at each place."""
+        counts = (held for (of, _), held in self._held.items() if of == kind)
+        return [sum(place) for place in zip_longest(*counts, fillvalue=0)]
+
+    def order(self, example: str, kind: Kind, gold: Sequence[bool]) -> list[int]:
+        """For each new place, from 0, the place before of the quote that stands there now."""
+        drawn = random.Random(f"{self._seed}:{example}:{kind}")
+        held = self._held.setdefault((kind, len(gold)), [0] * len(gold))
+        places = list(range(len(gold)))
+        drawn.shuffle(places)
+        places.sort(key=held.__getitem__)  # stable: equals stay as drawn
+        quotes = list(range(len(gold)))
+        drawn.shuffle(quotes)
+        quotes.sort(key=lambda quote: not gold[quote])
+        for place in places[: sum(gold)]:
+            held[place] += 1
+        at = dict(zip(places, quotes, strict=True))
+        return [at[place] for place in range(len(gold))]
+
+
+def renumbered(answer: str, numbers: Numbers) -> str:
+    """The answer with its marks naming the new numbers: `[1, 3]` becomes `[7][2]`, as the prompt asks for.
+
+    What an image mark says of its image is renumbered too. All else stays as it is. Raises LeftOut for a mark that
+    names no quote.
+    """
+    written, end = [], 0
+    for mark in parse_marks(answer):
+        written += [answer[end : mark.start], _renumbered(mark, numbers)]
+        end = mark.end
+    return "".join([*written, answer[end:]])
+
+
+def _renumbered(mark: Mark, numbers: Numbers) -> str:
+    try:
+        new = [numbers[mark.kind, number] for number in mark.numbers]
+    except KeyError:
+        raise LeftOut(UNRESOLVED) from None
+    if mark.kind == "text":
+        return "".join(f"[{number}]" for number in new)
+    summary = mark.mark[2 : mark.mark.rindex("](")]
+    return f"![{renumbered(summary, numbers)}](image{new[0]})"
+
+
+def _as_parts(content: object) -> list[dict[str, object]]:
+    """A list of parts always: columns of a table, which trainers make of lines, hold values of one type."""
+    if not isinstance(content, list):
+        return [{"type": "text", "text": content}]
+    return [{"type": "image"} if part["type"] == "image_url" else part for part in content]
+
+
+def _as_tagged_text(content: object) -> str:
+    # What only looks like a tag, in a document, would be counted as a picture.
+    if not isinstance(content, list):
+        return _TAGS.sub(r"< \1>", str(content))
+    texts = ("<image>" if part["type"] == "image_url" else _TAGS.sub(r"< \1>", part["text"]) for part in content)
+    return "\n\n".join(texts)

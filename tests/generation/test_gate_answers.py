@@ -1,0 +1,193 @@
+"""The gate over whole answers, and its policies, by hand and by property."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_gate_answers import context_of, image_quote, verdicts, woven
+
+from quoteweave.core.answers import Answer, Citation, ImageBlock, TextBlock
+from quoteweave.generation.citations import resolve, weave
+from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
+from quoteweave.generation.gate.answers import MOST_WARNINGS
+from quoteweave.generation.gate.claims import claims_of
+
+CONTEXT = context_of(
+    "The port received 1,058 vessel calls.",
+    "Grain came to 547 thousand tonnes.",
+    image_quote(text="Fish | 121\nTimber | 296", caption="Cargo"),
+)
+GOOD, BAD = "The port received 1,058 vessel calls [1].", "Grain came to 557 thousand tonnes [2]."
+
+
+def checked(text: str) -> Answer:
+    return check(woven(text, CONTEXT), CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("It rose [1]. It fell [2].", ["It rose [1].", "It fell [2]."]),
+        ("It rose. [1] It fell. [2]", ["It rose. [1]", "It fell. [2]"]),
+        ("It rose.[1][2] It fell", ["It rose.[1][2]", "It fell"]),
+        ("[1] It rose.", ["[1] It rose."]),
+        ("It rose.\n[2] It fell.", ["It rose.", "[2] It fell."]),
+        ("It rose.\n\n![A map. Of all.](image1)\n\nIt fell.", ["It rose.", "![A map. Of all.](image1)", "It fell."]),
+        ("It rose ![a map](image1) and fell.", ["It rose ![a map](image1) and fell."]),
+        ("- It rose [1]\n- It fell [2]", ["- It rose [1]", "- It fell [2]"]),
+        ("It rose.\n\n[1]", ["It rose.\n\n[1]"]),
+    ],
+)
+def test_marks_belong_to_sentences(text: str, claims: list[str]) -> None:
+    assert [text[claim.start : claim.end] for claim in claims_of(text)] == claims
+
+
+def test_each_citation_of_answer_and_blocks_has_its_verdict() -> None:
+    answer = checked(f"{GOOD} {BAD}\n\n![Fish came to 121](image1)")
+    assert verdicts(answer) == ["supported", "unsupported", "supported"]
+    text, image = answer.blocks
+    assert isinstance(text, TextBlock)
+    assert isinstance(image, ImageBlock)
+    assert (*text.citations, image.citation) == answer.citations
+
+
+def test_factual_sentences_without_citation_are_warned_of() -> None:
+    answer = checked(f"In short:\n\n{GOOD} Timber came to 296 thousand tonnes. That is much. Is it 5?")
+    assert answer.warnings == ("Nothing is cited for “Timber came to 296 thousand tonnes.”.",)
+
+
+def test_checking_again_changes_nothing() -> None:
+    answer = checked(f"{GOOD} {BAD} Timber came to 296 thousand tonnes.")
+    assert check(answer, CONTEXT) == answer
+
+
+def test_an_abstained_answer_is_not_warned_of() -> None:
+    answer = weave("q", "The 12 quotes do not say.", CONTEXT, model="m", status="abstained")
+    assert check(answer, CONTEXT) == answer
+
+
+def test_warnings_of_an_answer_that_never_cites_are_bounded() -> None:
+    answer = checked(
+        " ".join(f"There were {number} ships in all." for number in range(100, 200)) + " Loop 9 is it." * 50
+    )
+    assert len(answer.warnings) == MOST_WARNINGS + 1
+    assert answer.warnings[-1] == "…and 91 more of this sort."
+
+
+def test_report_shows_the_answer_as_it_is() -> None:
+    answer = checked(f"{GOOD} {BAD}")
+    assert apply(answer, "report") == answer
+
+
+@pytest.mark.parametrize("policy", ["report", "drop", "refuse"])
+def test_nothing_is_done_where_nothing_is_unsupported(policy: str) -> None:
+    answer = checked(GOOD)
+    assert apply(answer, policy) == answer  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"{GOOD} {BAD}", GOOD),
+        (f"{BAD} {GOOD}", GOOD),
+        (f"{GOOD} {BAD} {GOOD}", f"{GOOD} {GOOD}"),
+        (f"{GOOD}\n\n{BAD}\n\n{GOOD}", f"{GOOD}\n\n{GOOD}"),
+        (f"{GOOD} {BAD}\n\n{BAD} {GOOD}", f"{GOOD}\n\n{GOOD}"),
+        (f"- {GOOD}\n- {BAD}\n- {GOOD}", f"- {GOOD}\n- {GOOD}"),
+        (f"{GOOD}\n\n![Fish came to 127](image1)\n\n{GOOD}", f"{GOOD}\n\n{GOOD}"),
+        (f"{BAD} {GOOD} ![Fish came to 121](image1)", f"{GOOD} ![Fish came to 121](image1)"),
+    ],
+)
+def test_drop_takes_sentences_out(text: str, left: str) -> None:
+    before = checked(text)
+    answer = apply(before, "drop")
+    assert (answer.text, answer.raw, answer.status) == (left, text, "answered")
+    assert set(verdicts(answer)) == {"supported"}
+    again = check(woven(left, CONTEXT), CONTEXT)
+    assert (answer.blocks, answer.citations) == (again.blocks, again.citations)
+
+
+def test_drop_says_what_was_taken_out_and_why() -> None:
+    (warning,) = apply(checked(f"{GOOD} {BAD}"), "drop").warnings
+    assert (
+        warning
+        == "Taken out: “Grain came to 557 thousand tonnes.” 557 thousand tonnes does not occur in what it cites."
+    )
+
+
+def test_refuse_and_a_drop_that_leaves_nothing_cited_abstain() -> None:
+    for answer in (apply(checked(f"{GOOD} {BAD}"), "refuse"), apply(checked(f"Two things: {BAD}"), "drop")):
+        assert (answer.text, answer.status, answer.citations) == (REFUSAL, "abstained", ())
+        assert answer.warnings[-1].startswith("Withheld: “")
+        assert answer.raw is not None
+        assert BAD in answer.raw
+
+
+def test_raw_keeps_the_marks_that_were_removed_before() -> None:
+    answer = apply(checked(f"{GOOD} {BAD} It was 3 [9]."), "drop")
+    assert answer.raw == f"{GOOD} {BAD} It was 3 [9]."
+    assert [answer.raw[mark.start : mark.end] for mark in answer.unresolved] == ["[9]"]
+
+
+def test_answers_saved_without_verdicts_are_read() -> None:
+    fields = {"verdict", "reason", "entailed"}
+    (citation,) = woven(GOOD, CONTEXT).citations
+    assert Citation.model_validate_json(citation.model_dump_json(exclude=fields)) == citation
+
+
+class Containing:
+    """Entails what shares its first word."""
+
+    name = "containing"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        self.asked += pairs
+        return [claim.split()[0] in premise for premise, claim in pairs]
+
+
+def test_a_model_says_its_own_beside_the_gate() -> None:
+    model = Containing()
+    answer = check_entailment(checked(f"{GOOD} Ships came [2]. It is so."), CONTEXT, model)
+    assert [(citation.verdict, citation.entailed) for citation in answer.citations] == [
+        ("supported", True),
+        ("unchecked", False),
+    ]
+    assert model.asked == [
+        ("The port received 1,058 vessel calls.", "The port received 1,058 vessel calls."),
+        ("Grain came to 547 thousand tonnes.", "Ships came."),
+    ]
+
+
+def test_a_model_is_not_asked_of_images_without_words() -> None:
+    context = context_of(image_quote("figure"))
+    model = Containing()
+    answer = check_entailment(woven("It shows ships ![ships](image1).", context), context, model)
+    assert (answer.citations[0].entailed, model.asked) == (None, [])
+
+
+_PIECES = st.sampled_from(
+    [GOOD, BAD, "[1]", "[2, 1]", "![Fish came to 127](image1)", "![It. Is](image1)", " ", "\n", "\n\n", "- ", "`", "``",
+     "```\n", "!", "[", "](", "It was 12.4 %", "Then. ", "[9]", "\0", "“so”", "1. "]
+)  # fmt: skip
+
+
+@given(st.lists(_PIECES | st.text(max_size=5), max_size=14).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: str) -> None:
+    plain = woven(text, CONTEXT)
+    answer = check(plain, CONTEXT)
+    assert (answer.text, len(answer.citations)) == (plain.text, len(plain.citations))
+    assert None not in verdicts(answer)
+    shown = apply(answer, "drop")
+    Answer.model_validate(shown.model_dump())
+    assert "unsupported" not in verdicts(shown)
+    numbered = [(citation.start, citation.kind, citation.number) for citation in resolve(shown.text, CONTEXT)[0]]
+    assert [(citation.start, citation.kind, citation.number) for citation in shown.citations] == numbered
+    covered = "".join(
+        shown.text[b.citation.start : b.citation.end] if isinstance(b, ImageBlock) else b.text for b in shown.blocks
+    )
+    assert "".join(covered.split()) == "".join(shown.text.split())

@@ -1,0 +1,215 @@
+"""The verdicts of the gate on single sentences, by hand."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from made_gate_answers import context_of, image_quote, text_quote, verdict, woven
+
+from quoteweave.generation.gate import check_sentence
+
+CALLS = "The port received 1,058 vessel calls, against 1,020 in the year before."
+TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 | 296 | –6.9%\nFish | 109 | 121 | +11.0%"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The port received 1058 vessel calls.", CALLS),
+        ("The port received 1 058 vessel calls.", CALLS),
+        ("The rate rose by 12.4 %.", "The rate rose by 12.4% in all."),
+        ("The rate rose by 12,4 per cent.", "The rate rose by 12.4% in all."),
+        ("The ship cost $5m.", "The new ship cost $5 million."),
+        ("The ship cost 5 million euros.", "The new ship cost EUR 5,000,000."),
+        ("The port had 3 accidents.", "There were three accidents in the port."),
+        ("The port had forty-one blocks moved.", "The storm moved 41 blocks in the port."),
+        ("The rod met wood at 2.9 m.", "The rod met a layer of wood at 290 cm."),
+        ("The storm came on 17/02/2023.", "The storm of the night of 17 February 2023 came."),
+        ("The storm came in February 2023.", "The storm of 17 February came. It was the worst of 2023."),
+        ("The train leaves at 3:40 pm.", "The train leaves at 15:40."),
+        ("Loading rose from 300 to 420 tonnes.", "It raised the rate of loading from 300–420 tonnes an hour; it rose."),
+        ("Sample H7–3 came from a birch.", "A birch twig was bagged as sample H7-3."),
+        ("The crew said “the last rod bent”.", "The crew said: the last\nrod bent."),
+        ("Calls reached 1,204 in the port.", "The port: calls reached l,2O4 in all."),
+        ("Grain reached 547 thousand tonnes.", "Grain, in thousand tonnes: 547"),
+        ("Grain reached 547,000 tonnes.", "Grain, in thousand tonnes: 547"),
+    ],
+)
+def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The port received 1,068 vessel calls.", CALLS),
+        ("The rate rose by 12.9 %.", "The rate rose by 12.4% in all of 2023, 2022, 2021."),
+        ("The rod met wood at 290 km.", "The rod met a layer of wood at 290 cm."),
+        ("The share was 290 %.", "The rod met a layer of wood at 290 cm."),
+        ("The ship cost $290.", "The ship cost EUR 290."),
+        ("The storm came on 19 February.", "The storm of the night of 17 February came."),
+        ("The storm came on 17 February 2021.", "The storm of the night of 17 February 2023 came."),
+        ("The train leaves at 10:45.", "The train leaves at 10:40."),
+        ("Sample H7-8 came from a birch.", "A birch twig was bagged as sample H7-3."),
+        ("The crew said “the first rod bent”.", "The crew said: the last rod bent."),
+        ("There were five accidents.", "There were four accidents in the port."),
+        ("There were 2O4 calls, so 240.", "There were 204 calls."),
+    ],
+)
+def test_what_does_not_occur_is_unsupported(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Grain and timber together came to 843.",  # 547 + 296
+        "Grain grew by 35 from one year to the next.",  # 547 - 512
+        "Fish made up 22.1% of grain.",  # 121 / 547
+        "Fish grew by 11.0092 per cent.",  # (121 - 109) / 109
+        "There was 4.5 times as much grain as fish.",  # 547 / 121
+        "The three groups came to a total of 964.",  # 547 + 296 + 121
+        "On average a group had 321.3 in the last year.",  # 964 / 3
+        "There were nearly 550 of grain.",  # 547, rounded
+        "Two of them grew.",  # the answer's own count
+    ],
+)
+def test_what_is_worked_out_is_unchecked(sentence: str) -> None:
+    assert verdict(sentence, image_quote(text=TABLE)) == "unchecked"
+
+
+def test_without_a_word_of_reckoning_no_number_is_taken_for_a_difference() -> None:
+    # 547 - 318 = 229, but nothing says that the sentence compares.
+    assert verdict("There was 229 of grain.", image_quote(text=TABLE)) == "unsupported"
+    assert verdict("There was 229 more grain than timber.", image_quote(text=TABLE)) == "unchecked"
+
+
+def test_few_numbers_need_no_word_of_reckoning() -> None:
+    assert verdict("The surplus was 0.5.", "Income was 14.2, expenditure 13.7.") == "unchecked"
+
+
+def test_times_between_two_times_and_years_are_unchecked() -> None:
+    assert verdict("The ride takes 61 minutes.", "It leaves at 07:40 and arrives at 08:41.") == "unchecked"
+    assert verdict("It took 9 years.", "It began in 1995 and ended in 2004.") == "unchecked"
+
+
+def test_all_that_is_cited_is_read_together() -> None:
+    quotes = ("Grain came to 547.", "Timber came to 296.")
+    assert verdict("Grain came to 547, timber to 296 [1, 2].", *quotes) == "supported"
+    assert verdict("Grain came to 547 [1], timber to 296 [2].", *quotes) == "supported"
+    assert verdict("Grain came to 547, timber to 296 [1].", *quotes) == "unsupported"
+
+
+@pytest.mark.parametrize("field", ["text", "ocr_text", "vlm_text", "caption"])
+def test_images_are_read_by_their_words(field: str) -> None:
+    sentence = "Landings of fish came to 121 ![Landings of fish](image1)."
+    told = {"ocr_text": "Landings", field: "Landings of fish: 121"}
+    assert verdict(sentence, image_quote(**told)) == "supported"  # type: ignore[arg-type]
+    assert verdict(sentence.replace("121", "127"), image_quote(**told)) == "unsupported"  # type: ignore[arg-type]
+
+
+def test_what_an_image_mark_says_is_checked() -> None:
+    assert verdict("![Grain came to 557](image1)", image_quote(text=TABLE)) == "unsupported"
+
+
+def test_an_image_without_words_leaves_its_sentence_unchecked() -> None:
+    assert verdict("It shows 14 ships ![the quay](image1).", image_quote("figure", caption="The quay")) == "unchecked"
+
+
+def test_a_year_of_the_document_and_what_the_question_says_are_not_held_against_a_sentence() -> None:
+    sentence = "In 2023 the port received 1,058 vessel calls [1]."
+    assert verdict(sentence, CALLS) == "unsupported"
+    assert verdict(sentence, CALLS, "Annual Report 2023") == "unchecked"
+    assert verdict(sentence, CALLS, text_quote("Annual Report 2023", document="other.pdf")) == "unsupported"
+    assert verdict(sentence, CALLS, question="How many calls in 2023?") == "unchecked"
+    assert verdict(sentence, text_quote(CALLS, section="4 Traffic in 2023")) == "supported"
+    assert verdict(sentence, text_quote(CALLS, document="annual-report-2023.pdf")) == "supported"
+
+
+def test_a_number_that_only_the_question_says_is_not_vouched_for() -> None:
+    sentence = "Yes, the port received 1,068 vessel calls [1]."
+    assert verdict(sentence, CALLS, question="Did the port receive 1,068 vessel calls?") == "unchecked"
+
+
+def test_a_sentence_without_numbers_is_judged_by_its_words() -> None:
+    quote = "The terrace of the inn, ten steps from the platform, looks across to the Piz Sôr."
+    assert verdict("The terrace of the inn looks across to the Piz Sôr.", quote) == "supported"
+    assert verdict("From the inn one sees many mountains.", quote) == "unchecked"
+    assert verdict("The inn.", quote) == "unchecked"
+
+
+def test_names_and_denials_that_quotes_lack_are_unchecked() -> None:
+    assert verdict("In all, Tarn Haven received 1,058 vessel calls, against 1,020.", CALLS) == "unchecked"
+    assert verdict("The port never received 1,058 vessel calls.", CALLS) == "unchecked"
+
+
+def test_a_denial_is_looked_for_in_the_closest_sentence() -> None:
+    quote = "Trains run every day in summer. The train at 10:40 does not stop at Brünn."
+    assert verdict("Trains run every day, and the train at 10:40 does not stop at Brünn.", quote) == "supported"
+    assert verdict("Trains run every day, and the train at 10:40 stops at Brünn.", quote) == "unchecked"
+    assert verdict("Trains do not run every day in summer, but at 10:40.", quote) == "unchecked"
+
+
+def test_what_a_number_counts_must_occur() -> None:
+    quote = "The ferry carried 214,000 passengers and 38,500 cars."
+    assert verdict("The ferry carried 38,500 cars.", quote) == "supported"
+    assert verdict("The ferry carried 38,500 bicycles.", quote) == "unchecked"
+
+
+def test_numbers_alone_do_not_bear_out_other_words() -> None:
+    assert verdict("Wages and pensions cost 1,058 francs.", CALLS) == "unchecked"
+
+
+def test_numbers_beside_each_other_in_a_chart_are_read_apart_and_together() -> None:
+    chart = image_quote("chart", text="Calls\n301 294\n239 226")
+    assert verdict("There were 301 calls, then 294.", chart) == "supported"
+    assert verdict("There were 301,294 calls.", chart) == "supported"
+
+
+def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> None:
+    context = context_of(CALLS, "Dogs need a muzzle.")
+    sentence = "The port received 1,058 vessel calls [1][2]."
+    checked = check_sentence(sentence, woven(sentence, context).citations, context)
+    assert [citation.verdict for citation in checked.citations] == ["supported", "unchecked"]
+    assert checked.verdict == "supported"
+
+
+def test_the_reason_names_what_is_missing() -> None:
+    context = context_of(CALLS)
+    sentence = "The port received 1,068 vessel calls [1]."
+    checked = check_sentence(sentence, woven(sentence, context).citations, context)
+    assert checked.reason == "1,068 does not occur in what it cites."
+    assert checked.citations[0].reason == checked.reason
+
+
+def test_without_citations_nothing_is_checked() -> None:
+    assert check_sentence("It was 5.", (), context_of(CALLS)).verdict == "unchecked"
+
+
+def _ways(value: int) -> list[str]:
+    return [f"{value}", f"{value:,}", f"{value:,}".replace(",", " "), f"{value:,}".replace(",", "\u202f"), f"{value}.0"]
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.data())
+@settings(max_examples=150, deadline=None)
+def test_how_a_number_is_written_never_changes_the_verdict(said: int, told: int, data: st.DataObject) -> None:
+    # A blank in a quote may part two numbers as well, which both count as said.
+    unambiguous = [way for way in _ways(told) if " " not in way]
+    quote = f"The port counted {data.draw(st.sampled_from(unambiguous))} vessel calls."
+    found = {verdict(f"The port counted {way} vessel calls.", quote) for way in _ways(said)}
+    assert len(found) == 1
+    assert (found == {"supported"}) == (said == told)
+
+
+@given(st.decimals(0, 10**7, places=2, allow_nan=False), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_changed_digit_is_never_supported(told: Decimal, data: st.DataObject) -> None:
+    written = f"{told:,.2f}"
+    place = data.draw(st.sampled_from([at for at, character in enumerate(written) if character.isdigit()]))
+    digit = data.draw(st.sampled_from([digit for digit in "0123456789" if digit != written[place]]))
+    changed = written[:place] + digit + written[place + 1 :]
+    assume(Decimal(changed.replace(",", "")) not in (7, 12, 1998))
+    quote = f"In 1998 the port paid {written} for 7 cranes and 12 buoys."
+    assert verdict(f"The port paid {written} for cranes.", quote) == "supported"
+    assert verdict(f"The port paid {changed} for cranes.", quote) != "supported"
