@@ -204,6 +204,8 @@ def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) ->
         dimension, each = sample.dimension, sample.vectors / sample.encoded
     elif count.encoded:
         dimension, each = count.dimension, count.vectors / count.encoded
+    elif asked := _asked_dimension(retriever.encoder):
+        dimension, each = asked, 1.0
     elif row is not None:
         of_many = float(PAGE_TOKENS) if row.reads == "image" else count.tokens / max(count.items, 1)
         dimension, each = row.dimension, of_many if row.many else 1.0
@@ -217,6 +219,11 @@ def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) ->
         "disk_bytes": round(vectors + index),
         "memory_bytes": round(vectors + index if plan.many else index),
     }
+
+
+def _asked_dimension(encoder: Encoder) -> int | None:
+    """How many numbers an endpoint is asked for; None where that is left to it."""
+    return cast("int | None", encoder.settings["dimensions"]) if isinstance(encoder, EndpointEncoder) else None
 
 
 def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:

@@ -39,6 +39,7 @@ def test_an_endpoint_is_priced_and_not_asked(quoteweave: Quoteweave, port: Path)
         spec = f"openai:text-embedding-3-small@{server.base_url}"
         (plan,) = quoteweave("plan", spec, "-c", port, "--json").json()
         priced = quoteweave("plan", f"openai:m@{server.base_url}", "-c", port, "--usd-per-million", 1_000_000)
+        (sized,) = quoteweave("plan", f"openai:m@{server.base_url}@256d", "-c", port, "--json").json()
         unknown = quoteweave("plan", f"openai:m@{server.base_url}", "-c", port)
         assert server.requests == []
     characters = sum(len(f"number {i} of the many") for i in range(10))
@@ -46,6 +47,8 @@ def test_an_endpoint_is_priced_and_not_asked(quoteweave: Quoteweave, port: Path)
     assert plan["price_usd"] == pytest.approx(plan["tokens"] * 0.02 / 1e6)
     assert plan["destination"].startswith("127.0.0.1")
     assert (plan["rate"], plan["seconds"], plan["disk_bytes"]) == (None, None, None)
+    sizes = sized["dimension"], sized["disk_bytes"], sized["memory_bytes"]
+    assert sizes == (256, 10 * (2 * 1024 + 8), 10 * (1024 + 8))
     assert "not asked" in plan["unmeasured"]
     assert f"${plan['tokens']:.2f}" in priced.out
     assert "price unknown" in unknown.out
