@@ -68,7 +68,7 @@ def judge_of(settings: "ModelSettings") -> "ChatModel":
 
     model = make_chat(settings)
     if model is None:
-        raise UsageError("name the chat model that is to judge with --model, or in QUOTEWEAVE_MODEL")
+        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
     return model
 
 

@@ -42,14 +42,14 @@ class Pointer(Record):
 class MilvusIndex:
     """A `VectorIndex` of items of one vector in a Milvus collection of its own; exact.
 
-    A new index lies on the server at `uri`, or at the one that QUOTEWEAVE_MILVUS_URI names, or else embedded below
-    `place`. A saved one stays where it is: `uri` then only says at which address its server is reached. `token`, or
-    QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
+    A new index lies on the server at `uri`, or at the one that QUOTEWEAVE_MILVUS_URI names, or else embedded in the
+    folder `place`. A saved one stays where it is: `uri` then only says at which address its server is reached. `token`,
+    or QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
 
     What is saved is a pointer: changes after `save` are seen through it too. An index that is closed before it was
     ever saved is dropped. Raises CollectionError for a pointer that is damaged or leads nowhere, FingerprintMismatch
     for one to vectors of another dimension, UsageError for what is no URI, and what `Milvus` raises; so do all
-    methods where the connection is lost for good.
+    methods where the connection is lost for good, and UsageError once the index is closed.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class MilvusIndex:
         self._uri = server.uri if server else _EMBEDDED
         self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
         self._saved = pointer is not None
-        self._milvus = Milvus(server or place / "milvus")
+        self._milvus = Milvus(server or place)
         try:
             if pointer is None:
                 self._create()

@@ -26,7 +26,6 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.index.faults import writing
 
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
 TOKEN_VARIABLE = "QUOTEWEAVE_MILVUS_TOKEN"  # noqa: S105 - the name of a variable, not a token
@@ -35,6 +34,18 @@ CALL_S = 120.0
 _CONNECT_S = 10.0
 _CONNECT_FAILED = 2  # pymilvus's code, and Milvus's own for a service that is not available
 _NO_SUCH_COLLECTION = 100
+_MAKE_ROOM = "make room on that disk, then try again"
+_ALLOW = "allow writing there, which an embedded Milvus needs even to be searched, or use an index of another kind"
+# How a disk refuses, which says nothing of the index; it is told by its words, as it may come through the server.
+_REFUSALS = {
+    errno.ENOSPC: _MAKE_ROOM,
+    errno.EDQUOT: _MAKE_ROOM,
+    errno.EFBIG: "raise the limit on the size of files, then try again",
+    errno.EROFS: _ALLOW,
+    errno.EACCES: _ALLOW,
+    errno.EPERM: _ALLOW,
+    errno.EIO: "check that disk, then try again",
+}
 # gRPC shares connections between channels, failed ones too: with a pool of its own a new channel connects at once.
 _SERVER_OPTIONS = {"grpc.use_local_subchannel_pool": 1}
 # A proxy of the environment is not for loopback; and the embedded server hangs up on a client that keeps pinging.
@@ -92,9 +103,9 @@ class Milvus:
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """The client of pymilvus; its errors become ours when they leave the block. Raises ValueError once closed."""
+        """The client of pymilvus; its errors become ours when they leave the block. Raises UsageError once closed."""
         if self.closed:
-            raise ValueError("the Milvus index is closed")
+            raise _closed()
         with self._failures():
             yield self._client
 
@@ -117,17 +128,23 @@ class Milvus:
             yield
         except (RpcError, MilvusException) as error:
             raise self._meaning(error) from error
+        except ValueError as error:
+            # What gRPC says of a channel that another thread has closed under a call.
+            if self.closed:
+                raise _closed() from error
+            raise
 
     def _meaning(self, error: Any) -> QuoteweaveError:
         from grpc import StatusCode
 
+        if self.closed:
+            return _closed()
         code, reason = _code_and_reason(error)
         if code == _NO_SUCH_COLLECTION:
             return CollectionError("Milvus does not have this index any more; build it again")
         if isinstance(self._at, Path):
-            if os.strerror(errno.ENOSPC) in reason:
-                return StorageError(f"cannot write {self._at}: {reason}; make room on that disk, then try again")
-            return CollectionError(f"the embedded Milvus in {self._at} failed: {reason}; build the index again")
+            failed = CollectionError(f"the embedded Milvus in {self._at} failed: {reason}; build the index again")
+            return _refusal(self._at, reason) or failed
         if code in (StatusCode.UNAUTHENTICATED, StatusCode.PERMISSION_DENIED):
             return EndpointRefused(
                 f"the Milvus at {self._at.uri} does not let us in: {reason}; set {TOKEN_VARIABLE} to its token, or to "
@@ -140,6 +157,16 @@ class Milvus:
                 "index lies in the collection's own folder where that is not set"
             )
         return EndpointRefused(f"the Milvus at {self._at.uri} refused: {reason}")
+
+
+def _closed() -> UsageError:
+    return UsageError("the Milvus index is closed; open it again to use it")
+
+
+def _refusal(folder: Path, reason: str) -> StorageError | None:
+    """What to say where it was the disk that refused."""
+    advice = next((advice for number, advice in _REFUSALS.items() if os.strerror(number) in reason), None)
+    return StorageError(f"cannot write {folder}: {reason}; {advice}") if advice else None
 
 
 def _code_and_reason(error: Any) -> tuple[object, str]:
@@ -209,13 +236,13 @@ def _started(folder: Path) -> _Embedded:
     except ImportError:
         raise MissingExtra("milvus-lite", "milvus") from None
     try:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            return _Embedded(*start_server_in_thread(str(folder)))
+        folder.mkdir(parents=True, exist_ok=True)
+        return _Embedded(*start_server_in_thread(str(folder)))
     except DataDirLockedError as error:
         raise CollectionLocked(
             f"another process has the Milvus index in {folder} open; close that one first, or run a Milvus server, "
             f"set {URI_VARIABLE} and build the index there"
         ) from error
     except (OSError, MilvusLiteError) as error:
-        raise CollectionError(f"cannot open {folder}: {error}; remove it, then build the index again") from error
+        damaged = CollectionError(f"cannot open {folder}: {error}; remove it, then build the index again")
+        raise _refusal(folder, str(error)) or damaged from error

@@ -18,9 +18,10 @@ from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
-from quoteweave.generation.gate import Policy, apply, check
+from quoteweave.generation.gate import Policy
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
 from quoteweave.pipeline.fitting import fit
+from quoteweave.pipeline.gating import gated
 from quoteweave.pipeline.search import Search
 
 GIVES_UP = 10
@@ -58,7 +59,7 @@ class Answerer:
         try:
             context, cut = await self._context(example)
             written = await self.generator.answer(example.query, context)
-            answer = written if self.gate is None else apply(check(written, context), self.gate)
+            answer = gated(written, context, self.gate)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError):
             raise
         except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on

@@ -7,7 +7,8 @@ from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.core.splits import C15, Split
-from quoteweave.generation.gate import Policy, apply, check
+from quoteweave.generation.gate import Policy
+from quoteweave.pipeline.gating import gated
 from quoteweave.pipeline.search import Search, Trace
 
 
@@ -46,9 +47,7 @@ class Rag:
         query = Query(text=question)
         found = await self._search.context(query, self._split, where=self._where.and_also(where))
         answer = await self._generator.answer(query, found.context)
-        if self._gate is not None:
-            answer = apply(check(answer, found.context), self._gate)
-        timed = answer.model_copy(update={"seconds": time.perf_counter() - started})
+        timed = gated(answer, found.context, self._gate).model_copy(update={"seconds": time.perf_counter() - started})
         return Answered(answer=timed, context=found.context, trace=found.trace)
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:

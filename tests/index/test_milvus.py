@@ -45,7 +45,7 @@ HOSTILE = (
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where an embedded Milvus runs for all tests of this module."""
     place = tmp_path_factory.mktemp("place")
-    running = Milvus(place / "milvus")
+    running = Milvus(place)
     yield place
     running.close()
 
@@ -100,7 +100,7 @@ class TestMilvusIndex(VectorIndexTests):
         assert isinstance(current, MilvusIndex)
         saved.save(tmp_path)
         left, foreign = f"quoteweave_{'0' * 32}", "mine"
-        with Milvus(self.place / "milvus").client() as client:
+        with Milvus(self.place).client() as client:
             for name in (left, foreign):
                 client.create_collection(name, dimension=2)
             assert current.drop_others([tmp_path, tmp_path / "nowhere"]) >= 1

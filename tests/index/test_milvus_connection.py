@@ -195,8 +195,22 @@ def test_a_closed_index_refuses_and_may_be_closed_again(tmp_path: Path) -> None:
     index = MilvusIndex(DIMENSION, place=tmp_path)
     index.close()
     index.close()
-    with pytest.raises(ValueError, match="closed"):
-        index.search(QUERY, 1)
+    calls: list[Callable[[], object]] = [
+        lambda: index.search(QUERY, 1),
+        lambda: index.rows,
+        lambda: index.save(tmp_path),
+    ]
+    for call in calls:
+        with pytest.raises(UsageError, match="is closed; open it again"):
+            call()
+
+
+def test_an_index_that_is_closed_under_a_call_says_so(saved: Path, tmp_path: Path) -> None:
+    for place in (saved, tmp_path):
+        index = MilvusIndex(DIMENSION, saved if place == saved else None, place=place)
+        with pytest.raises(UsageError, match="is closed; open it again"), index._milvus.client() as client:
+            index.close()
+            client.list_collections()
 
 
 @pytest.mark.parametrize(
@@ -234,7 +248,7 @@ def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: Ma
     first.close()
     assert second.rows.tolist() == []
     second.close()
-    with closing(MilvusServer(tmp_path / "milvus")), pytest.raises(CollectionLocked, match=re.escape(str(tmp_path))):
+    with closing(MilvusServer(tmp_path)), pytest.raises(CollectionLocked, match=re.escape(str(tmp_path))):
         MilvusIndex(DIMENSION, place=tmp_path)
     MilvusIndex(DIMENSION, place=tmp_path).close()
 
@@ -242,14 +256,36 @@ def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: Ma
 def test_a_folder_that_is_no_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "milvus").write_text("")
     with pytest.raises(CollectionError, match=re.escape(str(tmp_path / "milvus"))):
-        MilvusIndex(DIMENSION, place=tmp_path)
+        MilvusIndex(DIMENSION, place=tmp_path / "milvus")
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    from milvus_lite.db import MilvusLite
+    from milvus_lite.engine.collection import Collection
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), str(tmp_path / "LOCK"))
+
+    advice = rf"cannot write {re.escape(str(tmp_path))}: .*{os.strerror(number)}.*; allow writing there"
+    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+        index.save(tmp_path)
+        with monkeypatch.context() as patch:
+            patch.setattr(Collection, "upsert", refuse)
+            with pytest.raises(StorageError, match=advice):
+                add(index, made)
+    monkeypatch.setattr(MilvusLite, "_acquire_lock", refuse)
+    with pytest.raises(StorageError, match=advice):
+        MilvusIndex(DIMENSION, tmp_path, place=tmp_path)
 
 
 def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: Made, tmp_path: Path) -> None:
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
-    for path in (tmp_path / "milvus" / "collections").rglob("*"):
+    for path in (tmp_path / "collections").rglob("*"):
         if path.is_file():
             path.write_bytes(b"damaged")
     with pytest.raises(CollectionError, match=rf"{re.escape(str(tmp_path))}.*build"):
