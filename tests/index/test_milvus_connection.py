@@ -195,12 +195,7 @@ def test_a_closed_index_refuses_and_may_be_closed_again(tmp_path: Path) -> None:
     index = MilvusIndex(DIMENSION, place=tmp_path)
     index.close()
     index.close()
-    calls: list[Callable[[], object]] = [
-        lambda: index.search(QUERY, 1),
-        lambda: index.rows,
-        lambda: index.save(tmp_path),
-    ]
-    for call in calls:
+    for call in (lambda: index.search(QUERY, 1), lambda: index.rows, lambda: index.save(tmp_path)):
         with pytest.raises(UsageError, match="is closed; open it again"):
             call()
 
@@ -208,9 +203,14 @@ def test_a_closed_index_refuses_and_may_be_closed_again(tmp_path: Path) -> None:
 def test_an_index_that_is_closed_under_a_call_says_so(saved: Path, tmp_path: Path) -> None:
     for place in (saved, tmp_path):
         index = MilvusIndex(DIMENSION, saved if place == saved else None, place=place)
-        with pytest.raises(UsageError, match="is closed; open it again"), index._milvus.client() as client:
-            index.close()
-            client.list_collections()
+
+        def call_and_close(index: MilvusIndex = index) -> None:
+            with index._milvus.client() as client:
+                index.close()
+                client.list_collections()
+
+        with pytest.raises(UsageError, match="is closed; open it again"):
+            call_and_close()
 
 
 @pytest.mark.parametrize(
