@@ -37,10 +37,10 @@ def add(
 ) -> None:
     """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.
 
-    A folder is kept in step: new and changed files are read, documents whose files
-    have vanished are removed. Files that cannot be read are listed with the reason,
-    the others are added, and the exit code is 1. Stopped at any moment, the same
-    command goes on where it ended.
+    A folder is kept in step: new and changed files are read, documents whose
+    files have vanished are removed. Files that cannot be read are listed with
+    the reason, the others are added, and the exit code is 1. Stopped at any
+    moment, the same command goes on where it ended.
     """
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parse import ParserSettings

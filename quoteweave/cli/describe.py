@@ -47,10 +47,11 @@ def describe(
 ) -> None:
     """Have a vision model write what figures, charts, tables and scanned pages show.
 
-    The words are searched like any other, stand for the picture before models that
-    cannot see, and are what NAME@vlm_text reads. Tokens and price are said before.
-    Each description is kept as soon as it is there: the same command again asks only
-    for pictures that have none. Pictures that failed give exit code 1.
+    The words are searched like any other, stand for the picture before models
+    that cannot see, and are what NAME@vlm_text reads. Tokens and price are said
+    before. Each description is kept as soon as it is there: the same command
+    again asks only for pictures that have none. Pictures that failed give exit
+    code 1.
     """
     from quoteweave.cli.judging import judge_of
     from quoteweave.index.collection import Collection

@@ -80,11 +80,12 @@ def citations(
 ) -> None:
     """Have a chat model check each sentence of saved answers against what it cites.
 
-    As in MCiteBench: how far all that a sentence cites supports it (0, 0.5 or 1),
-    whether each cited item bears on it, and how right the answer is. Tokens and price
-    are said before. Judgements are kept as they come: the same command again asks
-    only for what is missing or failed. quoteweave eval score --judgements gives their
-    figures with intervals and groups. Judgements that failed give exit code 1.
+    As in MCiteBench: how far all that a sentence cites supports it (0, 0.5 or
+    1), whether each cited item bears on it, and how right the answer is. Tokens
+    and price are said before. Judgements are kept as they come: the same
+    command again asks only for what is missing or failed. quoteweave eval score
+    --judgements gives their figures with intervals and groups. Judgements that
+    failed give exit code 1.
     """
     from quoteweave.core.errors import DatasetError
     from quoteweave.evaluation.judges.evidence import EvidenceJudge

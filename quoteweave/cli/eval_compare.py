@@ -64,9 +64,10 @@ def compare(
 ) -> None:
     """Compare runs over the same questions, or put them among published results.
 
-    Differences are of the questions that count in both runs. Their intervals draw
-    documents, or questions where documents are not known; p values swap the runs' rows
-    within these, and are corrected by Holm's method over all that is compared.
+    Differences are of the questions that count in both runs. Their intervals
+    draw documents, or questions where documents are not known; p values swap
+    the runs' rows within these, and are corrected by Holm's method over all
+    that is compared.
     """
     from rich.console import Console
 

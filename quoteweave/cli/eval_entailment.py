@@ -49,10 +49,11 @@ def entailment(
 ) -> None:
     """Score citations by whether they entail what is said.
 
-    ALCE: of all sentences, how many their citations entail (recall); of the citations,
-    how many are needed (precision). With --parser, ALiiCE: the same of the claims at
-    each citation. CVCP: how far citations are spread over sentences, which needs no
-    model. What the model says is kept: the same command again asks nothing twice.
+    ALCE: of all sentences, how many their citations entail (recall); of the
+    citations, how many are needed (precision). With --parser, ALiiCE: the same
+    of the claims at each citation. CVCP: how far citations are spread over
+    sentences, which needs no model. What the model says is kept: the same
+    command again asks nothing twice.
     """
     from quoteweave.cli.eval_score_output import show
     from quoteweave.evaluation.bootstrap import bootstrap_intervals

@@ -44,10 +44,10 @@ def export(
 ) -> None:
     """Write what was ranked as a TREC run, and the gold as qrels.
 
-    Both hold the questions that have known gold and did not fail, so that trec_eval -c
-    and ir_measures give the means that quoteweave gives. White space in names is
-    written as in URLs (%20). Scores are those of the run where they rank as it ranked,
-    and else count down.
+    Both hold the questions that have known gold and did not fail, so that
+    trec_eval -c and ir_measures give the means that quoteweave gives. White
+    space in names is written as in URLs (%20). Scores are those of the run
+    where they rank as it ranked, and else count down.
     """
     from quoteweave.cli.output import print_json, writing_output
     from quoteweave.core.errors import DatasetError

@@ -70,10 +70,11 @@ def judge(
 ) -> None:
     """Have a chat model grade saved answers by five criteria, 0 to 5.
 
-    Question, gold answer, quotes and answer are sent to the model's endpoint; tokens
-    and price are said before. Each judgement is kept as soon as it is there: the same
-    command again asks only for what is missing, failed, or of another answer.
-    Judgements that failed are left out of the means; they give exit code 1.
+    Question, gold answer, quotes and answer are sent to the model's endpoint;
+    tokens and price are said before. Each judgement is kept as soon as it is
+    there: the same command again asks only for what is missing, failed, or of
+    another answer. Judgements that failed are left out of the means; they give
+    exit code 1.
     """
     from quoteweave.cli.eval_judge_output import agreement_with, show, summarise
     from quoteweave.core.errors import DatasetError

@@ -39,10 +39,10 @@ def report(
 ) -> None:
     """Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).
 
-    It shows each run's figures with 95 % intervals, by kind of question and by place
-    in the context; how each run differs from the first; what was not counted; and
-    which questions each answers worst and best, with their texts and images.
-    It needs the extra: report.
+    It shows each run's figures with 95 % intervals, by kind of question and by
+    place in the context; how each run differs from the first; what was not
+    counted; and which questions each answers worst and best, with their texts
+    and images. It needs the extra: report.
     """
     from rich.console import Console
 

@@ -27,8 +27,9 @@ def reproduce(
 ) -> None:
     """Compute published figures again from the files that were published with them.
 
-    OK: the same to the printed decimal. OKish: within half a unit of the last digit
-    but one. known: a declared difference. FAIL: anything else, and exit code 1.
+    OK: the same to the printed decimal. OKish: within half a unit of the last
+    digit but one. known: a declared difference. FAIL: anything else, and exit
+    code 1.
     """
     from quoteweave.core.errors import UsageError
 

@@ -75,10 +75,10 @@ def score(
 ) -> None:
     """Score saved answers: which gold quotes they cite, and what a judge said of them.
 
-    Precision: the share of the cited quotes that are gold. Recall: the share of the
-    gold quotes that are cited. F1: their harmonic mean. Intervals are bootstraps in
-    which documents are drawn, or questions where documents are not known. Undefined
-    figures are counted, and left out of means.
+    Precision: the share of the cited quotes that are gold. Recall: the share of
+    the gold quotes that are cited. F1: their harmonic mean. Intervals are
+    bootstraps in which documents are drawn, or questions where documents are
+    not known. Undefined figures are counted, and left out of means.
     """
     from quoteweave.cli.eval_score_output import show
     from quoteweave.evaluation.scored_files import Sources

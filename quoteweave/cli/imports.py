@@ -32,8 +32,8 @@ def import_parsed(
 ) -> None:
     """Import what MinerU has parsed, or MMDocIR's published layouts.
 
-    MinerU's list is stored with its PDF when that lies beside it, so that pages can
-    be shown. The layout parquet needs the extra 'parquet'.
+    MinerU's list is stored with its PDF when that lies beside it, so that pages
+    can be shown. The layout parquet needs the extra 'parquet'.
     """
     from rich.console import Console
     from rich.progress import Progress

@@ -49,12 +49,12 @@ def index(
 ) -> None:
     """Encode a collection's quotes with a model, for searching with it.
 
-    Only what is missing is encoded; stopped at any moment, the same command goes
-    on where it ended. The kind of index stands after an @: flat (the default),
-    fp16, hnsw, ivfpq and milvus for models of one vector a quote; exact (the
-    default), two-stage, pool2, pool3 and binary for those of many. Other suffixes:
-    @page encodes whole pages, @ocr_text and @vlm_text read those of image quotes.
-    NAME=/path takes another checkpoint; A+B builds both.
+    Only what is missing is encoded; stopped at any moment, the same command
+    goes on where it ended. The kind of index stands after an @: flat (the
+    default), fp16, hnsw, ivfpq and milvus for models of one vector a quote;
+    exact (the default), two-stage, pool2, pool3 and binary for those of many.
+    Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
+    those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
     """
     from quoteweave.index.collection import Collection
 

@@ -32,8 +32,9 @@ def plan(
 ) -> None:
     """Say what an index will take: time, disk, memory, and an endpoint's price.
 
-    What is missing is counted, and a sample of it encoded for ten seconds. Nothing
-    is stored, sent or downloaded: without a model's weights the time is not known.
+    What is missing is counted, and a sample of it encoded for ten seconds.
+    Nothing is stored, sent or downloaded: without a model's weights the time is
+    not known.
     """
     from quoteweave.core.errors import UsageError
     from quoteweave.index.collection import Collection

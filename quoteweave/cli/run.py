@@ -51,10 +51,11 @@ def run(
 ) -> None:
     """Answer every question of a dataset, and keep the answers to be scored.
 
-    Quotes are the dataset's own candidates, or retrieved from a collection, as the
-    configuration says; docs/runs.md lists its keys. Each answer is kept as soon as
-    it is there: the same command again asks only what is missing or failed. Failed
-    questions give exit code 1. Then: quoteweave eval score DIR --dataset NAME
+    Quotes are the dataset's own candidates, or retrieved from a collection, as
+    the configuration says; docs/runs.md lists its keys. Each answer is kept as
+    soon as it is there: the same command again asks only what is missing or
+    failed. Failed questions give exit code 1. Score the run with: quoteweave
+    eval score DIR --dataset NAME
     """
     from quoteweave.core.errors import UsageError
     from quoteweave.evaluation.datasets import load_dataset

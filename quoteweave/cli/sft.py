@@ -69,9 +69,10 @@ def export(
 ) -> None:
     """Write questions, quotes and gold answers as conversations, one a line.
 
-    Prompts are those that quoteweave ask uses. Quotes are shuffled, the answer's marks
-    follow them, and gold stands at each place equally often. Lines name pictures by
-    DIR as it is given here. What cannot be trained with is left out and counted.
+    Prompts are those that quoteweave ask uses. Quotes are shuffled, the
+    answer's marks follow them, and gold stands at each place equally often.
+    Lines name pictures by DIR as it is given here. What cannot be trained with
+    is left out and counted.
     """
     from quoteweave.cli.output import print_json
     from quoteweave.core.errors import DatasetError, UsageError
