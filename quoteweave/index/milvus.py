@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from uuid import uuid4
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError
+from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
 from quoteweave.index.faults import writing
 from quoteweave.index.milvus_connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
@@ -64,6 +65,7 @@ class MilvusIndex:
         pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
         server = _server(pointer, uri, token)
         self.dimension = dimension
+        self._place = place
         self._uri = server.uri if server else _EMBEDDED
         self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
         self._saved = pointer is not None
@@ -71,8 +73,7 @@ class MilvusIndex:
         try:
             if pointer is None:
                 self._create()
-            with self._milvus.client() as client:
-                client.load_collection(self._name, timeout=CALL_S)
+            self._load()
         except BaseException:
             self.close()
             raise
@@ -163,6 +164,10 @@ class MilvusIndex:
             others = [name for name in found if name not in kept]
             for name in others:
                 client.drop_collection(name, timeout=CALL_S)
+        # What it was killed in the middle of making or dropping, the embedded Milvus itself does not see.
+        for folder in (self._place / "collections").iterdir():
+            if _OURS.fullmatch(folder.name) and folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
         return len(others)
 
     def close(self) -> None:
@@ -178,6 +183,20 @@ class MilvusIndex:
             client.create_collection(self._name, schema=schema, consistency_level="Strong", timeout=CALL_S)
             # Nothing is there to be indexed yet, and waiting for that takes half a second.
             client.create_index(self._name, make_indexes(), timeout=CALL_S, sync=False)
+
+    def _load(self, *, mending: bool = False) -> None:
+        try:
+            with self._milvus.client() as client:
+                client.load_collection(self._name, timeout=CALL_S)
+        except CollectionError as error:
+            # The embedded Milvus makes files for lookups from what it stores, and stumbles over one that a kill cut
+            # short; without them it makes them anew.
+            lookups = [] if self._uri != _EMBEDDED else list((self._place / "collections" / self._name).rglob("*idx"))
+            if mending or not lookups or isinstance(error, StorageError):
+                raise
+            for path in lookups:
+                path.unlink(missing_ok=True)
+            self._load(mending=True)
 
     def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[Found]:
         """The best `k` or more for each question. Of equal scores Milvus gives any, so a worse one must be seen."""

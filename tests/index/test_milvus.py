@@ -100,12 +100,15 @@ class TestMilvusIndex(VectorIndexTests):
         assert isinstance(current, MilvusIndex)
         saved.save(tmp_path)
         left, foreign = f"quoteweave_{'0' * 32}", "mine"
+        half_dropped = self.place / "collections" / f"quoteweave_{'1' * 32}"
+        half_dropped.mkdir()
         with Milvus(self.place).client() as client:
             for name in (left, foreign):
                 client.create_collection(name, dimension=2)
             assert current.drop_others([tmp_path, tmp_path / "nowhere"]) >= 1
             names = client.list_collections()
             assert left not in names
+            assert not half_dropped.exists()
             assert foreign in names
             assert current.drop_others([tmp_path]) == 0
             client.drop_collection(foreign)

@@ -295,6 +295,18 @@ def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: Made, tm
         assert index.rows.tolist() == made.rows(MILL)
 
 
+@pytest.mark.parametrize("suffix", ["idx", "sidx"])
+def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(made: Made, tmp_path: Path, suffix: str) -> None:
+    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+        add(index, made)
+        index.save(tmp_path)
+    (path,) = (tmp_path / "collections" / index._name).rglob(f"*.{suffix}")
+    path.write_bytes(b"")
+    with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+        assert index.search(QUERY, 1)[0].rows.tolist() == made.rows(MILL)[-1:]
+    assert path.stat().st_size
+
+
 def test_a_full_disk_is_said_and_what_was_there_is_found(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
