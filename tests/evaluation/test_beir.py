@@ -8,6 +8,7 @@ import pytest
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.datasets.beir import iter_corpus
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 QUERIES = [
@@ -108,3 +109,20 @@ def test_what_is_missing_is_told(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").unlink()
     with pytest.raises(DatasetError, match=r"no qrels/\*\.tsv in"):
         load_dataset("beir", beir)
+
+
+def test_a_corpus_is_read_passage_by_passage_and_its_faults_are_named(tmp_path: Path) -> None:
+    rows = [{"_id": "d1", "title": "Rain", "text": "It rains.", "metadata": {}}, {"_id": 2, "text": "Why?"}]
+    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress("".join(f"{json.dumps(row)}\n" for row in rows).encode()))
+    assert [(one.id, one.title, one.text) for one in iter_corpus(tmp_path)] == [
+        ("d1", "Rain", "It rains."),
+        ("2", "", "Why?"),
+    ]
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n')
+    with pytest.raises(DatasetError, match=r"corpus\.jsonl, line 2, _id: 'a' is on line 1 already"):
+        list(iter_corpus(tmp_path))
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a"}\n')
+    with pytest.raises(DatasetError, match=r"corpus\.jsonl, line 1, text: Field required"):
+        list(iter_corpus(tmp_path))
+    with pytest.raises(DatasetError, match=r"no corpus\.jsonl in"):
+        list(iter_corpus(tmp_path / "nowhere"))

@@ -15,7 +15,7 @@ from quoteweave.core.lines import iter_rows
 from quoteweave.core.records import Query
 from quoteweave.evaluation.columns import Line, iter_columns
 
-_QUERIES = "queries.jsonl"
+_CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
 _USUAL = "test"
 _BEIR = ("query-id", "corpus-id", "score")
 _TREC = ("query", "iteration", "item", "grade")
@@ -30,11 +30,37 @@ class _Query(BaseModel):
     text: str
 
 
+class Passage(BaseModel):
+    """One item of a corpus. `title` may be empty."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+
+    id: str = Field(alias="_id", min_length=1)
+    title: str = ""
+    text: str
+
+
+def iter_corpus(folder: Path) -> Iterator[Passage]:
+    """The passages of a folder's corpus, in its order, one at a time: corpora may be larger than memory.
+
+    Raises DatasetError, naming file, line and field, for what is missing or cannot be read, and for an id that comes
+    twice.
+    """
+    path, seen = _either(folder / _CORPUS), dict[str, int]()
+    if path is None:
+        raise DatasetError(f"no {_CORPUS} in {folder}; name a folder of BEIR's form")
+    for number, passage in iter_rows(path, Passage):
+        first = seen.setdefault(passage.id, number)
+        if first != number:
+            raise DatasetError(f"{path}, line {number}, _id: {passage.id!r} is on line {first} already")
+        yield passage
+
+
 def load_beir(path: Path) -> list[Example]:
     """The judged queries of a folder, in the order of its qrels: those of `qrels/test.tsv`, or of the only file there.
 
-    Where `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items go by the corpus's ids; the corpus is
-    not read. Raises DatasetError, naming file, line and field, for what is missing or cannot be read.
+    Where `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items go by the corpus's ids; the corpus
+    itself is for `iter_corpus`. Raises DatasetError, naming file, line and field, for what is missing or damaged.
     """
     qrels, folder = (_split(path), path) if path.is_dir() else (path, path.parent.parent)
     queries = _either(folder / _QUERIES)
