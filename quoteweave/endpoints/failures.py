@@ -1,5 +1,6 @@
 """What went wrong with a request, as errors fit to be shown: in the endpoint's words, without the key."""
 
+import re
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable
@@ -16,16 +17,22 @@ _ADVICE = {
     404: "check the model's name and the base URL, which usually ends in /v1",
     429: "wait, ask less at once, or check the account's quota",
 }
-_WITHHELD = (
-    "no key was sent, as OPENAI_API_KEY goes to OPENAI_BASE_URL alone, or to OpenAI; if the key is this server's, set "
-    "OPENAI_BASE_URL to its address"
+_ANY_ADVICE = "change the request accordingly"
+_SHORTER = (
+    "the question with its quotes is more than the model reads: send fewer or shorter quotes (in the configuration of "
+    "a run, `window` cuts them and `size` chooses how many) or no pictures, or ask a model that reads more"
+)
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum (?:\w+ )?(?:length|tokens)|too (?:long|large|many tokens)"
+    r"|exceed\w* .{0,40}(?:tokens|length|context)|tokens .{0,40}exceed",
+    re.IGNORECASE,
 )
 
 
-def failure(error: "APIError", model: str, address: "Address", advice: str) -> EndpointError:
+def failure(error: "APIError", model: str, address: "Address", advice: str | None = None) -> EndpointError:
     """EndpointUnreachable when there is no answer or the server failed (5xx), EndpointRefused for what it turns down.
 
-    `advice` is what to do when the endpoint finds fault with the request.
+    `advice` is what to do when the endpoint finds fault with the request; None goes by what it says.
     """
     import openai
 
@@ -33,12 +40,14 @@ def failure(error: "APIError", model: str, address: "Address", advice: str) -> E
         return _unreachable(error, address)
     # An error amid a stream has no status of its own; its body may hold one.
     status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
-    message = f"{address.shown} answered {status} for the model {model}: {_own_message(error, address)}"
+    said = _own_message(error, address)
+    message = f"{address.shown} answered {status} for the model {model}: {said}"
     if status >= 500:
         return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
     if address.withheld and status in (401, 403):
-        return EndpointRefused(f"{message} — {_WITHHELD}.", status=status)
-    return EndpointRefused(f"{message} — {_ADVICE.get(status, advice)}.", status=status)
+        return EndpointRefused(f"{message} — {address.withheld}.", status=status)
+    general = _SHORTER if status == 413 or _TOO_LONG.search(said) else _ANY_ADVICE
+    return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status)
 
 
 def one_line(text: str) -> str:
@@ -59,7 +68,10 @@ def _own_message(error: "APIError", address: "Address") -> str:
     body = error.body
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body
-    return one_line(_hidden(str(body or "no reason given"), address))
+    text = str(body or "no reason given")
+    if text.lstrip().startswith("<"):  # the page of a proxy in between
+        text = re.sub(r"<[^<>]*>", " ", text)
+    return one_line(_hidden(text, address)).rstrip(".")
 
 
 def _hidden(text: str, address: "Address") -> str:

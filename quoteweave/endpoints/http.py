@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 _LONGEST_BEGINNING = 60
-_ADVICE = "change the request accordingly"
+_WITHHELD = (
+    "no key was sent, as OPENAI_API_KEY goes to OPENAI_BASE_URL alone, or to OpenAI; if the key is this server's, set "
+    "OPENAI_BASE_URL to its address"
+)
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -32,8 +35,8 @@ class Address:
 
     url: str
     key: str = field(default="none", repr=False)
-    withheld: bool = False
-    """Whether the environment has a key that was not for this machine."""
+    withheld: str = ""
+    """Why a key that the environment has is not sent to this machine; empty where it is, or there is none."""
 
     def __post_init__(self) -> None:
         if not _is_http(self.url):
@@ -85,10 +88,9 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> Add
             "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
         )
     address = Address(url or OPENAI_URL, key or "none")
-    own = given(None, "OPENAI_BASE_URL") or OPENAI_URL
-    if not key or (api_key or "").strip() or _origin(address.url) == _origin(own):
+    if not key or (api_key or "").strip() or _is_own(address.url):
         return address
-    return Address(address.url, withheld=True)
+    return Address(address.url, withheld=_WITHHELD)
 
 
 def given(option: str | None, variable: str) -> str:
@@ -129,8 +131,8 @@ class Connection:
     ) -> None:
         """Nothing: what is below closes with the event loop."""
 
-    async def post(self, path: str, body: Mapping[str, object], *, advice: str = _ADVICE) -> str:
-        """The body of the answer to a JSON body; `advice` is what to do when the endpoint finds fault with it.
+    async def post(self, path: str, body: Mapping[str, object], *, advice: str | None = None) -> str:
+        """The body of the answer to a JSON body; `advice` is that of `failure`.
 
         Raises EndpointUnreachable when the server does not answer or fails on its side (5xx), EndpointRefused when it
         turns the request down (4xx).
@@ -166,7 +168,7 @@ class Connection:
                     yield event
             kind = events.response.headers.get("content-type", "")
         except openai.APIError as error:
-            raise failure(error, self.model, self.address, _ADVICE) from None
+            raise failure(error, self.model, self.address) from None
         except ValueError as error:
             raise self.bad_response(f"an event is no JSON: {error}", wanted) from None
         if none and "event-stream" in kind:
@@ -209,10 +211,14 @@ class Connection:
     def _options(self) -> "RequestOptions":
         from openai import Omit
 
+        headers: dict[str, str | Omit] = {"Authorization": f"Bearer {self.address.key}"}
+        if not _is_own(self.address.url):
+            headers |= dict.fromkeys(_ambient_headers(), Omit())
         if "api-version" not in self.address.query:
-            return {}
+            return {"headers": headers}
         # Azure reads the key from a header of its own, which would go along to wherever a redirect points.
-        return {"headers": {"api-key": self.address.key, "Authorization": Omit()}, "follow_redirects": False}
+        headers |= {"api-key": self.address.key, "Authorization": Omit()}
+        return {"headers": headers, "follow_redirects": False}
 
     def _misshapen(self, error: ValidationError, wanted: str) -> EndpointBadResponse:
         first = error.errors()[0]
@@ -231,8 +237,26 @@ def beginning(text: str) -> str:
     return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"
 
 
+def same_place(url: str, other: str) -> bool:
+    """Whether both are base URLs of one scheme, machine and port: what must agree for a key to be sent."""
+    origin = _origin(url)
+    return origin is not None and origin == _origin(other)
+
+
+def _is_own(url: str) -> bool:
+    """Whether what the environment says for OpenAI's API (OPENAI_API_KEY and the like) is meant for that address."""
+    return same_place(url, given(None, "OPENAI_BASE_URL") or OPENAI_URL)
+
+
+def _ambient_headers() -> list[str]:
+    """The headers that the SDK would send to any address, as the environment has them (OPENAI_ORG_ID and the like)."""
+    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+    own = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    return ["OpenAI-Organization", "OpenAI-Project", *(name for name in own if name.lower() != "authorization")]
+
+
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:
-    """Scheme, machine and port: what must agree for a key to be sent. None for what is no base URL."""
+    """Scheme, machine and port; None for what is no base URL."""
     if not _is_http(url):
         return None
     parts = urlsplit(url)

@@ -2,15 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
 from quoteweave.core.errors import UsageError
-from quoteweave.endpoints.http import Address, Connection, beginning, given, sendable
+from quoteweave.endpoints.http import Address, Connection, beginning, given, same_place, sendable
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"
+_WITHHELD = (
+    f"no key was sent, as {KEY_VARIABLE} goes to {URL_VARIABLE} alone; if the key is this server's, set {URL_VARIABLE} "
+    "to its address"
+)
 _WANTED = "list of relevance scores"
 
 
@@ -29,9 +34,10 @@ class RerankClient:
     """Every call sends its question and documents to the endpoint.
 
     `base_url` and `api_key` come from the options, else from QUOTEWEAVE_RERANK_URL and QUOTEWEAVE_RERANK_KEY, else from
-    OPENAI_BASE_URL and OPENAI_API_KEY (the latter is sent nowhere but to the former), as the environment is at each
-    call. `/rerank` is asked for below the base URL, or below `/v1` where the URL names a host alone; a URL that ends in
-    `/rerank` is taken as it is. `timeout_s` and `max_retries` are those of `OpenAIChat`.
+    OPENAI_BASE_URL and OPENAI_API_KEY, as the environment is at each call. A key of the environment goes to the address
+    of the environment alone: others may come from a file of somebody else's. `/rerank` is asked for below the base URL,
+    or below `/v1` where the URL names a host alone; a URL that ends in `/rerank` is taken as it is. `timeout_s` and
+    `max_retries` are those of `OpenAIChat`.
     """
 
     def __init__(
@@ -51,18 +57,27 @@ class RerankClient:
 
     def address(self) -> Address:
         """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
-        url, key = given(self._base_url, URL_VARIABLE), given(self._api_key, KEY_VARIABLE)
-        if not url:
-            url, key = given(None, "OPENAI_BASE_URL"), key or given(None, "OPENAI_API_KEY")
+        own = given(None, URL_VARIABLE) or given(None, "OPENAI_BASE_URL")
+        url = given(self._base_url, URL_VARIABLE) or own
         if not url:
             raise UsageError(
                 f"No endpoint for the reranker {self.model}: set {URL_VARIABLE} (or base_url) to its address, such as "
                 f"http://localhost:8000/v1, and {KEY_VARIABLE} (or api_key) where it wants a key."
             )
-        address = Address(url, key or "none")
+        key, withheld = self._key(url, own)
+        address = Address(url, key or "none", withheld)
         parts = urlsplit(url)
         path = parts.path.rstrip("/").removesuffix("/rerank") if parts.path.strip("/") else "/v1"
-        return Address(parts._replace(path=path).geturl(), address.key)
+        return replace(address, url=parts._replace(path=path).geturl())
+
+    def _key(self, url: str, own: str) -> tuple[str, str]:
+        """The key for an address, and why that of the environment is not sent to it."""
+        told, key = (self._api_key or "").strip(), given(None, KEY_VARIABLE)
+        if told or (key and same_place(url, own)):
+            return told or key, ""
+        if same_place(url, given(None, "OPENAI_BASE_URL")):
+            return given(None, "OPENAI_API_KEY"), ""
+        return "", _WITHHELD if key else ""
 
     async def score(self, query: str, documents: Sequence[str]) -> list[float]:
         """How relevant each document is to the question, in their order; higher is better.
