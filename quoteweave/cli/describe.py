@@ -13,6 +13,7 @@ from quoteweave.cli.judging import (
     YesOption,
     price_of,
     say_price,
+    sent_to,
 )
 from quoteweave.cli.options import CollectionOption, JsonOption
 
@@ -34,7 +35,10 @@ MOST_ERRORS = 5  # that are told
 def describe(
     collection: CollectionOption,
     model: Annotated[
-        str | None, typer.Option(help="The vision model, else that of QUOTEWEAVE_MODEL.", metavar="NAME")
+        str | None,
+        typer.Option(
+            help="The vision model, else that of QUOTEWEAVE_MODEL; local=PATH is one on this machine.", metavar="NAME"
+        ),
     ] = None,
     base_url: BaseUrlOption = None,
     api_key: ApiKeyOption = None,
@@ -71,7 +75,7 @@ def describe(
             share = len(left) / len(survey.left)
             _say(survey, len(left), settings.model)
             tokens = round(survey.input_tokens * share), round(survey.output_tokens * share)
-            say_price(tokens, price, f"pictures and captions are sent to {settings.destination}", yes=yes)
+            say_price(tokens, price, sent_to("pictures and captions", settings), yes=yes)
             failed, spent = _ask(describer, left, concurrency)
         told, notes = _store(describer, opened)
     cost = None if price is None else price.of(*spent)

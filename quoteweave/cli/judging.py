@@ -22,7 +22,11 @@ ReferencesOption = Annotated[
 ]
 JudgeOption = Annotated[
     str | None,
-    typer.Option("--model", help="The chat model that judges, else that of QUOTEWEAVE_MODEL.", metavar="NAME"),
+    typer.Option(
+        "--model",
+        help="The chat model that judges, else that of QUOTEWEAVE_MODEL; local=PATH is one on this machine.",
+        metavar="NAME",
+    ),
 ]
 BaseUrlOption = Annotated[
     str | None, typer.Option(help="Its OpenAI-compatible endpoint, else OPENAI_BASE_URL.", metavar="URL")
@@ -63,9 +67,12 @@ def pairs_of(run: Path, dataset: str, references: Path | None) -> "list[Pair]":
 
 def judge_of(settings: "ModelSettings") -> "ChatModel":
     """The chat model that judges. Raises UsageError where none is named."""
+    from quoteweave.cli.retrieving import tell
     from quoteweave.core.errors import UsageError
+    from quoteweave.models.weights import when_downloading
     from quoteweave.pipeline.settings import make_chat
 
+    when_downloading(tell)
     model = make_chat(settings)
     if model is None:
         raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
@@ -106,8 +113,14 @@ def pictures_in(folder: Path | None) -> "Callable[[str], bytes] | None":
 
 def say_before(tokens: tuple[int, int], settings: "ModelSettings", price: "Price | None", *, yes: bool) -> None:
     """What a judge is sent, where, and for how much, on stderr; on a terminal, asks whether to go on unless `yes`."""
-    sent = f"questions, gold answers, quotes and answers are sent to {settings.destination}"
-    say_price(tokens, price, sent, yes=yes)
+    say_price(tokens, price, sent_to("questions, gold answers, quotes and answers", settings), yes=yes)
+
+
+def sent_to(what: str, settings: "ModelSettings") -> str:
+    """Where that goes, in a sentence."""
+    if settings.destination is None:
+        return f"{what} stay on this machine"
+    return f"{what} are sent to {settings.destination}"
 
 
 def say_price(tokens: tuple[int, int], price: "Price | None", sent: str, *, yes: bool) -> None:

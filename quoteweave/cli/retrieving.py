@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import ChatModel
     from quoteweave.core.records import Filter
     from quoteweave.index.collection import Collection
+    from quoteweave.models.weights import Hardware
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means
 
@@ -87,15 +88,19 @@ class Finding:
 
 def means_for(collection: "Collection", finding: Finding) -> "Means":
     """What the retrievers of a collection are made with; messages of what leaves the machine go to stderr."""
-    from quoteweave.models.weights import Hardware, when_downloading
+    from quoteweave.models.weights import when_downloading
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.registry import Means
 
     when_downloading(tell)
-    hardware = Hardware(
-        device=finding.device, batch_size=finding.batch_size, trust_remote_code=finding.trust_remote_code
-    )
-    return Means(hardware, CollectionPictures(collection), tell)
+    return Means(hardware_for(finding), CollectionPictures(collection), tell)
+
+
+def hardware_for(finding: Finding) -> "Hardware":
+    """What models run on."""
+    from quoteweave.models.weights import Hardware
+
+    return Hardware(device=finding.device, batch_size=finding.batch_size, trust_remote_code=finding.trust_remote_code)
 
 
 def tell(line: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Completion, Piece, Usage
 
 CHARACTERS_A_TOKEN = 4
 """Of English. Many other scripts have hardly more than one."""
@@ -27,6 +27,30 @@ def usage_of(completion: Completion, input_tokens: int) -> Usage:
         input_tokens=input_tokens if told.input_tokens is None else told.input_tokens,
         output_tokens=tokens_of(written) if told.output_tokens is None else told.output_tokens,
     )
+
+
+class Heard:
+    """What has come of a call, whole or in pieces; `input_tokens` is what was estimated of its messages."""
+
+    def __init__(self, input_tokens: int) -> None:
+        self.input_tokens = input_tokens
+        self._parts: list[str] = []
+        self._completion: Completion | None = None
+
+    def add(self, item: Piece | Completion) -> None:
+        """What came next; a completion stands for the pieces before it."""
+        if isinstance(item, Completion):
+            self._completion = item
+        else:
+            self._parts += item.reasoning, item.text
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the call took so far, as `usage_of` counts; None where nothing has come."""
+        if self._completion is not None:
+            return usage_of(self._completion, self.input_tokens)
+        written = "".join(self._parts)
+        return Usage(input_tokens=self.input_tokens, output_tokens=tokens_of(written)) if written else None
 
 
 def _tokens_of_content(content: object) -> int:

@@ -18,5 +18,9 @@ class Price(Record):
         return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
+LOCAL = "local="
+"""What stands before a checkpoint in the name of a model on this machine."""
+FREE = Price(input=0, output=0)
+
 Prices = Callable[[str | None], Price | None]
 """A model's name, or None where a run does not tell it, to its price; None where that is not known."""

@@ -12,15 +12,20 @@ class ThoughtSplitter:
 
     Reasoning is what stands between `<think>` at the text's beginning and the next `</think>`, or the end. White space
     before `<think>` and after `</think>` is neither. What might be part of a tag is held back until that is known.
+
+    Where a chat template writes the opening tag, a model only closes it. With `opened` all is held back until it does,
+    and is reasoning then; of a text that never closes it, all is answer.
     """
 
-    def __init__(self) -> None:
-        self._stage: Literal["before", "thought", "gap", "answer"] = "before"
+    def __init__(self, *, opened: bool = False) -> None:
+        self._stage: Literal["opened", "before", "thought", "gap", "answer"] = "opened" if opened else "before"
         self._held = ""
 
     def feed(self, part: str) -> Piece:
         """What is certain now; nothing, maybe."""
         self._held += part
+        if self._stage == "opened" and _CLOSE in self._held:
+            self._stage, self._held = "thought", self._held.lstrip().removeprefix(_OPEN)
         if self._stage == "before":
             self._open()
         reasoning = self._thought() if self._stage == "thought" else ""
@@ -34,8 +39,17 @@ class ThoughtSplitter:
 
     def end(self) -> Piece:
         """What was held back, now that no more comes."""
+        self.apart()
+        last = self.feed("")
         held, self._held = self._held, ""
-        return Piece(reasoning=held) if self._stage == "thought" else Piece(text=held)
+        if self._stage == "thought":
+            return Piece(text=last.text, reasoning=last.reasoning + held)
+        return Piece(text=last.text + held, reasoning=last.reasoning)
+
+    def apart(self) -> None:
+        """The reasoning has come by another way, so that no text is it."""
+        if self._stage == "opened":
+            self._stage = "before"
 
     def _open(self) -> None:
         start = self._held.lstrip()

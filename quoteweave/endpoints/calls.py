@@ -6,8 +6,8 @@ ab/ab12….json    one call: SHA-256 of its request, the completion, and when it
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +16,11 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import EndpointError, StorageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
+from quoteweave.core.streaming import all_at_once, stream_of
 from quoteweave.endpoints.failures import one_line
 
 Mode = Literal["record", "replay", "both"]
@@ -36,18 +37,20 @@ class _Call(Record):
 class _Turn:
     """Equal calls that are under way: the first asks, the others take what came."""
 
+    key: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     callers: int = 0
     completion: Completion | None = None
 
 
 class CachedChat:
-    """Another chat model whose calls are kept in `folder`. Meets `core.protocols.ChatModel`.
+    """Another chat model whose calls are kept in `folder`. Meets `core.protocols.StreamingChatModel`.
 
     With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
     there; "replay" makes none. Calls are the same whose model's name, messages and settings are (`settings`, where the
-    model has them), whatever endpoint answered. Of equal calls at the same time one is made. A call that failed is not
-    kept, and a file that is damaged is as if it were not there. Processes may share a folder.
+    model has them), whatever endpoint answered. Of equal calls at the same time one is made. A call that failed, or
+    a stream that was not read to its end, is not kept, and a file that is damaged is as if it were not there. Processes
+    may share a folder.
     """
 
     def __init__(self, model: ChatModel, folder: Path, mode: Mode = "both") -> None:
@@ -72,30 +75,50 @@ class CachedChat:
         Raises EndpointError for a call that is to be replayed and was not recorded, StorageError where the folder
         cannot be read or written, and what the model raises.
         """
-        key = request_key(self.name, messages, self.settings)
-        async with self._turn(key) as turn:
-            if turn.completion is None and self._mode != "record":
-                turn.completion = _read(self._path(key), key)
-            if turn.completion is None and self._mode == "replay":
-                raise EndpointError(
-                    f"{self._folder} holds no answer of the model {self.name} to {_question(messages)}; record it "
-                    "there first, with the same model, settings and prompts"
-                )
+        async with self._turn(messages) as turn:
+            return turn.completion or self._keep(turn, await self._model.complete(messages))
+
+    async def stream(self, messages: Messages) -> AsyncGenerator[Piece | Completion, None]:
+        """The same as it is written; what is kept comes in one piece, as does what an equal call has brought meanwhile.
+
+        Raises what `complete` does.
+        """
+        async with self._turn(messages) as turn:
             if turn.completion is None:
-                turn.completion = await self._model.complete(messages)
-                _write(self._path(key), _Call(request=key, completion=turn.completion, when=datetime.now(UTC)))
-            return turn.completion
+                async with aclosing(stream_of(self._model, messages)) as items:
+                    async for item in items:
+                        yield self._keep(turn, item) if isinstance(item, Completion) else item
+                return
+        for item in all_at_once(turn.completion):
+            yield item
+
+    def _keep(self, turn: _Turn, completion: Completion) -> Completion:
+        turn.completion = completion
+        _write(self._path(turn.key), _Call(request=turn.key, completion=completion, when=datetime.now(UTC)))
+        return completion
+
+    def _find(self, key: str, messages: Messages) -> Completion | None:
+        found = None if self._mode == "record" else _read(self._path(key), key)
+        if found is None and self._mode == "replay":
+            raise EndpointError(
+                f"{self._folder} holds no answer of the model {self.name} to {_question(messages)}; record it "
+                "there first, with the same model, settings and prompts"
+            )
+        return found
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
 
     @asynccontextmanager
-    async def _turn(self, key: str) -> AsyncIterator[_Turn]:
+    async def _turn(self, messages: Messages) -> AsyncIterator[_Turn]:
+        """The turn at a call, which has a completion where the folder, or an equal call, has brought one."""
+        key = request_key(self.name, messages, self.settings)
         place = asyncio.get_running_loop(), key  # a lock is of one loop; threads with loops of their own do not wait
-        turn = self._turns.setdefault(place, _Turn())
+        turn = self._turns.setdefault(place, _Turn(key))
         turn.callers += 1
         try:
             async with turn.lock:
+                turn.completion = turn.completion or self._find(key, messages)
                 yield turn
         finally:
             turn.callers -= 1

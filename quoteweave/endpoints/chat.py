@@ -23,7 +23,8 @@ class OpenAIChat:
     are sent only when set.
 
     `thinking` turns the reasoning of a model on or off where its chat template can (`chat_template_kwargs`, which vLLM,
-    SGLang and llama.cpp read); None leaves it as the server has it. Elsewhere it goes by other names, which `extra`
+    SGLang and llama.cpp read); None leaves it as the server has it. With True, a text before a lone `</think>` is known
+    for reasoning while it is streamed, and held back. Elsewhere it goes by other names, which `extra`
     can hold: {"enable_thinking": False} for DashScope, {"reasoning_effort": "none"} for OpenAI and Ollama. `extra` is
     sent along with every request, and wins over all other settings.
     """
@@ -46,6 +47,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._timeout_s = timeout_s
         self._max_retries = max_retries
+        self._thinks = thinking is True
         template = None if thinking is None else {"enable_thinking": thinking}
         settings = {"temperature": temperature, "max_tokens": max_tokens, "chat_template_kwargs": template}
         self._settings = {name: value for name, value in settings.items() if value is not None}
@@ -68,7 +70,7 @@ class OpenAIChat:
             reply = connection.parse(answer, Whole, _WANTED)
             if not reply.choices:
                 raise connection.bad_response("it holds no choices", _WANTED)
-            gathered = Gathered(connection)
+            gathered = Gathered(connection, thinks=self._thinks)
             gathered.whole(reply)
             gathered.end()
             return gathered.completion()
@@ -81,7 +83,7 @@ class OpenAIChat:
         """
         request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
         async with self._connection() as connection:
-            gathered = Gathered(connection)
+            gathered = Gathered(connection, thinks=self._thinks)
             try:
                 async with aclosing(connection.stream(_PATH, request, _WANTED)) as events:
                     async for event in events:

@@ -63,14 +63,14 @@ class Chunk(BaseModel):
 class Gathered:
     """One completion as it comes in: why it ended, how many characters there are, whether there is a choice."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, thinks: bool = False) -> None:
         self.finish_reason: str | None = None
         self.characters = 0
         self.chosen = False
         self._connection = connection
         self._model = connection.model
         self._usage = _Usage()
-        self._splitter = ThoughtSplitter()
+        self._splitter = ThoughtSplitter(opened=thinks)
         self._texts: list[str] = []
         self._reasonings: list[str] = []
         self._refusal = ""
@@ -121,6 +121,8 @@ class Gathered:
     def _words(self, words: _Words) -> list[Piece]:
         self._refusal += words.refusal or ""
         named = Piece(reasoning=words.reasoning_content or words.reasoning or "")
+        if named.reasoning:
+            self._splitter.apart()
         return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
 
     def _kept(self, piece: Piece) -> list[Piece]:

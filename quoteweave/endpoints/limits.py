@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import UsageError
-from quoteweave.core.estimates import tokens_of_messages, usage_of
+from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.streaming import stream_of
 from quoteweave.endpoints.calls import settings_of
 
 _NOTHING = 1e-6
@@ -55,9 +56,10 @@ class _Gate:
 class LimitedChat:
     """Another chat model, with at most `concurrency` calls under way at once and so many tokens a minute.
 
-    Calls wait for their turn, in order. Tokens are of questions and answers: those of a question are estimated before
-    it is sent, and put right by what the endpoint counted. The number of calls is of each event loop, tokens are of
-    all. `clock` tells seconds, and `sleep` waits for them. Raises UsageError for a limit that nothing passes.
+    Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order, and a stream is under way until its
+    end. Tokens are of questions and answers: those of a question are estimated before it is sent, and put right by what
+    the endpoint counted. The number of calls is of each event loop, tokens are of all. `clock` tells seconds, and
+    `sleep` waits for them. Raises UsageError for a limit that nothing passes.
     """
 
     def __init__(
@@ -90,26 +92,37 @@ class LimitedChat:
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """What the model answers, once it may be asked. Raises what it raises."""
-        async with self._turn() as queue:
-            if self._bucket is None:
-                return await self._model.complete(messages)
-            estimate = tokens_of_messages(messages)
-            async with queue:  # else many small calls would keep a large one waiting for ever
-                while pause := self._bucket.take(estimate):
-                    await self._sleep(pause)
+        async with self._turn(messages) as heard:
             completion = await self._model.complete(messages)
-            took = usage_of(completion, estimate)
-            self._bucket.correct((took.input_tokens or 0) + (took.output_tokens or 0) - estimate)
+            heard.add(completion)
             return completion
 
+    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+        """The same as it is written: a call is under way until its stream has ended, or is closed."""
+        async with self._turn(messages) as heard, aclosing(stream_of(self._model, messages)) as items:
+            async for item in items:
+                heard.add(item)
+                yield item
+
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[asyncio.Lock]:
-        gate = self._gate()
-        if gate.calls is None:
-            yield gate.queue
+    async def _turn(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
+        """A call, from when it may be made; takes its tokens, put right at the end by what was heard of it."""
+        gate, heard = self._gate(), Heard(tokens_of_messages(messages))
+        async with gate.calls or nullcontext():
+            await self._take(heard.input_tokens, gate.queue)
+            try:
+                yield heard
+            finally:
+                if self._bucket is not None and (took := heard.usage) is not None:
+                    tokens = (took.input_tokens or 0) + (took.output_tokens or 0)
+                    self._bucket.correct(tokens - heard.input_tokens)
+
+    async def _take(self, tokens: int, queue: asyncio.Lock) -> None:
+        if self._bucket is None:
             return
-        async with gate.calls:
-            yield gate.queue
+        async with queue:  # else many small calls would keep a large one waiting for ever
+            while pause := self._bucket.take(tokens):
+                await self._sleep(pause)
 
     def _gate(self) -> _Gate:
         # Semaphores and locks belong to the loop that first waits for them, and a model may be asked from several.

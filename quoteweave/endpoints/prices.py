@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lines import reason
-from quoteweave.core.prices import Price
+from quoteweave.core.prices import FREE, LOCAL, Price
 from quoteweave.core.records import Record
 
 VARIABLE = "QUOTEWEAVE_PRICES"
@@ -33,11 +33,13 @@ class PriceTable(Record):
 def chat_price(model: str | None) -> Price | None:
     """What the tokens of a chat model cost; None for a model that is not in the tables, or has no name.
 
-    A version that is named with its date costs what the model does, unless a table names it. Raises UsageError where
-    the user's own table cannot be read.
+    A version that is named with its date costs what the model does, unless a table names it; a model on this machine
+    costs nothing. Raises UsageError where the user's own table cannot be read.
     """
     chat = price_table().chat
-    return None if model is None else chat.get(model) or chat.get(_DATE.sub("", model))
+    if model is None:
+        return None
+    return chat.get(model) or chat.get(_DATE.sub("", model)) or (FREE if model.startswith(LOCAL) else None)
 
 
 def embedding_price(model: str) -> float | None:

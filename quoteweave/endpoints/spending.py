@@ -1,14 +1,16 @@
 """A budget of money and tokens, for one chat model or several together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from threading import Lock
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Completion, Piece, Usage
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
-from quoteweave.core.estimates import tokens_of_messages, usage_of
+from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.streaming import stream_of
 from quoteweave.endpoints.calls import settings_of
 from quoteweave.endpoints.prices import VARIABLE, chat_price
 
@@ -76,10 +78,11 @@ class Budget:
 class BudgetedChat:
     """Another chat model that is asked only while its budget lasts, which other models may share.
 
-    A call is expected to take its question, estimated, and an answer as long as those before it were on average; the
-    first answers of all come on top. What it took is what the endpoint counted, or else an estimate. A call that failed
-    took nothing, unless there was an answer that could not be used. `price` is that of the tables where none is given.
-    Raises UsageError where a budget of money meets a model whose price nobody knows.
+    Meets `core.protocols.StreamingChatModel`. A call is expected to take its question, estimated, and an answer as long
+    as those before it were on average; the first answers of all come on top. What it took is what the endpoint counted,
+    or else an estimate. A call that failed took nothing, unless there was an answer that could not be used; a stream
+    that broke off, or was closed early, took its question and what had come, estimated. `price` is that of the tables
+    where none is given. Raises UsageError where a budget of money meets a model whose price nobody knows.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
@@ -105,21 +108,37 @@ class BudgetedChat:
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """What the model answers. Raises BudgetSpent before a call that would exceed the budget, and what it raises."""
-        estimate = tokens_of_messages(messages)
-        expected = self._cost(Usage(input_tokens=estimate, output_tokens=self._answered // max(self._answers, 1)))
-        self._budget.reserve(expected)
-        took = Spent()
-        try:
+        with self._reserved(messages) as heard:
             completion = await self._model.complete(messages)
-            usage = usage_of(completion, estimate)
-            took = self._cost(usage)
-            self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
+            heard.add(completion)
             return completion
+
+    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+        """The same as it is written. Raises what `complete` does."""
+        with self._reserved(messages) as heard:
+            async with aclosing(stream_of(self._model, messages)) as items:
+                async for item in items:
+                    heard.add(item)
+                    yield item
+
+    @contextmanager
+    def _reserved(self, messages: Sequence[Mapping[str, object]]) -> Iterator[Heard]:
+        """What a call may take is set aside, and at its end, what was heard of it is spent."""
+        heard = Heard(tokens_of_messages(messages))
+        length = self._answered // max(self._answers, 1)
+        expected = self._cost(Usage(input_tokens=heard.input_tokens, output_tokens=length))
+        self._budget.reserve(expected)
+        unheard = Spent()
+        try:
+            yield heard
         except EndpointBadResponse:
-            took = expected
+            unheard = expected
             raise
         finally:
-            self._budget.settle(expected, took)
+            usage = heard.usage
+            self._budget.settle(expected, unheard if usage is None else self._cost(usage))
+            if usage is not None:
+                self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
 
     def _cost(self, usage: Usage) -> Spent:
         sent, said = usage.input_tokens or 0, usage.output_tokens or 0

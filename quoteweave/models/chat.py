@@ -4,20 +4,25 @@ import asyncio
 import base64
 import binascii
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import Any
 
-from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import ModelFailed, UsageError
-from quoteweave.core.reasoning import ThoughtSplitter
+from quoteweave.core.prices import LOCAL
 from quoteweave.models.batches import fitting
 from quoteweave.models.loading import Turns, loading
-from quoteweave.models.weights import Hardware, described, locate, required
+from quoteweave.models.weights import Hardware, described, identity, is_local, locate, required
+from quoteweave.models.writing import GivenUp, Scribe
 
 Message = Mapping[str, object]
+_MOST_WRITTEN = 1024
+"""Tokens of an answer where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +37,13 @@ class _Loaded:
 
 
 class LocalChat:
-    """Meets `core.protocols.ChatModel`. One answer is written at a time; weights are loaded at the first.
+    """Meets `core.protocols.StreamingChatModel`. One answer is written at a time; weights are loaded at the first.
 
     `checkpoint` is a folder or a name on the hub; a folder that PEFT saved an adapter to is loaded over the model that
     it names, or over `base`. Without a `temperature` the likeliest token is taken each time, whatever the checkpoint
-    says. At most `max_tokens` are written. Signs that steer the model, such as <|im_end|>, are taken out of messages:
-    what documents say is only text.
+    says. At most `max_tokens` are written, or 1024. `thinking` turns reasoning on or off where the chat template can.
+    Signs that steer the model, such as <|im_end|>, are taken out of messages: what documents say is only text. Raises
+    UsageError where `checkpoint` is empty.
     """
 
     def __init__(
@@ -47,14 +53,36 @@ class LocalChat:
         base: str | None = None,
         hardware: Hardware | None = None,
         temperature: float | None = None,
-        max_tokens: int = 1024,
+        max_tokens: int | None = None,
+        thinking: bool | None = None,
     ) -> None:
-        self.name = checkpoint
+        if not checkpoint:
+            raise UsageError(f"{LOCAL} names no model; write {LOCAL}/path/to/folder, or {LOCAL}NAME of one on the hub")
+        self.name = f"{LOCAL}{checkpoint}"
+        self._checkpoint = checkpoint
         self._base = base
         self._hardware = hardware or Hardware()
         self._temperature = temperature
-        self._max_tokens = max_tokens
+        self._max_tokens = max_tokens or _MOST_WRITTEN
+        self._thinking = thinking
         self._turns = Turns()
+
+    @cached_property
+    def settings(self) -> Mapping[str, object]:
+        """What changes answers: the weights, known by their hash without loading them, and how they are sampled.
+
+        Raises ModelNotFound for a folder without a model.
+        """
+        base = self._base or (_base_of(locate(self._checkpoint)) if is_local(self._checkpoint) else None)
+        said = {
+            "weights": identity(self._checkpoint),
+            "base": None if base is None else identity(base),
+            "dtype": self._hardware.dtype,
+            "temperature": self._temperature,
+            "max_tokens": self._max_tokens,
+            "thinking": self._thinking,
+        }
+        return {name: value for name, value in said.items() if value is not None}
 
     async def complete(self, messages: Sequence[Message]) -> Completion:
         """The answer to messages whose pictures, for a model that sees, are data URLs.
@@ -62,28 +90,43 @@ class LocalChat:
         Raises ModelNotFound, ModelFailed when the model cannot be loaded, has no memory left, or the messages are
         longer than it reads, and UsageError for pictures that it cannot see.
         """
-        return await asyncio.to_thread(self._complete, messages)
+        async with aclosing(self.stream(messages)) as items:
+            completions = [item async for item in items if isinstance(item, Completion)]
+        return completions[-1]
 
-    def _complete(self, messages: Sequence[Message]) -> Completion:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[Piece | Completion, None]:
+        """The same as it is written. Raises what `complete` does. A stream that is closed stops the model."""
+        loop, left = asyncio.get_running_loop(), Event()
+        pieces = asyncio.Queue[Piece | None]()
+
+        def hear(piece: Piece | None) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        def write() -> Completion:
+            try:
+                return self._write(messages, hear, left)
+            finally:
+                hear(None)
+
+        writing = asyncio.ensure_future(asyncio.to_thread(write))
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield piece
+            yield await writing
+        finally:
+            left.set()
+            writing.cancel()
+
+    def _write(self, messages: Sequence[Message], hear: Callable[[Piece], None], left: Event) -> Completion:
         torch = required("torch")
-        with self._turns.taken(), fitting(self.name):
+        with self._turns.taken(), fitting(self._checkpoint):
+            if left.is_set():
+                raise GivenUp
             loaded = self._loaded
-            inputs = self._inputs(loaded, messages)
-            read = inputs["input_ids"].shape[1]
+            inputs, scribe = self._inputs(loaded, messages), Scribe(loaded.tokenizer, hear, left)
             with torch.inference_mode():
-                written = loaded.model.generate(**inputs, **self._choices(loaded, read))[0, read:].tolist()
-        # One token, or several, end an answer.
-        ends = loaded.model.generation_config.eos_token_id
-        ended = bool(written) and written[-1] in (ends if isinstance(ends, list) else [ends])
-        splitter = ThoughtSplitter()
-        pieces = splitter.feed(loaded.tokenizer.decode(written, skip_special_tokens=True)), splitter.end()
-        return Completion(
-            text="".join(piece.text for piece in pieces),
-            reasoning="".join(piece.reasoning for piece in pieces) or None,
-            model=self.name,
-            finish_reason="stop" if ended else "length",
-            usage=Usage(input_tokens=read, output_tokens=len(written)),
-        )
+                loaded.model.generate(**inputs, **self._choices(loaded, inputs["input_ids"].shape[1]), streamer=scribe)
+            return scribe.completion(self.name, loaded.model.generation_config.eos_token_id)
 
     def _inputs(self, loaded: _Loaded, messages: Sequence[Message]) -> Any:
         special = [token.content for token in loaded.tokenizer.added_tokens_decoder.values() if token.special]
@@ -99,6 +142,7 @@ class LocalChat:
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
+            **({} if self._thinking is None else {"enable_thinking": self._thinking}),
         ).to(loaded.model.device)
 
     def _content(self, content: Any, plain: Any, loaded: _Loaded) -> Any:
@@ -112,7 +156,9 @@ class LocalChat:
                 for part in parts
             ]
         if any(part["type"] != "text" for part in parts):
-            raise UsageError(f"{self.name} sees no pictures; give it words alone, or name a model that sees")
+            raise UsageError(
+                f"{self._checkpoint} sees no pictures; give it words alone (--no-images), or name a model that sees"
+            )
         return plain("\n\n".join(part["text"] for part in parts))
 
     def _choices(self, loaded: _Loaded, read: int) -> dict[str, object]:
@@ -120,26 +166,30 @@ class LocalChat:
         if loaded.window is not None:
             if read >= loaded.window:
                 raise ModelFailed(
-                    f"{self.name} reads {loaded.window} tokens, and was given {read}; give it fewer quotes"
+                    f"{self._checkpoint} reads {loaded.window} tokens, and was given {read}; give it fewer quotes"
                 )
             room = min(room, loaded.window - read)
         pad = loaded.tokenizer.pad_token_id
-        fixed = {"max_new_tokens": room, "pad_token_id": loaded.tokenizer.eos_token_id if pad is None else pad}
+        fixed = {
+            "max_new_tokens": room,
+            "num_beams": 1,
+            "pad_token_id": loaded.tokenizer.eos_token_id if pad is None else pad,
+        }
         if self._temperature:
             return {**fixed, "do_sample": True, "temperature": self._temperature}
         return {**fixed, "do_sample": False, "temperature": None, "top_p": None, "top_k": None}
 
     @cached_property
     def _loaded(self) -> _Loaded:
-        folder = locate(self.name)
-        adapter = None if (folder / "config.json").is_file() else described(folder, "adapter_config.json")
-        whole = folder if adapter is None else locate(self._base or str(adapter.get("base_model_name_or_path")))
+        folder = locate(self._checkpoint)
+        base = _base_of(folder)
+        whole = folder if base is None else locate(self._base or base)
         sees = "vision_config" in described(whole, "config.json")
         library = required("transformers")
-        if adapter is not None:
+        if base is not None:
             required("peft", "train")
         hub = {"local_files_only": True, "trust_remote_code": self._hardware.trust_remote_code}
-        with loading(self.name, whole):
+        with loading(self._checkpoint, whole):
             readers, models = (
                 (library.AutoProcessor, library.AutoModelForImageTextToText)
                 if sees
@@ -149,7 +199,7 @@ class LocalChat:
             model = models.from_pretrained(whole, dtype=self._hardware.dtype or "auto", **hub)
         if not reader.chat_template:
             raise ModelFailed(f"{whole} has no chat template; name a checkpoint that was tuned to chat")
-        if adapter is not None:
+        if base is not None:
             _lay_over(model, folder)
         config = model.config.get_text_config()
         return _Loaded(
@@ -159,6 +209,13 @@ class LocalChat:
             sees=sees,
             window=getattr(config, "max_position_embeddings", None),
         )
+
+
+def _base_of(folder: Path) -> str | None:
+    """The model that an adapter was trained over; None for a folder that holds a model."""
+    if (folder / "config.json").is_file():
+        return None
+    return str(described(folder, "adapter_config.json").get("base_model_name_or_path"))
 
 
 def _lay_over(model: Any, folder: Path) -> None:

@@ -5,12 +5,14 @@ bge-reranker, bge-reranker=/path     a row of `rerankers.toml`, perhaps with ano
 cross-encoder=/path                  any other cross-encoder
 endpoint:MODEL@http://host/v1        a rerank endpoint; without an address that of the environment
 chat, chat:MODEL@http://host/v1      a chat model
+chat:local=/path                     one on this machine
 """
 
 import re
 from collections.abc import Sequence
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.prices import LOCAL
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
 from quoteweave.index.collection import Collection
@@ -93,10 +95,14 @@ def _chat_model(text: str, means: Means, chat: ChatModel | None, *, sent: str) -
         return chat
     if not text.startswith("chat:"):
         return None
+    name, url = _at(text, "chat:")
+    if name.startswith(LOCAL):
+        from quoteweave.models.chat import LocalChat
+
+        return LocalChat(name.removeprefix(LOCAL), hardware=means.hardware)
     from quoteweave.endpoints.chat import OpenAIChat
     from quoteweave.endpoints.http import openai_address
 
-    name, url = _at(text, "chat:")
     means.tell(f"{sent} to {openai_address(name, url, None).destination}")
     return OpenAIChat(name, base_url=url)
 

@@ -81,8 +81,8 @@ def test_reasoning_is_apart_from_the_answer_however_it_is_sent(reply: Reply, siz
         assert asyncio.run(OpenAIChat("m", base_url=server.base_url).complete(MESSAGES)) == completion
 
 
-def split(parts: Sequence[str]) -> tuple[str, str]:
-    splitter = ThoughtSplitter()
+def split(parts: Sequence[str], *, opened: bool = False) -> tuple[str, str]:
+    splitter = ThoughtSplitter(opened=opened)
     pieces = [*(splitter.feed(part) for part in parts), splitter.end()]
     return "".join(piece.text for piece in pieces), "".join(piece.reasoning for piece in pieces)
 
@@ -105,9 +105,39 @@ def test_thoughts_stand_between_tags_at_the_beginning(text: str, answer: str, re
     assert split([text]) == split(list(text)) == (answer, reasoning)
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "reasoning"),
+    [
+        ("a </thin</think> \nb</think>", "b</think>", "a </thin"),
+        ("<think>a</think>b", "b", "a"),
+        ("</think>b", "b", ""),
+        ("Yes.", "Yes.", ""),
+        ("<think>never done", "", "never done"),
+        ("", "", ""),
+    ],
+)
+def test_a_template_may_have_opened_the_thought(text: str, answer: str, reasoning: str) -> None:
+    assert split([text], opened=True) == split(list(text), opened=True) == (answer, reasoning)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(text="Hm, 4 > 3.</think>\nIt grew.", sizes=(3,)),
+        Reply(text="It grew.", reasoning="Hm, 4 > 3.", sizes=(3,)),
+    ],
+)
+def test_a_model_that_is_told_to_think_may_close_its_thoughts_alone(reply: Reply) -> None:
+    with ModelServer([reply]) as server:
+        pieces, completion = asyncio.run(read(OpenAIChat("m", base_url=server.base_url, thinking=True)))
+    assert (completion.text, completion.reasoning) == ("It grew.", "Hm, 4 > 3.")
+    assert "".join(piece.text for piece in pieces) == "It grew."
+
+
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<", "/", "thi", "nk>", " ", "\n", "a", "é"]), max_size=12))
 def test_a_text_is_split_alike_wherever_it_is_cut(parts: list[str]) -> None:
     assert split(parts) == split(["".join(parts)])
+    assert split(parts, opened=True) == split(["".join(parts)], opened=True)
 
 
 @pytest.mark.parametrize(

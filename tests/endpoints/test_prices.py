@@ -27,6 +27,7 @@ def test_prices_are_for_a_million_tokens() -> None:
 def test_the_package_knows_some_and_says_nothing_of_others() -> None:
     assert chat_price("gpt-4.1-mini") == Price(input=0.4, output=1.6)
     assert embedding_price("text-embedding-3-small") == 0.02
+    assert chat_price("local=/models/m") == Price(input=0, output=0)
     assert (chat_price(None), chat_price("nobody's model"), embedding_price("nobody's")) == (None, None, None)
 
 

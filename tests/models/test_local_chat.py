@@ -5,16 +5,20 @@ import base64
 import io
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
-from tiny_chat import make_chat, make_seeing_chat
+from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 
-from quoteweave.core.answers import Completion
+from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError
-from quoteweave.core.protocols import ChatModel
+from quoteweave.core.protocols import ChatModel, StreamingChatModel
 from quoteweave.models.chat import LocalChat
+from quoteweave.models.weights import Hardware
+from quoteweave.models.writing import Scribe
 
 QUESTION = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "How many ships?"}]
 
@@ -63,7 +67,7 @@ def test_the_likeliest_tokens_as_transformers_writes_them(folder: Path) -> None:
     _, tokenizer, read, written = by_hand(folder, 9)
     given = asked(LocalChat(str(folder), max_tokens=9))
     assert given.text == tokenizer.decode(written, skip_special_tokens=True)
-    assert (given.model, given.finish_reason) == (str(folder), "length")
+    assert (given.model, given.finish_reason) == (f"local={folder}", "length")
     assert (given.usage.input_tokens, given.usage.output_tokens) == (len(read), 9)
 
 
@@ -166,7 +170,7 @@ def adapted(base: Path, folder: Path) -> Path:
 def test_an_adapter_over_the_model_that_it_names_or_another(folder: Path, tmp_path: Path) -> None:
     adapter = adapted(folder, tmp_path / "adapter")
     there = asked(LocalChat(str(adapter), max_tokens=12))
-    assert there.model == str(adapter)
+    assert there.model == f"local={adapter}"
     assert there.text != asked(LocalChat(str(folder), max_tokens=12)).text
     settings = json.loads((adapter / "adapter_config.json").read_text())
     (adapter / "adapter_config.json").write_text(json.dumps({**settings, "base_model_name_or_path": "/moved"}))
@@ -186,3 +190,107 @@ def test_an_adapter_of_another_model(folder: Path, tmp_path: Path) -> None:
     )
     with pytest.raises(ModelFailed, match="holds no adapter of Qwen2ForCausalLM: 8 of its weights are astray"):
         asked(LocalChat(str(adapter)))
+
+
+async def read(model: StreamingChatModel) -> tuple[list[Piece], Completion]:
+    *pieces, last = [item async for item in model.stream(QUESTION)]
+    assert isinstance(last, Completion)
+    return [piece for piece in pieces if isinstance(piece, Piece)], last
+
+
+def test_it_is_heard_as_it_writes(folder: Path) -> None:
+    model = LocalChat(str(folder), max_tokens=40)
+    pieces, last = asyncio.run(read(model))
+    assert last == asked(model)
+    assert len(pieces) > 10
+    assert "".join(piece.text for piece in pieces) == last.text
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["by the model", "by the template"])
+def test_reasoning_and_characters_of_several_tokens_come_whole(opened: bool, folder: Path) -> None:
+    tokenizer, heard = byte_tokenizer(TEMPLATE), list[Piece]()
+    scribe = Scribe(tokenizer, heard.append, Event())
+    scribe.put(torch_row(tokenizer, "Think first.<think>\n" if opened else "How many?"))
+    said = ("" if opened else "<think>") + "zwölf 木?</think>\n\n木 [1]."
+    for token in tokenizer(said)["input_ids"]:
+        scribe.put(torch_row(tokenizer, [token]))
+    scribe.end()
+    last = scribe.completion("m", 1)
+    assert (last.reasoning, last.text) == ("zwölf 木?", "木 [1].")
+    assert [piece.text for piece in heard if piece.text] == list("木 [1].")
+    assert "\N{REPLACEMENT CHARACTER}" not in "".join(piece.reasoning for piece in heard)
+
+
+def torch_row(tokenizer: Any, said: str | list[int]) -> Any:
+    import torch
+
+    return torch.tensor([tokenizer(said)["input_ids"] if isinstance(said, str) else said])
+
+
+def test_a_stream_that_is_closed_stops_the_model(folder: Path) -> None:
+    async def first(model: LocalChat) -> Piece | Completion:
+        async with aclosing(model.stream(QUESTION)) as stream:
+            return await anext(stream)
+
+    model = LocalChat(str(folder), max_tokens=4000)
+    loaded = model._loaded
+    loaded.model.generation_config.eos_token_id = None  # it would go on to the end
+    put, tokens = Scribe.put, list[int]()
+
+    def counted(self: Scribe, value: Any) -> None:
+        put(self, value)
+        tokens.append(1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scribe, "put", counted)
+        assert isinstance(asyncio.run(first(model)), Piece)  # and the model's thread has ended
+        stopped = len(tokens)
+    assert stopped < 4000
+
+
+def test_one_that_was_given_up_in_the_queue_writes_nothing(folder: Path) -> None:
+    async def run(model: LocalChat) -> None:
+        with model._turns.taken():
+            waiting = asyncio.create_task(model.complete(QUESTION))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+
+    model = LocalChat(str(folder))
+    asyncio.run(run(model))
+    assert "_loaded" not in vars(model)
+
+
+def test_a_failure_amid_the_stream_is_told(folder: Path) -> None:
+    model = LocalChat(str(folder))
+
+    def fail(**_: Any) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    model._loaded.model.generate = fail
+    with pytest.raises(ModelFailed, match="does not fit into memory"):
+        asyncio.run(read(model))
+
+
+def test_settings_tell_weights_and_sampling_apart_without_loading(folder: Path, tmp_path: Path) -> None:
+    other = make_chat(tmp_path / "other", seed=1)
+    one, two = LocalChat(str(folder)).settings, LocalChat(str(other)).settings
+    assert one["weights"] != two["weights"]
+    assert one == LocalChat(str(folder), max_tokens=1024).settings
+    warm = LocalChat(str(folder), temperature=0.5, max_tokens=9, thinking=False, hardware=Hardware(dtype="bfloat16"))
+    said = {"dtype": "bfloat16", "temperature": 0.5, "max_tokens": 9, "thinking": False}
+    assert warm.settings == {"weights": one["weights"], **said}
+    adapter = adapted(folder, tmp_path / "adapter")
+    assert LocalChat(str(adapter)).settings["base"] == one["weights"]
+    assert LocalChat(str(adapter), base=str(other)).settings["base"] == two["weights"]
+    assert LocalChat("owner/name").settings["weights"] == "owner/name@main"
+
+
+def test_thinking_is_said_to_the_template(tmp_path: Path) -> None:
+    template = TEMPLATE + "{% if enable_thinking is defined %}{{ enable_thinking }}{% endif %}"
+    checkpoint = str(make_chat(tmp_path, template=template))
+    read = [
+        asked(LocalChat(checkpoint, max_tokens=1, thinking=how)).usage.input_tokens or 0 for how in (None, True, False)
+    ]
+    assert [tokens - read[0] for tokens in read] == [0, len("True"), len("False")]

@@ -34,6 +34,7 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("endpoint:org/m@v1@http://127.0.0.1:8000", "org/m@v1"),
         ("chat", "fake"),
         ("chat:m@http://127.0.0.1:8000/v1", "m"),
+        ("chat:local=/models/m", "local=/models/m"),
     ],
 )
 def test_rerankers_by_name(text: str, name: str) -> None:
@@ -82,6 +83,7 @@ def test_what_is_sent_is_told_with_host_and_port_and_without_secrets(port: Colle
     make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, means=means)
     make_reranker("chat:m@https://api.test/v1", means=means)
     make_reranker("endpoint:m@http://127.0.0.1:8001", means=means)
+    make_expander("chat:local=owner/m", ["bm25"], port, means=means)  # stays here
     assert told == [
         "the question is sent to 127.0.0.1:8000",
         "the question and the quotes found are sent to api.test",
