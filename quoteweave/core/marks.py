@@ -5,31 +5,43 @@ may be written with an en dash. An image mark is `![what it shows](image2)`; `(i
 `(image2.png)` are read as the same.
 
 No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that hold a 0 (the
-interval `[0, 1]`), numbers of more than nine digits, and whatever stands in code (between back-ticks on one line, or
-in a fenced block). A mark inside the summary of an image mark belongs to that summary. `[0]` and `[2019]` are marks
-like any other.
+interval `[0, 1]`), numbers of more than nine digits, what is longer than `LONGEST`, and whatever stands in code (in
+back-ticks on one line, or in a fenced block). A mark inside the summary of an image mark belongs to that summary.
+`[0]` and `[2019]` are marks like any other.
 """
 
 import re
+from collections.abc import Iterator
 
 from quoteweave.core.records import Kind, Record
 
 MAX_RANGE = 20
 """A range of more numbers than this, or one that runs backwards, is not spelled out: its two ends stand for it."""
+LONGEST = 2_000
+"""Characters of a mark, or of code on one line: so close to its end, a text that is still being written can be read."""
 
 # Possessive quantifiers (`++`, `*+`) never give back what they took, which keeps hostile text linear.
 _NUMBER = r"[1-9][0-9]{0,8}+"
 _DASH = "[-\u2013]"
 _ITEM = rf"{_NUMBER}(?:\s*+{_DASH}\s*+{_NUMBER})?+"
-_GRAMMAR = re.compile(
-    rf"""
-      (?: ^[ ]{{0,3}}```.*?(?:^[ ]{{0,3}}```|\Z) | `[^`\n]++` )                            # code, skipped whole
-    | !\[ (?P<summary> (?:[^\[\]]++ | \[[^\[\]]*+\])*+ ) \]
-      \( \s*+ image[\s_-]? (?P<image>[0-9]{{1,9}}) (?:\.[a-z]{{3,4}})? \s*+ \)              # image mark
-    | \[ \s*+ (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()            # text mark
-    """,
-    re.VERBOSE | re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
+_SUMMARY = r"(?:[^\[\]]++|\[[^\[\]]*+\])*+"
+_FENCE = "^[ ]{0,3}```"
+_WHOLE = rf"""
+      (?P<fence>{_FENCE}) | `[^`\n]++`                                                        # code, passed over
+    | !\[ (?P<summary>{_SUMMARY}) \] \( \s*+ image[\s_-]? (?P<image>[0-9]{{1,9}}) (?:\.[a-z]{{3,4}})? \s*+ \)
+    | \[ \s*+ (?P<list> 0 | {_ITEM} (?:\s*+[,;]\s*+ {_ITEM})*+ ) \s*+ \] (?!\()
+"""
+# How a text may end within one of those, so that what follows decides. Too much is no fault here, too little would be.
+_TARGET = r"\( \s*+ (?: i | im | ima | imag | image[\s_-]?[0-9]*+[.a-z]*+\s*+ )?"
+_BEGUN = rf"""
+      ^[ ]{{1,3}}\Z | ^[ ]{{0,3}}`{{1,2}}\Z | `[^`\n]*+\Z
+    | ! (?: \[ {_SUMMARY} (?: \[[^\[\]]*+ | \] (?:{_TARGET})? )? )? \Z
+    | \[ [\s0-9,;\u2013-]*+ \Z
+"""
+_FLAGS = re.VERBOSE | re.MULTILINE | re.IGNORECASE
+_GRAMMAR = re.compile(_WHOLE, _FLAGS)
+_UNFINISHED = re.compile(rf"{_WHOLE} | (?P<begun>{_BEGUN})", _FLAGS)
+_CLOSING = re.compile(rf"{_FENCE} | (?P<begun> ^[ ]{{0,3}}`{{0,2}}\Z )", _FLAGS)
 
 
 class Mark(Record):
@@ -45,21 +57,102 @@ class Mark(Record):
     """What an image mark says of its image, on one line; None for a text mark."""
 
 
+class Code(str):
+    """Code in a text, or part of it; no marks are in it."""
+
+
 def parse_marks(text: str) -> list[Mark]:
     """Every mark of `text`, in order and without overlap; `text[mark.start:mark.end] == mark.mark`. Linear in time."""
-    marks = []
-    for match in _GRAMMAR.finditer(text):
-        kind: Kind
-        numbers: tuple[int, ...]
-        if match["image"] is not None:
-            kind, numbers, summary = "image", (int(match["image"]),), " ".join(match["summary"].split())
-        elif match["list"] is not None:
-            kind, numbers, summary = "text", _numbers(match["list"]), None
-        else:
-            continue
-        start, end = match.span()
-        marks.append(Mark(mark=match[0], start=start, end=end, kind=kind, numbers=numbers, summary=summary))
-    return marks
+    return [part for part in MarkReader().end(text) if isinstance(part, Mark)]
+
+
+class MarkReader:
+    """Reads the marks of a text that comes in parts cut anywhere, the same marks as of the whole.
+
+    What may yet become a mark or code on one line is held back: not much more than `LONGEST` characters.
+    """
+
+    def __init__(self) -> None:
+        self._before = "\n"  # the last character that is settled: whether a line begins is seen from it
+        self._held = ""
+        self._at = 0
+        self._fenced = False
+
+    def open_to(self, following: str) -> bool:
+        """Whether what the text ends with may become a mark or code, or no longer be one, with `following` next."""
+        ended = _GRAMMAR.fullmatch(self._held)  # a mark that only waits to see that no bracket follows
+        return self._fenced or (bool(self._held.strip()) and (ended is None or following == "("))
+
+    def feed(self, part: str) -> list[Mark | str]:
+        """What is certain now: marks, and the text between them, of which code is `Code`."""
+        self._held += part
+        return list(self._read(final=False))
+
+    def end(self, part: str = "") -> list[Mark | str]:
+        """All that is left, with the last part."""
+        self._held += part
+        return list(self._read(final=True))
+
+    def _read(self, *, final: bool) -> Iterator[Mark | str]:
+        text = self._before + self._held
+        done = at = 1
+        for start, at, token in self._tokens(text, final=final):
+            if start > done:
+                yield text[done:start]
+            if token:
+                yield token
+            done = at
+        self._at += done - 1
+        self._before, self._held = text[done - 1], text[done:]
+
+    def _tokens(self, text: str, *, final: bool) -> Iterator[tuple[int, int, Mark | str]]:
+        """Marks and code that are certain, with where they begin and end; last, without either, where text ends."""
+        at = 1
+        while at < len(text):
+            if self._fenced:
+                start, at = at, self._within_fence(text, at, final=final)
+                yield start, at, Code(text[start:at])
+                if self._fenced:
+                    return
+                continue
+            match = (_GRAMMAR if final else _UNFINISHED).search(text, at)
+            if match is None:
+                break
+            start, end = match.span()
+            if match["fence"] is not None:
+                self._fenced = True
+                yield start, end, Code(match[0])
+            elif end - start > LONGEST:
+                end = start + 1
+            elif not final and (match.lastgroup == "begun" or (match["list"] and end == len(text))):
+                yield start, start, ""
+                return
+            else:
+                yield start, end, _mark(match, self._at - 1) or Code(match[0])
+            at = end
+        yield len(text), len(text), ""
+
+    def _within_fence(self, text: str, at: int, *, final: bool) -> int:
+        """How far fenced code is certain to go."""
+        closing = _CLOSING.search(text, at)
+        self._fenced = closing is None or closing["begun"] is not None
+        if closing is None or (self._fenced and final):
+            return len(text)
+        return closing.start() if self._fenced else closing.end()
+
+
+def _mark(match: re.Match[str], at: int) -> Mark | None:
+    """The mark found in a text that begins at `at`; None for code."""
+    kind: Kind
+    numbers: tuple[int, ...]
+    if match["image"] is not None:
+        kind, numbers, summary = "image", (int(match["image"]),), " ".join(match["summary"].split())
+    elif match["list"] is not None:
+        kind, numbers, summary = "text", _numbers(match["list"]), None
+    else:
+        return None
+    start, end = match.span()
+    return Mark(mark=match[0], start=at + start, end=at + end, kind=kind, numbers=numbers, summary=summary)
 
 
 def _numbers(listed: str) -> tuple[int, ...]:

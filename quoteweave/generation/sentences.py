@@ -55,6 +55,12 @@ def split_sentences(text: str) -> list[Sentence]:
     return sentences
 
 
+def begun(text: str, start: int) -> bool:
+    """Whether the first word from `start` is whole, whatever follows `text`: on it may hang where a sentence ends."""
+    word = _NEXT_WORD.match(text, start)
+    return word is not None and word.end() < len(text)
+
+
 def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
     while start < end and text[start].isspace():
         start += 1

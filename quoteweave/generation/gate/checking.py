@@ -28,6 +28,8 @@ from quoteweave.generation.gate.evidence import Evidence
 from quoteweave.generation.gate.reading import Facts, code_key, plain, read_sentence
 from quoteweave.generation.gate.units import unit_named
 
+FOREIGN = 0.2
+"""A sentence that shares less of its words with its quotes may be in another language than they are."""
 ENOUGH = 4
 """Words that a sentence without numbers needs to be judged by its words."""
 ALL_BUT_FEW = 0.9
@@ -66,7 +68,7 @@ def check_sentence(text: str, citations: Sequence[Citation], context: Context, *
     What a sentence repeats of the question is never blamed: it is `unchecked` where the quotes do not say it. So is a
     sentence without citations.
     """
-    statement = said(text, 0, len(text), parse_marks(text))
+    statement = said(text, parse_marks(text))
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
@@ -87,7 +89,7 @@ def check_sentence(text: str, citations: Sequence[Citation], context: Context, *
 
 def is_factual(text: str) -> bool:
     """Whether a sentence says something that a quote should bear out: a number, a date, quoted words, or a name."""
-    statement = said(text, 0, len(text), parse_marks(text))
+    statement = said(text, parse_marks(text))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
     facts = read_sentence(statement)
@@ -155,6 +157,8 @@ def _missing(amount: Amount, evidence: Evidence, statement: str, present: Sequen
         return _Finding("unchecked", f"{amount.text} {explained}.")
     if evidence.values_alike(amount):
         return _Finding("unsupported", f"{amount.text} stands in what it cites with another unit.")
+    if evidence.has_digits(amount) and _shared(statement, evidence) < FOREIGN:
+        return _Finding("unchecked", f"The digits of {amount.text} occur in what it cites, its words do not.")
     return _absent(amount.text)
 
 
@@ -184,13 +188,12 @@ def _by_words(statement: str, facts: Facts, evidence: Evidence) -> _Finding | No
     for amount in facts.amounts:
         if amount.unit is None and amount.nouns and evidence.words.isdisjoint(amount.nouns):
             return _Finding("unchecked", f"What {amount.text} counts does not occur in what it cites.")
-    telling = _telling(statement)
     if _disagree(statement, evidence):
         return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
-    share = len(telling & evidence.words) / (len(telling) or 1)
+    share = _shared(statement, evidence)
     if _tells(facts):
         return None if share >= SOME else _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
-    if len(telling) >= ENOUGH and share >= ALL_BUT_FEW:
+    if len(_telling(statement)) >= ENOUGH and share >= ALL_BUT_FEW:
         return None
     return _Finding("unchecked", "It says nothing that can be looked for.")
 
@@ -218,6 +221,12 @@ def _tells(facts: Facts) -> bool:
 def _telling(statement: str) -> set[str]:
     """The words of a sentence that are no numbers."""
     return {word for word in words(statement) if not word[0].isdigit()}
+
+
+def _shared(statement: str, evidence: Evidence) -> float:
+    """The share of the words of a sentence that its quotes have."""
+    telling = _telling(statement)
+    return len(telling & evidence.words) / (len(telling) or 1)
 
 
 def _bears(statement: str, facts: Facts, evidence: Evidence) -> bool:

@@ -10,10 +10,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.marks import Mark, parse_marks
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.core.marks import Code, Mark, MarkReader
+from quoteweave.core.records import Kind
+from quoteweave.generation.sentences import begun, split_sentences
 
 _BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")
+_CODE = "_"
 _Owned = tuple[int, int, list[Mark]]
 
 
@@ -29,48 +31,99 @@ class Claim:
 
 
 def claims_of(text: str) -> list[Claim]:
-    """The sentences of `text` in order, without overlap; together they hold all of it but white space."""
-    marks = parse_marks(text)
-    spans = [(part.start, part.end) for part in split_sentences(_blanked(text, marks))]
-    owned: list[_Owned] = [(start, end, []) for start, end in spans]
+    """The sentences of `text` in order, without overlap; together they hold all of it but white space.
+
+    None ends within code.
+    """
+    return ClaimReader().end(text)
+
+
+class ClaimReader:
+    """Reads the claims of a text that comes in parts cut anywhere, the same as of the whole.
+
+    A sentence is held back until the next one has begun.
+    """
+
+    def __init__(self) -> None:
+        self._reader = MarkReader()
+        self._text, self._blanked = "", ""  # from the end of the last claim on; marks as blanks, code as `_`
+        self._marks: list[Mark] = []
+        self._at = 0
+
+    def feed(self, part: str) -> list[Claim]:
+        """The claims that are certain now."""
+        if not self._take(self._reader.feed(part)):
+            return []
+        spans = [(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)]
+        if len(spans) < 2 or not begun(self._blanked, spans[-1][0]):
+            return []
+        certain = [claim for claim in self._claims(spans) if claim.end <= self._at + spans[-1][0]]
+        self._settle(certain)
+        return certain
+
+    def end(self, part: str = "") -> list[Claim]:
+        """All that are left, with the last part."""
+        self._take(self._reader.end(part))
+        return self._claims([(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)])
+
+    def _take(self, tokens: Sequence[Mark | str]) -> bool:
+        """Adds these; whether a sentence may have ended in them."""
+        blanked = "".join(
+            " " * len(token.mark)
+            if isinstance(token, Mark)
+            else _CODE * len(token)
+            if isinstance(token, Code)
+            else token
+            for token in tokens
+        )
+        self._text += "".join(token.mark if isinstance(token, Mark) else token for token in tokens)
+        self._blanked += blanked
+        self._marks += [token for token in tokens if isinstance(token, Mark)]
+        return bool(blanked)
+
+    def _settle(self, claims: Sequence[Claim]) -> None:
+        if claims:
+            cut = claims[-1].end - self._at
+            self._text, self._blanked, self._at = self._text[cut:], self._blanked[cut:], claims[-1].end
+            self._marks = [mark for mark in self._marks if mark.start >= self._at]
+
+    def _claims(self, spans: Sequence[tuple[int, int]]) -> list[Claim]:
+        """Those of what is held, by the sentences without their marks."""
+        text, at = self._text, self._at
+        owned: list[_Owned] = [(start, end, []) for start, end in spans]
+        for mark in self._marks:
+            start, end = mark.start - at, mark.end - at
+            place = _owner(text, owned, mark.kind, (start, end))
+            if place is None:
+                owned.insert(bisect_right(owned, start, key=_start), (start, end, [mark]))
+            else:
+                first, last, its = owned[place]
+                its.append(mark)
+                owned[place] = (min(first, start), max(last, end), its)
+        return [
+            Claim(at + start, at + end, said(text[start:end], its, at + start), tuple(its)) for start, end, its in owned
+        ]
+
+
+def said(text: str, marks: Sequence[Mark], at: int = 0) -> str:
+    """What `text` says, its marks taken out or, of images, read; their places count from `at` before it."""
+    parts, last = [], 0
     for mark in marks:
-        place = _owner(text, owned, mark)
-        if place is None:
-            owned.insert(bisect_right(owned, mark.start, key=_start), (mark.start, mark.end, [mark]))
-        else:
-            start, end, its = owned[place]
-            its.append(mark)
-            owned[place] = (min(start, mark.start), max(end, mark.end), its)
-    return [Claim(start, end, said(text, start, end, its), tuple(its)) for start, end, its in owned]
-
-
-def said(text: str, start: int, end: int, marks: Sequence[Mark]) -> str:
-    """What `text[start:end]` says, its marks taken out or, of images, read."""
-    parts, at = [], start
-    for mark in marks:
-        parts += [text[at : mark.start], f" {mark.summary} " if mark.summary else " "]
-        at = mark.end
-    return _BEFORE_STOP.sub("", " ".join("".join([*parts, text[at:end]]).split()))
-
-
-def _blanked(text: str, marks: Sequence[Mark]) -> str:
-    parts, at = [], 0
-    for mark in marks:
-        parts += [text[at : mark.start], " " * (mark.end - mark.start)]
-        at = mark.end
-    return "".join([*parts, text[at:]])
+        parts += [text[last : mark.start - at], f" {mark.summary} " if mark.summary else " "]
+        last = mark.end - at
+    return _BEFORE_STOP.sub("", " ".join("".join([*parts, text[last:]]).split()))
 
 
 def _start(owned: _Owned) -> int:
     return owned[0]
 
 
-def _owner(text: str, claims: Sequence[_Owned], mark: Mark) -> int | None:
-    """The sentence that the mark belongs to, by its place among `claims`; None where it stands for itself."""
-    after = bisect_right(claims, mark.start, key=_start)
+def _owner(text: str, claims: Sequence[_Owned], kind: Kind, span: tuple[int, int]) -> int | None:
+    """The sentence that a mark belongs to, by its place among `claims`; None where it stands for itself."""
+    after = bisect_right(claims, span[0], key=_start)
     before = after - 1 if after else None
-    if before is not None and (mark.start < claims[before][1] or "\n" not in text[claims[before][1] : mark.start]):
+    if before is not None and (span[0] < claims[before][1] or "\n" not in text[claims[before][1] : span[0]]):
         return before
-    if after < len(claims) and "\n" not in text[mark.end : claims[after][0]]:
+    if after < len(claims) and "\n" not in text[span[1] : claims[after][0]]:
         return after
-    return before if mark.kind == "text" else None
+    return before if kind == "text" else None

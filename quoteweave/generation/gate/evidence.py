@@ -15,6 +15,7 @@ from quoteweave.generation.gate.reading import code_key, code_letters, plain, re
 from quoteweave.generation.sentences import split_sentences
 
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
+_NUMBER = re.compile(r"\d++(?:[.,:' ]\d++)*+")
 
 
 class Evidence:
@@ -83,6 +84,10 @@ class Evidence:
         """Whether the number occurs in any unit."""
         return any(amount.value == other.value for other in self.amounts)
 
+    def has_digits(self, amount: Amount) -> bool:
+        """Whether a number of the same digits occurs, however they are parted and whatever scale or month follows."""
+        return _digits(amount.text) in self._digits
+
     def counts_otherwise(self, amount: Amount) -> bool:
         """Whether what the number counts is there, with numbers that are all others."""
         return any(noun in other.nouns for noun in amount.nouns[:1] for other in self.amounts)
@@ -115,6 +120,10 @@ class Evidence:
         return len(tight) >= 12 and any(tight in squeezed(text) for text in self.texts)
 
     @cached_property
+    def _digits(self) -> frozenset[str]:
+        return frozenset(_digits(number) for text in self.texts for number in _NUMBER.findall(plain(text)))
+
+    @cached_property
     def _years(self) -> frozenset[int]:
         told = {date.year for date in self.dates if date.year is not None}
         return frozenset(told | {int(amount.value) for amount in self.amounts if amount.year})
@@ -135,6 +144,10 @@ def _texts(quote: Quote) -> list[str]:
     name = re.sub(r"[_-]+", " ", PurePosixPath(quote.document).stem)
     parts = [quote.words(), quote.ocr_text if quote.text else None, _NUMBERING.sub("", quote.section or ""), name]
     return [part for part in parts if part]
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
 
 
 @lru_cache(maxsize=4096)

@@ -14,10 +14,15 @@ from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, take_clocks, take_dates
 
 _GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
+_DIGIT = re.compile(r"[^\D0-9]")
+"""A digit of another script than ours."""
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        "٫": ".",
+        "٬": ",",
+        "٪": "%",
         **dict.fromkeys("⁰¹⁴⁵⁶⁷⁸⁹", ""),  # notes, mostly; two and three are squares and cubes after a unit
     }
 )
@@ -55,7 +60,7 @@ def plain(text: str) -> str:
     """`text` in compatibility forms, with one kind of dash and blank, and fractions as decimals."""
     text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
     text = re.sub(r"(?<![A-Za-z])[²³]", "", _GROUP_BLANK.sub("", text).translate(_SIGNS))
-    return unicodedata.normalize("NFKC", text).replace("\t", " ")
+    return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
 
 
 def read_sentence(text: str) -> Facts:

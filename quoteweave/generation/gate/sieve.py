@@ -1,0 +1,50 @@
+"""The gate over an answer that is still being written: it holds one sentence back, and drops what is not borne out."""
+
+from collections.abc import Iterator, Sequence
+
+from quoteweave.core.answers import Citation, Context
+from quoteweave.core.events import CitationEvent, Event, TextEvent
+from quoteweave.generation.gate.checking import check_sentence
+from quoteweave.generation.gate.claims import Claim, ClaimReader
+from quoteweave.generation.gate.dropping import Dropper
+from quoteweave.generation.weaving import told
+
+
+class Sieve:
+    """Takes the events of an answer, and gives those of what `policies.apply` keeps of it under `drop`."""
+
+    def __init__(self, context: Context, question: str) -> None:
+        self._context, self._question = context, question
+        self._claims, self._dropper = ClaimReader(), Dropper()
+        self._citations: dict[int, list[Citation]] = {}  # by where their marks begin
+        self._text, self._at = "", 0  # from the end of the last claim on
+
+    @property
+    def refuses(self) -> bool:
+        """Whether nothing cited is left, so that no answer is."""
+        return bool(self._dropper.dropped) and not self._dropper.cited
+
+    def take(self, event: TextEvent | CitationEvent) -> Iterator[Event]:
+        """What is certain now."""
+        if isinstance(event, CitationEvent):
+            self._citations.setdefault(event.citation.start, []).append(event.citation)
+            return
+        self._text += event.text
+        yield from self._sifted(self._claims.feed(event.text))
+
+    def end(self) -> Iterator[Event]:
+        """All that is left."""
+        yield from self._sifted(self._claims.end())
+        yield from told(self._dropper.end())
+
+    def _sifted(self, claims: Sequence[Claim]) -> Iterator[Event]:
+        for claim in claims:
+            blank, text = (
+                self._text[: claim.start - self._at],
+                self._text[claim.start - self._at : claim.end - self._at],
+            )
+            self._text, self._at = self._text[claim.end - self._at :], claim.end
+            citations = [one for mark in claim.marks for one in self._citations.pop(mark.start, ())]
+            if citations:
+                citations = list(check_sentence(text, citations, self._context, question=self._question).citations)
+            yield from told(self._dropper.take(blank, text, claim, citations))
