@@ -12,9 +12,8 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat, UsageError
-from quoteweave.core.protocols import Describer, Pictures
+from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
-from quoteweave.documents.describe import described
 from quoteweave.documents.parse import ParserSettings, Source
 from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
 from quoteweave.documents.walk import Found, find_files
@@ -48,14 +47,12 @@ class AddOptions:
     password: str | None = None
     processes: int = 0  # 0: one a core, four at most
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
-    describer: Describer | None = None  # says what image quotes show
     pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
 
     @property
     def fingerprint(self) -> str:
         """Changes whenever the same file would give other quotes."""
-        parser = self.settings.fingerprint
-        return parser if self.describer is None else f"{parser}+{self.describer.name}"
+        return self.settings.fingerprint
 
 
 def add(
@@ -195,11 +192,7 @@ class _Run:
             # What was read is not what was hashed, perhaps, and a copy of that may be stored already.
             if _hash(file.path) != origin.content:
                 raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
-            format = read.format.value
-            parsed, describer = read.parsed, self._options.describer
-            if describer is not None:
-                parsed = described(parsed, self._collection.images, describer)
-            self._writer.put(file.path, name=file.name, format=format, origin=origin, parsed=parsed)
+            self._writer.put(file.path, name=file.name, format=read.format.value, origin=origin, parsed=read.parsed)
         except Exception as error:
             self._fail(file, origin.content, reason(error))
         else:

@@ -1,14 +1,17 @@
 """A question and its context as the messages that a chat model is asked, or trained, with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from secrets import token_hex
 
 from quoteweave.core.answers import Context
-from quoteweave.core.prompts import load_prompt
+from quoteweave.core.prompts import Prompt, load_prompt
 from quoteweave.core.records import Query, Quote
 
 ABSTENTION = "The quotes do not answer this question."
 """The line by which a model says that the quotes do not answer; the prompt asks for it word for word."""
+
+SYSTEM, SYSTEM_TEXT, USER = "cited_answer_system", "cited_answer_system_text", "cited_answer_user"
 
 Part = Mapping[str, object]
 
@@ -16,36 +19,48 @@ Part = Mapping[str, object]
 class CitedMessages:
     """The prompts of cited answers, filled in.
 
-    `prompts_folder` may hold its own `cited_answer_system.txt` (field: `$abstention`) and `cited_answer_user.txt`
-    (fields: `$text_quotes`, `$image_quotes`, `$question`). Raises UsageError when they cannot be read.
+    `prompts_folder` may hold its own `cited_answer_user.txt` (fields: `$text_quotes`, `$image_quotes`, `$question`),
+    `cited_answer_system.txt` and, for questions without pictures, `cited_answer_system_text.txt` (field:
+    `$abstention`); where it holds the former alone, that serves for both. Raises UsageError when they cannot be read.
     """
 
     def __init__(self, prompts_folder: Path | None = None) -> None:
-        self.system_prompt = load_prompt("cited_answer_system", prompts_folder)
-        self.user_prompt = load_prompt("cited_answer_user", prompts_folder)
+        self._seeing = load_prompt(SYSTEM, prompts_folder)
+        own = prompts_folder is not None and (prompts_folder / f"{SYSTEM}.txt").exists()
+        own_for_text = prompts_folder is not None and (prompts_folder / f"{SYSTEM_TEXT}.txt").exists()
+        self._reading = self._seeing if own and not own_for_text else load_prompt(SYSTEM_TEXT, prompts_folder)
+        self._user = load_prompt(USER, prompts_folder)
+
+    @property
+    def prompts(self) -> dict[str, Prompt]:
+        """Each prompt by what it is for."""
+        return {SYSTEM: self._seeing, SYSTEM_TEXT: self._reading, USER: self._user}
 
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
         """System and user message. `pictures` has URLs by the names of image quotes; those without one give words.
 
-        Raises UsageError when a prompt does not have the right fields.
+        Each picture stands in the list of image quotes, behind its name, source and caption. Without pictures, contents
+        are plain strings, as servers of text models refuse lists of parts. Raises UsageError when a prompt does not
+        have the right fields.
         """
         texts = [
             f"[{i}] {_source(hit.quote)}\n{_indented(hit.quote.words())}" for i, hit in enumerate(context.texts, 1)
         ]
-        images = []
-        for name, quote in image_quotes(context).items():
-            words = "    (the picture follows below)" if name in pictures else _indented(quote.words())
-            images.append(f"{name} {_source(quote)}\n{words}")
-        prompt = self.user_prompt.render(
+        here = token_hex(16)  # which no document can foresee
+        images = [
+            f"{name} {_source(quote)}\n{_heading(quote) + here if name in pictures else _indented(quote.words())}"
+            for name, quote in image_quotes(context).items()
+        ]
+        prompt = self._user.render(
             {
                 "text_quotes": "\n\n".join(texts) or "(none)",
                 "image_quotes": "\n\n".join(images) or "(none)",
                 "question": query.text,
             }
         )
-        # Servers of text models refuse a list of parts, so that it is used only where there are pictures.
-        content: object = [_text_part(prompt), *_picture_parts(context, pictures)] if pictures else prompt
-        system = self.system_prompt.render({"abstention": ABSTENTION})
+        urls = [pictures[name] for name in image_quotes(context) if name in pictures]
+        content: object = _parts(prompt.split(here), urls) if urls else prompt
+        system = (self._seeing if urls else self._reading).render({"abstention": ABSTENTION})
         return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
 
@@ -54,17 +69,18 @@ def image_quotes(context: Context) -> dict[str, Quote]:
     return {f"image{number}": hit.quote for number, hit in enumerate(context.images, 1)}
 
 
-def _text_part(text: str) -> Part:
-    return {"type": "text", "text": text}
+def _heading(quote: Quote) -> str:
+    return f"{_indented(quote.caption)}\n" if quote.caption else ""
 
 
-def _picture_parts(context: Context, pictures: Mapping[str, str]) -> list[Part]:
+def _parts(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
+    """Each text before its picture. A prompt of the user's own may hold the list twice, and shows pictures once."""
     parts: list[Part] = []
-    quotes = image_quotes(context)
-    for name, url in pictures.items():
-        parts.append(_text_part(f"{name}: {_one_line(quotes[name].caption or 'without a caption')}"))
+    for text, url in zip(texts, urls, strict=False):
+        parts.append({"type": "text", "text": text})
         parts.append({"type": "image_url", "image_url": {"url": url}})
-    return parts
+    rest = "".join(texts[len(urls) :])
+    return [*parts, {"type": "text", "text": rest}] if rest else parts
 
 
 def _source(quote: Quote) -> str:

@@ -5,11 +5,10 @@ prompt, so that a stopped run goes on, a document that is added again gets its w
 """
 
 import asyncio
-import base64
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pydantic import Field
 
@@ -20,6 +19,7 @@ from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
+from quoteweave.generation.picture_files import UnfitPicture, encode
 from quoteweave.index.collection import Collection
 
 DESCRIPTIONS = "descriptions.jsonl"
@@ -28,7 +28,8 @@ REPLY_TOKENS = 250
 """Of a description; a model that thinks first takes many more."""
 GIVES_UP = 10
 """Failures in a row after which nothing more is asked."""
-_MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
+MAX_PIXELS = 2_000_000
+"""Of a picture that is sent; a larger one is shrunk."""
 
 
 class Description(Record):
@@ -117,6 +118,8 @@ class PictureDescriber:
                     said = await self._ask(picture)
                     write(said)
                     usage, in_a_row = said.usage, 0
+                except UnfitPicture as error:
+                    failed[picture.image] = f"The stored picture {error}; it was not sent."
                 except (EndpointError, OSError) as error:
                     failed[picture.image], in_a_row = str(error), in_a_row + 1
                     if in_a_row >= GIVES_UP:
@@ -155,12 +158,12 @@ class PictureDescriber:
         return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
 
     async def _ask(self, picture: Picture) -> Description:
-        data = base64.b64encode(self.collection.images.path(picture.image).read_bytes()).decode("ascii")
-        media_type = _MEDIA_TYPES.get(PurePosixPath(picture.image).suffix.lower(), "image/png")
+        data = self.collection.images.path(picture.image).read_bytes()
+        shown = await asyncio.to_thread(encode, data, MAX_PIXELS)
         prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
         content = [
             {"type": "text", "text": prompt},
-            {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}},
+            {"type": "image_url", "image_url": {"url": shown.url}},
         ]
         completion = await self.model.complete([{"role": "user", "content": content}])
         return Description(

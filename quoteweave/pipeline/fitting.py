@@ -1,28 +1,40 @@
 """A context is cut to what a model can read: the longest quotes first, by one rule, and counted."""
 
-from collections.abc import Sequence
+from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.estimates import tokens_of
+from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.shares import greatest_share
+from quoteweave.generation.shown_pictures import PictureLimits
 
 PROMPT_TOKENS = 1_000
 """Instructions, question, and the names and places of quotes."""
 
 
-def fit(context: Context, window: int | None, *, pictures: bool) -> tuple[Context, int]:
-    """The context with its quotes cut so that it takes about `window` tokens at most, and how many were cut.
+class Window(Record):
+    """What a model can read."""
+
+    tokens: int = Field(ge=1)
+    pictures: bool = Field(default=False, description="whether it is shown pictures")
+    limits: PictureLimits = Field(default=PictureLimits(), description="of these")
+
+
+def fit(context: Context, window: Window | None) -> tuple[Context, int]:
+    """The context with its quotes cut so that it takes about the window's tokens at most, and how many were cut.
 
     The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
-    with which all of them fit. Quotes that are shown as `pictures` take no words. None of `window` cuts nothing.
+    with which all of them fit. Quotes that are shown as pictures, within the limits, take no words, but the tokens
+    of pictures of the greatest size. Without a window nothing is cut.
     """
     if window is None:
         return context, 0
-    shown = [hit for hit in context.images if pictures and hit.quote.image is not None]
+    limits = window.limits
+    shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
     worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
-    room = max(0, window - PROMPT_TOKENS - PICTURE_TOKENS * len(shown))
+    room = max(0, window.tokens - PROMPT_TOKENS - limits.tokens(len(shown)))
     sizes = [tokens_of(hit.quote.words()) for hit in worded]
-    most = _greatest(sizes, room)
+    most = greatest_share(sizes, room)
     if most is None:
         return context, 0
     cut = {id(hit) for hit, size in zip(worded, sizes, strict=True) if size > most}
@@ -30,17 +42,6 @@ def fit(context: Context, window: int | None, *, pictures: bool) -> tuple[Contex
         tuple(_cut(hit, most) if id(hit) in cut else hit for hit in hits) for hits in (context.texts, context.images)
     )
     return Context(texts=texts, images=images), len(cut)
-
-
-def _greatest(sizes: Sequence[int], room: int) -> int | None:
-    """The greatest length with which sizes cut to it sum to `room` at most; None where nothing has to be cut."""
-    left, ordered = room, sorted(sizes)
-    for place, size in enumerate(ordered):
-        share = left // (len(ordered) - place)
-        if size > share:
-            return share
-        left -= size
-    return None
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:

@@ -187,4 +187,4 @@ def _as_tagged_text(content: object) -> str:
     if not isinstance(content, list):
         return _TAGS.sub(r"< \1>", str(content))
     texts = ("<image>" if part["type"] == "image_url" else _TAGS.sub(r"< \1>", part["text"]) for part in content)
-    return "\n\n".join(texts)
+    return "".join(texts)

@@ -2,18 +2,28 @@
 
 import base64
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, put
+from PIL import Image
 
 from quoteweave.core.answers import Usage
 from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
-WORDS = {b"one": "A bar chart of barley: 12 in May.", b"two": "A map of the harbour."}
+
+def picture(colour: str) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", (2, 2), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+ONE, TWO = picture("red"), picture("blue")
+WORDS = {ONE: "A bar chart of barley: 12 in May.", TWO: "A map of the harbour."}
 
 
 @pytest.fixture
@@ -59,7 +69,7 @@ def test_pictures_are_described_once_searched_and_kept(quoteweave: Quoteweave, p
     assert [(hit["document"], "barley" in hit["text"]) for hit in hits] == [("a.pdf", True), ("b.pdf", True)]
     with Collection.open(port) as collection:
         order = [quote.text or quote.vlm_text for quote in collection.document_quotes("b.pdf")]
-    assert order == [WORDS[b"one"], WORDS[b"two"], "seen", "Last."]
+    assert order == [WORDS[ONE], WORDS[TWO], "seen", "Last."]
 
 
 def test_a_document_that_is_added_again_gets_its_words_back_for_nothing(
@@ -79,7 +89,7 @@ def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quo
     broken = [True]
 
     def faulty(request: Mapping[str, Any]) -> Reply:
-        return Reply(status=400, text="no maps") if broken[0] and seen(request) == b"two" else said(request)
+        return Reply(status=400, text="no maps") if broken[0] and seen(request) == TWO else said(request)
 
     with ModelServer(faulty) as server:
         options = ("-c", port, "--model", "v", "--base-url", server.base_url)
@@ -90,6 +100,20 @@ def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quo
         broken[0] = False
         second = quoteweave("describe", *options, "--json").json()
     assert (second["pictures"], second["described"], second["quotes"]) == (1, 1, 1)
+
+
+def test_a_picture_that_is_none_is_told_and_not_sent(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    with Collection.open(port) as collection, collection.writer() as writer:
+        bad = [collection.images.put(data, suffix=".png") for data in (b"", b"no picture")]
+        put(writer, tmp_path, "bad.pdf", [made_quote("", layout="figure", image=image) for image in bad])
+    with ModelServer(said) as server:
+        got = quoteweave("describe", "-c", port, "--model", "v", "--base-url", server.base_url, "--json")
+    assert (got.code, len(server.requests)) == (1, 2)
+    assert got.json()["described"] == 2
+    assert sorted(got.json()["failed"].values()) == [
+        "The stored picture is an empty file; it was not sent.",
+        "The stored picture is no PNG, JPEG, WebP or GIF, or has no pixels; it was not sent.",
+    ]
 
 
 def test_without_a_model_it_says_how_to_name_one(quoteweave: Quoteweave, port: Path) -> None:

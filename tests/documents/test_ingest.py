@@ -379,25 +379,3 @@ def test_a_moved_folder_is_not_read_again(tmp_path: Path) -> None:
         assert (collection.origins()["a.txt"].root, collection.revision()) == (after.resolve(), revision)
         (after / "a.txt").unlink()
         assert add(collection, [after]).removed == ("a.txt",)
-
-
-class _Describer:
-    name = "words-1"
-
-    async def describe(self, image: bytes, caption: str | None) -> str:
-        return f"a picture of {len(image)} bytes"
-
-
-def test_a_describer_fills_vlm_text_and_belongs_to_the_parser(tmp_path: Path) -> None:
-    from PIL import Image
-
-    (tmp_path / "in").mkdir()
-    Image.new("RGB", (200, 100), "navy").save(tmp_path / "in" / "sea.png")
-    (tmp_path / "in" / "a.md").write_text("![The sea](sea.png)")
-    settings = ParserSettings(ocr=False)
-    with Collection.create(tmp_path / "collection") as collection:
-        add(collection, [tmp_path / "in" / "a.md"], AddOptions(settings=settings, describer=_Describer()))
-        (quote,) = [quote for quote in collection.document_quotes("a.md") if quote.kind == "image"]
-        assert quote.vlm_text is not None
-        assert quote.vlm_text.startswith("a picture of")
-        assert add(collection, [tmp_path / "in" / "a.md"], AddOptions(settings=settings)).updated == ("a.md",)

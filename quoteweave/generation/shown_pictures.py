@@ -1,0 +1,202 @@
+"""How image quotes are put before chat models: as data URLs within a budget of pixels, or as addresses of a server."""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import quote as percent_encoded
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Record
+from quoteweave.core.shares import greatest_share
+from quoteweave.generation.cited_messages import image_quotes
+from quoteweave.generation.picture_files import PictureUrl, UnfitPicture, encode
+
+PIXELS_A_TOKEN = 750
+"""As models count that take most for a picture: Anthropic's; Qwen's take one for 784, OpenAI's one for about 1000."""
+KEPT_BYTES = 64 * 1024 * 1024
+_AT_ONCE = 2  # pictures that are unpacked at the same time: each may take hundreds of megabytes
+_COST = 500  # bytes of an entry beside its URL, rather too many
+
+
+class ImageSource(Protocol):
+    """Where stored crops are read; it is called from several threads."""
+
+    def __call__(self, key: str, /) -> bytes:
+        """The bytes of the crop that `Quote.image` names. Raises OSError when it cannot be read."""
+        ...
+
+
+class PictureLimits(Record):
+    """How many pictures one prompt shows, and how large. The first ones are shown, and larger ones are shrunk."""
+
+    max_pictures: int = Field(default=20, ge=1, description="of one prompt; beyond, words stand for image quotes")
+    max_pixels: int = Field(default=1_500_000, ge=1, description="of one picture; models of OpenAI see no more of it")
+    max_total_pixels: int = Field(default=12_000_000, ge=1, description="of all pictures of one prompt")
+
+    def greatest(self, pixels: Sequence[int]) -> int:
+        """How many pixels each of these pictures may have, `max_pixels` at most, so that all keep to the total.
+
+        One size for all; it goes down in steps of a quarter, as a picture is encoded anew for each size.
+        """
+        share = greatest_share(pixels, self.max_total_pixels)
+        greatest = self.max_pixels
+        while share is not None and greatest > max(share, 1):
+            greatest = greatest * 3 // 4
+        return greatest
+
+    def tokens(self, pictures: int) -> int:
+        """What so many pictures take of a model's window at most, roughly."""
+        pixels = min(self.max_total_pixels, self.max_pixels * min(pictures, self.max_pictures))
+        return -(-pixels // PIXELS_A_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """URLs by the names of image quotes, in their order, and a sentence on each that is not shown though it could."""
+
+    urls: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+class PictureShower(Protocol):
+    """Says which image quotes of a context are shown as pictures."""
+
+    async def shown(self, context: Context) -> Shown:
+        """Never fails: what cannot be shown gets a warning, and its words are sent."""
+        ...
+
+
+class InlinePictures:
+    """Meets `PictureShower` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
+
+    A picture within `limits` is sent as its file is, a larger one shrunk. A key must not come to mean another picture.
+    To be used from any threads and event loops.
+    """
+
+    def __init__(
+        self, images: ImageSource, limits: PictureLimits | None = None, *, kept_bytes: int = KEPT_BYTES
+    ) -> None:
+        self.images = images
+        self.limits = limits or PictureLimits()
+        self._free = kept_bytes
+        self._kept: OrderedDict[tuple[str, int], PictureUrl] = OrderedDict()
+        self._coming: dict[tuple[str, int], Future[PictureUrl]] = {}
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pictures")
+
+    async def shown(self, context: Context) -> Shown:
+        """Data URLs within the limits."""
+        warnings: list[str] = []
+        keys, left_out = dict(_pictures(context)), list[str]()
+        found: dict[str, PictureUrl] = {}
+        for name, key in keys.items():
+            if len(found) == self.limits.max_pictures:
+                left_out.append(name)
+            elif (picture := await self._picture(name, key, self.limits.max_pixels, warnings)) is not None:
+                found[name] = picture
+        greatest = self.limits.greatest([picture.pixels for picture in found.values()])
+        for name in [name for name, picture in found.items() if picture.pixels > greatest]:
+            if (smaller := await self._picture(name, keys[name], greatest, warnings)) is None:
+                del found[name]
+            else:
+                found[name] = smaller
+        urls = {name: picture.url for name, picture in found.items()}
+        return Shown(urls, (*warnings, *_too_many(left_out, self.limits)))
+
+    async def _picture(self, name: str, key: str, max_pixels: int, warnings: list[str]) -> PictureUrl | None:
+        try:
+            at_hand = self._at_hand(key, max_pixels)
+            if isinstance(at_hand, PictureUrl):
+                return at_hand
+            coming: asyncio.Future[PictureUrl] = asyncio.wrap_future(at_hand)
+            return await asyncio.shield(coming)  # what this question gives up, another may wait for
+        except OSError as error:
+            reason = f"could not be read ({error.strerror or 'unknown reason'})"
+        except UnfitPicture as error:
+            reason = str(error)
+        warnings.append(_in_words(name, reason))
+        return None
+
+    def _at_hand(self, key: str, max_pixels: int) -> "PictureUrl | Future[PictureUrl]":
+        size = (key, max_pixels)
+        with self._lock:
+            if size in self._kept:
+                self._kept.move_to_end(size)
+                return self._kept[size]
+            if size not in self._coming:
+                self._coming[size] = self._threads.submit(self._encode, size)
+            return self._coming[size]
+
+    def _encode(self, size: tuple[str, int]) -> PictureUrl:
+        made: PictureUrl | None = None
+        try:
+            made = encode(self.images(size[0]), size[1])
+            return made
+        finally:
+            with self._lock:
+                del self._coming[size]
+                if made is not None:
+                    self._keep(size, made)
+
+    def _keep(self, size: tuple[str, int], picture: PictureUrl) -> None:
+        self._kept[size] = picture
+        self._free -= len(picture.url) + _COST
+        while self._free < 0:
+            _, oldest = self._kept.popitem(last=False)
+            self._free += len(oldest.url) + _COST
+
+
+class LinkedPictures:
+    """Meets `PictureShower` by addresses: `base_url` and the stored key of each crop, which the model's server fetches.
+
+    Nothing is read here, so that of the limits only the number is kept. Raises UsageError for what is no http(s) URL
+    of a folder.
+    """
+
+    def __init__(self, base_url: str, limits: PictureLimits | None = None) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+            raise UsageError(
+                f"{base_url!r} is no address of a folder of pictures; give one such as https://host/crops/"
+            )
+        self.base_url = base_url.rstrip("/") + "/"
+        self.limits = limits or PictureLimits()
+
+    async def shown(self, context: Context) -> Shown:
+        """Addresses of the first pictures."""
+        fit, warnings = dict[str, str](), list[str]()
+        for name, key in _pictures(context):
+            if {"", ".", ".."}.isdisjoint(key.split("/")):
+                fit[name] = self.base_url + percent_encoded(key)
+            else:
+                warnings.append(_in_words(name, f"has a key that is no path ({key!r})"))
+        most = self.limits.max_pictures
+        names = list(fit)
+        return Shown({name: fit[name] for name in names[:most]}, (*warnings, *_too_many(names[most:], self.limits)))
+
+
+def _pictures(context: Context) -> Iterator[tuple[str, str]]:
+    """Names and stored keys of image quotes that have a crop."""
+    for name, quote in image_quotes(context).items():
+        if quote.image is not None:
+            yield name, quote.image
+
+
+def _in_words(name: str, reason: str) -> str:
+    return f"The crop of {name} {reason}; the model was given its words."
+
+
+def _too_many(names: Sequence[str], limits: PictureLimits) -> Iterator[str]:
+    if names:
+        yield (
+            f"A prompt shows {limits.max_pictures} pictures at most (max_pictures); "
+            f"the model was given the words of {', '.join(names)}."
+        )
