@@ -3,17 +3,29 @@
 import io
 import re
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, TextBlock, UnresolvedMark, Usage
+from quoteweave.core.answers import (
+    Answer,
+    Block,
+    Citation,
+    Context,
+    ImageBlock,
+    TextBlock,
+    UnresolvedMark,
+    Usage,
+    Verdict,
+)
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Hit, Layout, Page, Quote
 from quoteweave.pipeline.answer_page import AnswerView, PageView
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
 REPORT, NOTES = "reports/harbour-tidal-pilot-2023.pdf", "notes/site-visit.md"
+Found = tuple[Verdict | None, str | None, bool | None]
 _MARK = re.compile(r"!\[([^\]]*)\]\(image(\d+)\)|\[(\d+(?:, ?\d+)*)\]")
 
 INTRO = """The Harbour Tidal Pilot began feeding the grid in March 2023 with two floating turbines of 500 kW each,
@@ -75,6 +87,20 @@ def make_answer(question: str, text: str, context: Context, **more: object) -> A
     fields = {"status": "answered", "model": "extractive", "seconds": 0.42} | more
     fields |= {"question": question, "text": text, "blocks": blocks, "citations": citations, "unresolved": unresolved}
     return Answer.model_validate(fields)
+
+
+def make_found(answer: Answer, found: Sequence[Found]) -> Answer:
+    """The answer with these verdicts, reasons and words of a checker on its citations, in their order."""
+    citations = tuple(
+        citation.model_copy(update={"verdict": verdict, "reason": reason, "entailed": entailed})
+        for citation, (verdict, reason, entailed) in zip(answer.citations, found, strict=True)
+    )
+    images = iter([citation for citation in citations if citation.kind == "image"])
+    blocks = tuple(
+        block.model_copy(update={"citation": next(images)}) if isinstance(block, ImageBlock) else block
+        for block in answer.blocks
+    )
+    return answer.model_copy(update={"citations": citations, "blocks": blocks})
 
 
 def make_page(number: int, label: str | None = None) -> Page:
@@ -186,6 +212,33 @@ def moorings_view() -> AnswerView:
     return AnswerView(answer=answer, context=tidal.context, pages=tidal.pages[:2], crops=tidal.crops)
 
 
+CHECKED_TEXT = """The pilot delivered **3.1 GWh** in its first twelve months, enough for some 870 homes [1]. The \
+fourth quarter gave 1.32 GWh, more than twice the first [2].
+
+![Energy delivered rose in each quarter](image1)
+
+- The crew learnt to slack the moorings ahead of spring tides [2].
+- Maintenance came in 18 per cent below budget, 47,000 euros in all [1, 4]."""
+_FOUND: tuple[Found, ...] = (
+    ("supported", None, True),
+    ("unsupported", "1.32 GWh does not occur in what it cites.", False),
+    ("unchecked", "It says nothing that can be looked for.", None),
+    ("supported", None, False),
+    ("unchecked", "What can be checked stands in the other quotes that the sentence cites.", True),
+    ("unchecked", "47,000 euros may be worked out from what it cites.", None),
+)
+
+
+@cache
+def checked_view() -> AnswerView:
+    """Citations with each verdict of the gate, and of a checker beside it."""
+    tidal = tidal_view()
+    answer = make_answer("What did the pilot deliver?", CHECKED_TEXT, tidal.context, model="llama-3.1-8b-instruct")
+    warnings = ("The checker does not find 2 of 5 cited sentences borne out by what is cited.",)
+    answer = make_found(answer.model_copy(update={"warnings": warnings}), _FOUND)
+    return tidal.model_copy(update={"answer": answer})
+
+
 @cache
 def abstained_view() -> AnswerView:
     """A question that the documents do not answer."""
@@ -219,4 +272,5 @@ def hostile_view() -> AnswerView:
         PageView(document=name, page=make_page(0, HOSTILE), image=drawing.png(), quotes=(text, figure)),
         PageView(document=name, page=make_page(1, HOSTILE), quotes=(lone,)),
     )
-    return AnswerView(answer=answer, context=context, pages=pages)
+    found = make_found(answer, [("unsupported", words, False), ("unchecked", HOSTILE, True), ("supported", None, None)])
+    return AnswerView(answer=found, context=context, pages=pages)

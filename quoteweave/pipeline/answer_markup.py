@@ -45,6 +45,11 @@ def passages(answer: Answer) -> list[Passage]:
     return _Text(answer).passages()
 
 
+def bare(line: str) -> str:
+    """The line as it reads: without its bullet, and bold words without what makes them so."""
+    return _BOLD.sub(r"\1", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
+
+
 class _Text:
     def __init__(self, answer: Answer) -> None:
         self.text = answer.text

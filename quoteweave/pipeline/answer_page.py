@@ -11,6 +11,7 @@ from pathlib import Path
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.pipeline.answer_sections import AnswerView, MarkedBox, PageView, Pictures, section
+from quoteweave.pipeline.answer_verdicts import WORDS
 
 __all__ = ["AnswerView", "PageView", "render_answer", "render_answers"]
 
@@ -49,6 +50,7 @@ def render_answers(views: Sequence[AnswerView], title: str) -> str:
         title=title,
         sections=sections,
         pictures=pictures.all(),
+        words=WORDS,
         policy=_policy(style, script),
         # These two alone go in unescaped: files of ours, and numbers.
         style=Markup(style),  # noqa: S704

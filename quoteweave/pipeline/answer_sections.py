@@ -6,10 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Citation, Context
+from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import intersection
 from quoteweave.core.records import Kind, Page, Quote, Record
+from quoteweave.generation.gate import REFUSAL
 from quoteweave.pipeline.answer_markup import Passage, passages
+from quoteweave.pipeline.answer_verdicts import Judged, judged, tally
 
 
 class PageView(Record):
@@ -99,6 +101,7 @@ class Section(Record):
     passages: tuple[Passage, ...]
     sources: tuple[Source, ...] = Field(description="cited ones first, in the order of the answer")
     sheets: tuple[Sheet, ...]
+    judged: tuple[Judged, ...] = Field(description="every citation with its verdict")
 
     def source(self, citation: Citation) -> Source:
         """The source that a citation names."""
@@ -108,6 +111,26 @@ class Section(Record):
     def cited(self) -> tuple[Source, ...]:
         """The sources that the answer cites."""
         return tuple(source for source in self.sources if source.cited)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the gate let no part of the answer through."""
+        return self.answer.text == REFUSAL
+
+    @property
+    def tally(self) -> list[tuple[Verdict, int]]:
+        """How many citations have each verdict."""
+        return tally(self.judged)
+
+    def of(self, citation: Citation) -> Judged:
+        """What was found of a citation."""
+        same = (one for one in self.judged if one.citation.start == citation.start)
+        return next(one for one in same if one.citation.number == citation.number)
+
+    def found_of(self, source: Source) -> list[Judged]:
+        """What was found of the citations of a source."""
+        named = (one for one in self.judged if (one.citation.kind, one.citation.number) == (source.kind, source.number))
+        return [one for one in named if one.findings]
 
 
 class Pictures:
@@ -144,6 +167,7 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         passages=tuple(passages(view.answer)),
         sources=tuple(sources),
         sheets=tuple(sheets),
+        judged=judged(view.answer),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from example_answers import HOSTILE, abstained_view, hostile_view, moorings_view, tidal_view
+from example_answers import HOSTILE, abstained_view, checked_view, hostile_view, moorings_view, tidal_view
 from PIL import Image
 from pypdfium2 import PdfDocument
 
@@ -25,7 +25,7 @@ FLAGS = (
 WIDE, NARROW = (1440, 900), (390, 844)
 WORDS = (
     "h1, h2, .facts li, .prose p, .chip, .unresolved, figcaption, .warnings li, .notice p, .document, .page, .tag, "
-    ".written p, .says, .label, .number, #count, footer"
+    ".written p, .says, .label, .number, .tally li, .sentence, .finding, .finding span, .chip .verdict, #count, footer"
 )
 IN_VIEW = """element => {
   const box = element.getBoundingClientRect();
@@ -208,6 +208,29 @@ def test_a_card_tells_document_page_and_words_on_hover_and_on_focus(visit: Opene
     assert card.is_visible()
 
 
+def test_a_card_tells_the_verdicts_on_its_own_citation_alone(visit: Opener) -> None:
+    seen = visit(checked_view())
+    card = seen.page.locator("#card")
+    for place, told in [
+        (0, ["By rule: supported", "By the checker: supported"]),
+        (1, ["By rule: not borne out. 1.32 GWh does not occur in what it cites.", "By the checker: not borne out"]),
+        (3, ["By rule: supported", "By the checker: not borne out"]),
+    ]:
+        seen.page.locator(".chip").nth(place).hover()
+        assert [" ".join(one.split()) for one in card.locator(".finding").all_inner_texts()] == told
+
+
+def test_verdicts_are_told_apart_by_colour_and_by_sign(visit: Opener) -> None:
+    seen = visit(checked_view())
+    chips = seen.page.locator(".prose .chip")
+    grounds = [chip.evaluate("element => getComputedStyle(element).backgroundColor") for chip in chips.all()]
+    signs = [chip.locator(".verdict use").get_attribute("href") for chip in chips.all()]
+    assert (grounds[0] == grounds[2], grounds[0] == grounds[1], grounds[1] == grounds[3]) == (True, False, True)
+    assert signs[:3] == ["#icon-supported", "#icon-unsupported", "#icon-unchecked"]
+    sizes = [chip.locator(".verdict").bounding_box() for chip in chips.all()]
+    assert all(size is not None and size["width"] > 6 for size in sizes)
+
+
 def test_a_citation_whose_page_is_not_shown_opens_its_source(visit: Opener) -> None:
     view = tidal_view()
     seen = visit(view.model_copy(update={"pages": view.pages[:1]}))
@@ -216,7 +239,7 @@ def test_a_citation_whose_page_is_not_shown_opens_its_source(visit: Opener) -> N
     assert seen.in_view("answer-1-text-5")
 
 
-@pytest.mark.parametrize("view", [tidal_view, hostile_view, abstained_view])
+@pytest.mark.parametrize("view", [tidal_view, checked_view, hostile_view, abstained_view])
 @pytest.mark.parametrize("size", [NARROW, (1000, 700), WIDE])
 def test_nothing_is_wider_than_the_window(visit: Opener, view: Callable[[], AnswerView], size: tuple[int, int]) -> None:
     seen = visit(view(), size=size)
@@ -252,11 +275,12 @@ def test_the_policy_stops_what_the_file_did_not_bring(visit: Opener) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_stand_out_from_what_is_behind_them(visit: Opener, dark: bool) -> None:
-    seen = visit(tidal_view(), moorings_view(), abstained_view(), dark=dark)
+    seen = visit(checked_view(), tidal_view(), moorings_view(), abstained_view(), dark=dark)
     seen.page.locator("summary").first.click()
-    seen.page.locator(".chip").nth(1).click()
-    for found in seen.page.locator(WORDS).all():
-        assert found.evaluate(CONTRAST) >= 4.5, found.inner_text()
+    for place in (0, 1):
+        seen.page.locator(".chip").nth(place).click()
+        for found in seen.page.locator(WORDS).all():
+            assert found.evaluate(CONTRAST) >= 4.5, found.text_content()
 
 
 def test_the_printed_page_holds_answer_sources_and_pages(visit: Opener) -> None:

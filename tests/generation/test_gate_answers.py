@@ -1,5 +1,6 @@
 """The gate over whole answers, and its policies, by hand and by property."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -7,8 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_gate_answers import context_of, image_quote, verdicts, woven
 
-from quoteweave.core.answers import Answer, Citation, ImageBlock, TextBlock
-from quoteweave.generation.citations import resolve, weave
+from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextBlock
+from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed, ModelNotFound
+from quoteweave.core.marks import parse_marks
+from quoteweave.core.protocols import ClaimChecker
+from quoteweave.generation.citations import weave
 from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
 from quoteweave.generation.gate.answers import MOST_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
@@ -137,21 +141,37 @@ def test_answers_saved_without_verdicts_are_read() -> None:
 
 
 class Containing:
-    """Entails what shares its first word."""
+    """Finds borne out what shares its first word; says nothing of timber."""
 
     name = "containing"
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
 
-    def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
         self.asked += pairs
-        return [claim.split()[0] in premise for premise, claim in pairs]
+        return [None if "timber" in claim else claim.split()[0] in premise for premise, claim in pairs]
 
 
-def test_a_model_says_its_own_beside_the_gate() -> None:
+class Failing:
+    """Fails so."""
+
+    name = "failing"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        raise self.error
+
+
+def opined(text: str, checker: ClaimChecker, context: Context = CONTEXT) -> Answer:
+    return asyncio.run(check_entailment(check(woven(text, context), context), context, checker))
+
+
+def test_a_checker_says_its_own_beside_the_gate() -> None:
     model = Containing()
-    answer = check_entailment(checked(f"{GOOD} Ships came [2]. It is so."), CONTEXT, model)
+    answer = opined(f"{GOOD} Ships came [2]. It is so.", model)
     assert [(citation.verdict, citation.entailed) for citation in answer.citations] == [
         ("supported", True),
         ("unchecked", False),
@@ -162,11 +182,41 @@ def test_a_model_says_its_own_beside_the_gate() -> None:
     ]
 
 
-def test_a_model_is_not_asked_of_images_without_words() -> None:
-    context = context_of(image_quote("figure"))
+def test_warnings_say_how_much_a_checker_does_not_find_borne_out() -> None:
+    answer = opined(f"{GOOD} {GOOD} Ships came [2]. Some timber came [2]. It is so.", Containing())
+    assert [citation.entailed for citation in answer.citations] == [True, True, False, None]
+    assert answer.warnings == (
+        "The checker does not find 1 of 3 cited sentences borne out by what is cited.",
+        "The checker could not say whether 1 of 3 cited sentences is borne out.",
+    )
+
+
+def test_blocks_hold_what_the_checker_says() -> None:
+    answer = opined(f"{GOOD}\n\n![Ships came](image1)", Containing())
+    text, image = answer.blocks
+    assert isinstance(text, TextBlock)
+    assert isinstance(image, ImageBlock)
+    assert (*text.citations, image.citation) == answer.citations
+    assert [citation.entailed for citation in answer.citations] == [True, False]
+
+
+def test_a_checker_is_not_asked_of_images_without_words() -> None:
     model = Containing()
-    answer = check_entailment(woven("It shows ships ![ships](image1).", context), context, model)
-    assert (answer.citations[0].entailed, model.asked) == (None, [])
+    answer = opined("It shows ships ![ships](image1).", model, context_of(image_quote("figure")))
+    assert (answer.citations[0].entailed, answer.warnings, model.asked) == (None, (), [])
+
+
+@pytest.mark.parametrize("error", [EndpointUnreachable("nobody there"), ModelFailed("nobody there")])
+def test_a_checker_that_fails_costs_no_answer(error: Exception) -> None:
+    answer = opined(GOOD, Failing(error))
+    assert (answer.text, verdicts(answer), answer.citations[0].entailed) == (GOOD, ["supported"], None)
+    assert answer.warnings == ("The checker gave no verdict: nobody there",)
+
+
+@pytest.mark.parametrize("error", [ModelNotFound("no weights"), BudgetSpent("all spent")])
+def test_what_concerns_all_answers_is_raised(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        opined(GOOD, Failing(error))
 
 
 _PIECES = st.sampled_from(
@@ -185,7 +235,8 @@ def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: st
     shown = apply(answer, "drop")
     Answer.model_validate(shown.model_dump())
     assert "unsupported" not in verdicts(shown)
-    numbered = [(citation.start, citation.kind, citation.number) for citation in resolve(shown.text, CONTEXT)[0]]
+    named = [(m.start, m.kind, number) for m in parse_marks(shown.text) for number in m.numbers]
+    numbered = [one for one in named if CONTEXT.quote(*one[1:]) is not None]
     assert [(citation.start, citation.kind, citation.number) for citation in shown.citations] == numbered
     covered = "".join(
         shown.text[b.citation.start : b.citation.end] if isinstance(b, ImageBlock) else b.text for b in shown.blocks

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock
-from quoteweave.core.protocols import Entailment
+from quoteweave.core.errors import EndpointError, ModelFailed
+from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.gate.checking import check_sentence, is_factual
 from quoteweave.generation.gate.claims import Claim, claims_of
 from quoteweave.generation.wording import clip
@@ -30,21 +31,30 @@ def check(answer: Answer, context: Context) -> Answer:
     return _with(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
 
 
-def check_entailment(answer: Answer, context: Context, model: Entailment) -> Answer:
-    """The answer with `entailed` on each citation: whether all that its sentence cites entails it. Raises ModelError.
+async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
+    """The answer with `entailed` on each citation: whether all that its sentence cites bears it out.
 
-    The model is asked once, for all sentences. None where what is cited has no words.
+    The checker is asked once, of each sentence once; warnings say how many it does not find borne out, and of how many
+    it cannot say. None where what is cited has no words. A checker that fails leaves all None, and a warning why.
+    Raises ModelNotFound and UsageError.
     """
     cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.said]
     premises = [_premise(citations, context) for _, citations in cited]
-    asked = [(premise, claim.said) for premise, (claim, _) in zip(premises, cited, strict=True) if premise]
-    says = dict(zip(asked, model.entails(asked), strict=True)) if asked else {}
+    pairs = ((premise, claim.said) for premise, (claim, _) in zip(premises, cited, strict=True) if premise)
+    asked = list(dict.fromkeys(pairs))
+    if not asked:
+        return answer
+    try:
+        verdicts = await checker.check(asked)
+    except (EndpointError, ModelFailed) as error:
+        return answer.model_copy(update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error}")})
+    says = dict(zip(asked, verdicts, strict=True))
     judged = [
         citation.model_copy(update={"entailed": says.get((premise, claim.said))})
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]
-    return _with(answer, judged, answer.warnings)
+    return _with(answer, judged, (*answer.warnings, *_told(verdicts)))
 
 
 def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
@@ -61,6 +71,17 @@ def bounded(warnings: Sequence[str]) -> list[str]:
     each = list(dict.fromkeys(warnings))
     more = len(each) - MOST_WARNINGS
     return each if more <= 0 else [*each[:MOST_WARNINGS], f"…and {more} more of this sort."]
+
+
+def _told(verdicts: Sequence[bool | None]) -> list[str]:
+    """What people are told of a checker's verdicts."""
+    of = f"of {len(verdicts)} cited sentence{'s' if len(verdicts) > 1 else ''}"
+    told = []
+    if failed := verdicts.count(False):
+        told.append(f"The checker does not find {failed} {of} borne out by what is cited.")
+    if unsaid := verdicts.count(None):
+        told.append(f"The checker could not say whether {unsaid} {of} is borne out.")
+    return told
 
 
 def _premise(citations: Iterable[Citation], context: Context) -> str:

@@ -64,7 +64,8 @@
 
   const show = (chip) => {
     hide();
-    const parts = byId(chip.dataset.source).querySelectorAll(".where, .picture, .says");
+    const found = `.found[data-citation="${chip.dataset.citation}"]`;
+    const parts = byId(chip.dataset.source).querySelectorAll(`.where, ${found}, .picture, .says`);
     card.replaceChildren(...[...parts].map((part) => part.cloneNode(true)));
     card.hidden = false;
     chip.setAttribute("aria-describedby", "card");

@@ -1,0 +1,80 @@
+"""A chat model as the judge of whether evidence bears out a claim."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.core.errors import EndpointError, ModelFailed
+from quoteweave.core.prompts import load_prompt
+from quoteweave.core.protocols import ChatModel
+
+AT_ONCE = 8
+"""Claims judged at a time, unless the model itself is limited to fewer."""
+MOST_ATTEMPTS = 2
+_MOST_SENT_BACK = 2_000  # characters of a reply that cannot be read
+_VERDICT = re.compile(r"""["'`]?borne[_ -]?out["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
+_AGAIN = 'Your reply cannot be read. Write {"borne_out": "yes"} or {"borne_out": "no"}, and nothing else.'
+
+
+class JudgedClaims:
+    """Meets `core.protocols.ClaimChecker`: each claim is put to a chat model with its premise, all by themselves.
+
+    `prompts_folder` may hold its own `check_claim.txt` (fields: `$evidence`, `$claim`). Raises UsageError when the
+    prompt cannot be read.
+    """
+
+    def __init__(self, model: ChatModel, *, prompts_folder: Path | None = None) -> None:
+        self.model = model
+        self.prompt = load_prompt("check_claim", prompts_folder)
+
+    @property
+    def name(self) -> str:
+        """The model, and the prompt by its hash."""
+        return f"chat:{self.model.name} check_claim {self.prompt.sha256[:16]}"
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        """Whether each premise bears out its claim; None where the reply cannot be read, asked twice, or a call failed.
+
+        Raises EndpointError or ModelFailed where every call failed, and UsageError: for a prompt without the right
+        fields, and where the budget is spent.
+        """
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def judge(premise: str, claim: str) -> bool | EndpointError | ModelFailed | None:
+            async with turns:
+                try:
+                    return await self._judge(premise, claim)
+                except (EndpointError, ModelFailed) as error:
+                    return error
+
+        verdicts = await asyncio.gather(*(judge(premise, claim) for premise, claim in pairs))
+        failures = [verdict for verdict in verdicts if isinstance(verdict, Exception)]
+        if failures and len(failures) == len(verdicts):
+            raise failures[0]
+        return [None if isinstance(verdict, Exception) else verdict for verdict in verdicts]
+
+    async def _judge(self, premise: str, claim: str) -> bool | None:
+        asked = self.prompt.render({"evidence": _indented(premise), "claim": _indented(claim)})
+        question: dict[str, object] = {"role": "user", "content": asked}
+        messages = [question]
+        for _ in range(MOST_ATTEMPTS):
+            reply = (await self.model.complete(messages)).text
+            verdict = read_verdict(reply)
+            if verdict is not None:
+                return verdict
+            unread: dict[str, object] = {"role": "assistant", "content": reply[:_MOST_SENT_BACK]}
+            messages = [question, unread, {"role": "user", "content": _AGAIN}]
+        return None
+
+
+def read_verdict(reply: str) -> bool | None:
+    """What a reply says after its reasoning, as JSON or nearly so; None where it says neither or both."""
+    spoken = reply.rpartition("</think>")[2]
+    said = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(spoken)}
+    return said.pop() if len(said) == 1 else None
+
+
+def _indented(text: str) -> str:
+    # Only our own lines begin at the margin, so that no document can end the evidence and go on as the prompt.
+    return "\n".join(f"    {line}" for line in text.splitlines()) or "    (no words)"
