@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli import (
+    eval_calibrate,
     eval_citations,
     eval_compare,
     eval_entailment,
@@ -49,6 +50,7 @@ app.command("export", epilog=eval_export.JSON)(eval_export.export)
 app.command("reproduce", epilog=eval_reproduce.JSON)(eval_reproduce.reproduce)
 app.command("judge", epilog=eval_judge.JSON)(eval_judge.judge)
 app.command("citations", epilog=eval_citations.JSON)(eval_citations.citations)
+app.command("calibrate", epilog=eval_calibrate.JSON)(eval_calibrate.calibrate)
 
 RETRIEVAL_JSON = """--json prints one object; figures are fractions, null where undefined:
 

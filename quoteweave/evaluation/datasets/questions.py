@@ -22,6 +22,7 @@ class _Line(BaseModel):
     answer: str | None = None
     short_answer: str | None = None
     domain: str | None = None
+    answerable: bool = True
 
 
 def load_questions(path: Path) -> list[Example]:
@@ -39,6 +40,8 @@ def load_questions(path: Path) -> list[Example]:
             raise DatasetError(f"{path}, line {number}, id: {name!r} is on line {first} already")
         if line.pages and line.document is None:
             raise DatasetError(f"{path}, line {number}, pages: of which document? Name it in `document`")
+        if line.pages and not line.answerable:
+            raise DatasetError(f"{path}, line {number}, pages: there are none for a question that is not `answerable`")
         examples.append(
             Example(
                 id=name,
@@ -49,6 +52,7 @@ def load_questions(path: Path) -> list[Example]:
                     answer=line.answer,
                     short_answer=line.short_answer,
                     pages=tuple(page - 1 for page in line.pages),
+                    relevant=None if line.answerable else {},
                 ),
             )
         )

@@ -1,0 +1,127 @@
+"""How sure an answer is, from what was found and what the gate says, and the threshold below which it is not given.
+
+A confidence is the chance that an answer is right, by a logistic regression on a few signals. Its weights and
+thresholds are fitted on questions whose answers are known (`evaluation.calibration`), for one retriever and one model:
+scores of two retrievers, and mistakes of two models, cannot be compared.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.lines import reason
+from quoteweave.core.records import Record
+
+OWN_QUOTES = "the dataset's own quotes"
+"""What stands for the retriever where nothing is retrieved."""
+SignalName = Literal["score", "bearing", "support"]
+BEFORE: tuple[SignalName, ...] = ("score", "bearing")
+"""Signals known before the model is asked."""
+ALL_SIGNALS: tuple[SignalName, ...] = (*BEFORE, "support")
+
+
+class Signals(Record):
+    """What is known of an answer without knowing whether it is right."""
+
+    score: float | None = Field(description="retrieval score of the best quote, as it came; None where none was found")
+    bearing: float = Field(ge=0, le=1, description="share of the question's weighed words that the best quote holds")
+    support: float = Field(
+        default=0, ge=0, le=1, description="share of citations the gate supports, unchecked ones counting half"
+    )
+
+    def values(self, names: Sequence[SignalName]) -> list[float]:
+        """Those named, in their order. The score must be known."""
+        return [float(getattr(self, name)) for name in names]
+
+
+class Weight(Record):
+    """What one signal counts."""
+
+    signal: SignalName
+    mean: float = Field(description="over the questions that it was fitted on")
+    scale: float = Field(gt=0, description="standard deviation over these")
+    weight: float = Field(description="of the standardised signal, in log-odds")
+
+
+class Stage(Record):
+    """Confidences at one moment of answering, and the least that goes on."""
+
+    intercept: float = Field(description="log-odds where every signal is at its mean")
+    weights: tuple[Weight, ...]
+    threshold: float = Field(ge=0, le=1)
+
+    def confidence(self, signals: Signals) -> float:
+        """The chance that the answer is right, 0 to 1; 0 where no quote was found."""
+        if signals.score is None:
+            return 0.0
+        values = signals.values([weight.signal for weight in self.weights])
+        parts = (one.weight * (value - one.mean) / one.scale for one, value in zip(self.weights, values, strict=True))
+        return sigmoid(self.intercept + math.fsum(parts))
+
+
+class Point(Record):
+    """One point of a risk–coverage curve: what comes of giving the answers of this confidence or more."""
+
+    threshold: float = Field(ge=0, le=1)
+    answers: int = Field(ge=1, description="answers that are given")
+    coverage: float = Field(ge=0, le=1, description="share of all answers that is given")
+    risk: float = Field(ge=0, le=1, description="share of the given answers that is wrong")
+
+
+class Calibration(Record):
+    """What `quoteweave eval calibrate` writes."""
+
+    format: Literal[1] = 1
+    retriever: str = Field(description="how quotes were found, as `retriever_name` says it")
+    model: str = Field(description="'extractive', or the name that the model was asked by")
+    risk: float = Field(ge=0, le=1, description="the share of wrong answers that was to be kept")
+    answers: int = Field(ge=1, description="answers that it was fitted on")
+    before: Stage = Field(description="from what was found; below its threshold the model is not asked")
+    after: Stage = Field(description="from what was found and the gate; below its threshold the answer is not given")
+    curve: tuple[Point, ...] = Field(description="from the surest answers to all")
+
+    def check(self, *, retriever: str, model: str) -> None:
+        """Raises UsageError where it was fitted for another retriever or model."""
+        for what, fitted, used in (("retriever", self.retriever, retriever), ("model", self.model, model)):
+            if fitted != used:
+                raise UsageError(
+                    f"the calibration is for the {what} {fitted!r}, and this is {used!r}: confidences of the two "
+                    "cannot be compared; fit one with quoteweave eval calibrate on a run of this"
+                )
+
+
+def retriever_name(
+    retrievers: Sequence[str], *, fusion: str | None = None, expand: str | None = None, rerank: str | None = None
+) -> str:
+    """One name for all that decides retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`."""
+    steps = {"fusion": fusion, "expand": expand, "rerank": rerank}
+    return "; ".join([", ".join(retrievers), *(f"{step} {how}" for step, how in steps.items() if how)])
+
+
+def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
+    """The calibration of a file, for this retriever and model.
+
+    Raises UsageError where it cannot be read or was fitted for others, DatasetError where it is none.
+    """
+    try:
+        calibration = Calibration.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise DatasetError(f"{path} is no calibration that this version reads: {reason(error)}") from error
+    try:
+        calibration.check(retriever=retriever, model=model)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+    return calibration
+
+
+def sigmoid(log_odds: float) -> float:
+    """The chance with these log-odds; of any finite number, without overflow."""
+    if log_odds >= 0:
+        return 1 / (1 + math.exp(-log_odds))
+    return math.exp(log_odds) / (1 + math.exp(log_odds))

@@ -1,0 +1,63 @@
+"""Which answers are right, and which questions are not to be answered."""
+
+from collections.abc import Mapping
+
+from quoteweave.core.answers import Citation
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.gold import gold_of
+from quoteweave.evaluation.verdicts import EvidenceVerdict, request_of
+
+RIGHT = 2
+"""The accuracy that a judge gives to an answer that is right."""
+
+
+def answerable(example: Example) -> bool:
+    """Whether the question is to be answered: not where the dataset says that nothing at all is relevant to it."""
+    reference = example.reference
+    named = reference.pages or reference.boxes or reference.layouts
+    nothing = reference.relevant is not None and not any(grade > 0 for grade in reference.relevant.values())
+    return bool(named) or not nothing
+
+
+def cites_gold(prediction: Prediction, example: Example) -> bool | None:
+    """Whether the answer is right: it cites a gold quote, or a gold page where these alone are known.
+
+    To answer what is not to be answered is wrong. None for what failed or abstains, and where it cannot be known which
+    quotes are gold.
+    """
+    if not _answers(prediction):
+        return None
+    if not answerable(example):
+        return False
+    cited = prediction.answer.citations if prediction.answer else ()
+    gold = gold_of(prediction, example)
+    if gold is not None and gold.kinds:
+        return any(gold.item(one.kind, one.number) in gold.kinds for one in cited)
+    if example.reference.pages and example.document is not None:
+        return any(_on_gold_page(one, example) for one in cited)
+    return None
+
+
+def judged_right(prediction: Prediction, example: Example, verdicts: Mapping[str, EvidenceVerdict]) -> bool | None:
+    """Whether a judge calls the answer right, against the gold answer; otherwise as `cites_gold`.
+
+    None also where the judge did not see this answer, or gave it no score.
+    """
+    if not _answers(prediction):
+        return None
+    if not answerable(example):
+        return False
+    verdict = verdicts.get(example.id)
+    if verdict is None or verdict.accuracy is None or verdict.accuracy.score is None:
+        return None
+    return verdict.accuracy.score >= RIGHT if verdict.request == request_of(prediction, example) else None
+
+
+def _answers(prediction: Prediction) -> bool:
+    return prediction.answer is not None and prediction.answer.status == "answered"
+
+
+def _on_gold_page(citation: Citation, example: Example) -> bool:
+    """Documents are told with the file's suffix or without."""
+    names = {citation.document, citation.document.rpartition(".")[0]}
+    return citation.page in example.reference.pages and example.document in names
