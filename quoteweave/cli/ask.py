@@ -6,6 +6,28 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from quoteweave.cli.answer_output import Form, answered_as
+from quoteweave.cli.checking import CheckOption, checker_named
+from quoteweave.cli.model_options import (
+    ApiKeyOption,
+    BaseUrlOption,
+    CallsOption,
+    ExtraOption,
+    ImagesOption,
+    ImageUrlsOption,
+    MaxPicturesOption,
+    MaxPixelsOption,
+    MaxTokensOption,
+    ModelOption,
+    PromptsOption,
+    RetriesOption,
+    TemperatureOption,
+    ThinkingOption,
+    TimeoutOption,
+    WindowOption,
+    Writing,
+    model_settings,
+)
 from quoteweave.cli.options import (
     CollectionOption,
     DocumentOption,
@@ -16,8 +38,9 @@ from quoteweave.cli.options import (
     make_filter,
     tell_if_empty,
 )
-from quoteweave.cli.output import console, plain, print_json, printable, writing_output
+from quoteweave.cli.output import writing_output
 from quoteweave.cli.retrieving import (
+    DEFAULT,
     BatchSizeOption,
     DeviceOption,
     ExpandOption,
@@ -26,21 +49,25 @@ from quoteweave.cli.retrieving import (
     RerankOption,
     RetrieversOption,
     TrustOption,
+    hardware_for,
     make_search,
-    tell_trace,
 )
 
 if TYPE_CHECKING:
-    from quoteweave.core.answers import Answer, Citation
+    from quoteweave.core.confidence import Calibration
     from quoteweave.generation.gate import Policy
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answer_sections import AnswerView
     from quoteweave.pipeline.rag import Answered
+    from quoteweave.pipeline.settings import ModelSettings
 
 JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox, verdict, reason, entailed), unresolved, raw, model, usage, seconds,
-warnings; context: texts and images, the hits that marks refer to; and trace: how they were found."""
+page from 0, page_label, bbox, verdict, reason, entailed), unresolved, raw, model, usage, price_usd,
+seconds, warnings; context: texts and images, the hits that marks refer to; and trace: how they were found.
+
+--events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
+text (text), citation (citation, right behind its mark's text), and last answer (answer), as above."""
 
 
 class GateName(StrEnum):
@@ -65,51 +92,76 @@ def ask(
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Have this chat model write the answer. [env: QUOTEWEAVE_MODEL]", metavar="NAME"),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Its OpenAI-compatible endpoint. [env: OPENAI_BASE_URL]", metavar="URL")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(help="Its key. [env: OPENAI_API_KEY]", metavar="KEY")] = None,
-    images: Annotated[bool, typer.Option(help="Send the model pictures, not only their text.")] = True,
-    prompts: Annotated[Path | None, typer.Option(help="Folder with prompt files of your own.", metavar="DIR")] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    images: ImagesOption = True,
+    max_pictures: MaxPicturesOption = None,
+    max_pixels: MaxPixelsOption = None,
+    image_urls: ImageUrlsOption = None,
+    window: WindowOption = None,
+    prompts: PromptsOption = None,
+    max_tokens: MaxTokensOption = None,
+    temperature: TemperatureOption = None,
+    thinking: ThinkingOption = None,
+    timeout_s: TimeoutOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
+    extra: ExtraOption = None,
     gate: Annotated[
         GateName,
         typer.Option(
             help="Sentences whose numbers, dates or quoted words are not in what they cite: report, drop them."
         ),
     ] = GateName.REPORT,
+    check: CheckOption = None,
+    abstain: Annotated[
+        Path | None,
+        typer.Option(help="Abstain below the confidence that eval calibrate wrote here.", metavar="FILE"),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the answer in the browser.")] = False,
+    stream: Annotated[bool, typer.Option(help="Print what a model writes as it comes.")] = True,
+    events: Annotated[
+        bool, typer.Option("--events", help="Print a JSON object for each event: sources, text, citation, answer.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the documents, every claim cited.
 
     Without --model the answer is put together from the documents' own sentences,
     on this machine alone. With one, the question and the quotes found are sent to
-    its endpoint.
+    its endpoint; a local one runs on this machine.
     """
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
-    from quoteweave.pipeline.settings import ModelSettings, make_chat, make_generator
+    from quoteweave.pipeline.settings import make_chat, make_generator
 
-    given = {"model": model, "base_url": base_url, "api_key": api_key, "images": images, "prompts": prompts}
-    settings, where = ModelSettings.from_environment(given), make_filter(doc, pages, meta)
     finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
+    endpoint, sampling = (base_url, api_key, timeout_s, retries, calls), (max_tokens, temperature, thinking)
+    writing = Writing(
+        model,
+        *endpoint,
+        *sampling,
+        images,
+        max_pictures=max_pictures,
+        max_pixels=max_pixels,
+        image_urls=image_urls,
+        prompts=prompts,
+        extra=extra,
+    )
+    settings, where = model_settings(writing, hardware_for(finding)), make_filter(doc, pages, meta)
+    chat = make_chat(settings)
+    passing = Gate(_policy(gate), checker_named(check, settings, chat), _calibration(abstain, finding, settings))
     tell_if_empty(question)
     with Collection.open(collection) as opened:
-        search = make_search(opened, finding, where, make_chat(settings))
-        rag = Rag(search, make_generator(settings, opened), gate=_policy(gate))
+        search = make_search(opened, finding, where, chat)
+        rag = Rag(search, make_generator(settings, opened, chat), gate=passing, window=settings.read(window))
         if settings.destination is not None:
             typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
-        answered = rag.answer_with_context(question, where=where)
-        tell_trace(answered.trace)
-        if as_json:
-            print_json(answer_json(answered))
-        else:
-            print_answer(answered.answer)
+        form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if stream and chat else Form.WHOLE
+        answered = answered_as(form, rag, question, where, model=settings.model)
         target = html or (_temporary_page() if open_it else None)
         if target is not None:
             write_page([answered], opened, target, title=question)
@@ -122,10 +174,15 @@ def _policy(gate: GateName) -> "Policy | None":
     return None if gate is GateName.OFF else cast("Policy", gate.value)
 
 
-def answer_json(answered: "Answered") -> dict[str, object]:
-    """The documented JSON object: the answer's record, its context, and how that was found."""
-    context, trace = (part.model_dump(mode="json") for part in (answered.context, answered.trace))
-    return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
+def _calibration(path: Path | None, finding: Finding, settings: "ModelSettings") -> "Calibration | None":
+    from quoteweave.core.confidence import load_calibration, retriever_name
+    from quoteweave.generation.extractive import MODEL
+
+    if path is None:
+        return None
+    steps = {"fusion": finding.fusion, "expand": finding.expand, "rerank": finding.rerank}
+    retriever = retriever_name(finding.retrievers or [DEFAULT], **steps)
+    return load_calibration(path, retriever=retriever, model=settings.model or MODEL)
 
 
 def write_page(answers: "list[Answered]", collection: "Collection", path: Path, *, title: str) -> None:
@@ -152,27 +209,3 @@ def _temporary_page() -> Path:
     import tempfile
 
     return Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
-
-
-def print_answer(answer: "Answer") -> None:
-    """The answer and where each mark leads, as readable text on stdout."""
-    out = console()
-    out.print(plain(answer.text.strip()))
-    if answer.citations:
-        out.print()
-    for mark, citation in _by_mark(answer.citations).items():
-        line = plain("").append(f"{mark:<9}", style="bold")
-        line.append_text(plain(f" {citation.document}, page {citation.page_label}"))
-        line.append(f"  {citation.quote_id}", style="dim")
-        out.print(line)
-    for citation in answer.citations:
-        if citation.verdict == "unsupported":
-            typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {citation.reason}"), err=True)
-    for warning in answer.warnings:
-        typer.echo(printable(f"note: {warning}"), err=True)
-
-
-def _by_mark(citations: "tuple[Citation, ...]") -> "dict[str, Citation]":
-    """One citation for each quote, by the name that the answer gives it."""
-    named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
-    return dict(named)

@@ -24,7 +24,8 @@ def demo(
     from importlib.resources import as_file, files
 
     from quoteweave.cli.add import add_paths
-    from quoteweave.cli.ask import answer_json, print_answer, write_page
+    from quoteweave.cli.answer_output import answer_json, print_answer
+    from quoteweave.cli.ask import write_page
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import ModelSettings, make_generator

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from quoteweave.core.records import Quote
     from quoteweave.documents.ingest import Progress
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def print_json(value: object) -> None:
-    """One JSON value on stdout."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+def print_json(value: object, *, indent: int | None = 2) -> None:
+    """One JSON value on stdout, its control characters escaped: some terminals heed those beyond ASCII too.
+
+    Without an indent it is one line.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    typer.echo(_CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text))
 
 
 def printable(text: str) -> str:

@@ -1,23 +1,19 @@
 """`quoteweave run`: many questions answered by a configuration, resumed, and kept to be scored."""
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.judging import YesOption, on_terminal, pictures_in
+from quoteweave.cli.judging import YesOption, on_terminal
 from quoteweave.cli.options import JsonOption
+from quoteweave.cli.run_answering import Asked, Calls, answering, described, model_of
 from quoteweave.cli.run_output import Outcome, count, show
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
-    from quoteweave.core.protocols import ChatModel
-    from quoteweave.core.runs import Run, RunWriter
-    from quoteweave.index.collection import Collection
+    from quoteweave.core.runs import RunWriter
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.run_settings import Limits, RunSetting
     from quoteweave.pipeline.settings import ModelSettings
@@ -66,7 +62,7 @@ def run(
     if not wanted:
         known = ", ".join(one.name for one in file.settings)
         raise UsageError(f"{config} has no setting {', '.join(setting or [])}; there are: {known}")
-    asked = Asked(dataset, references, examples, images, _Calls(file.limits))
+    asked = Asked(dataset, references, examples, images, Calls(file.limits))
     told = [
         _answer(asked, one, file.limits, collection, out if len(file.settings) == 1 else out / one.name, yes=yes)
         for one in wanted
@@ -74,17 +70,6 @@ def run(
     show(told, as_json=as_json)
     if any(outcome.failed for outcome in told):
         raise typer.Exit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked, by all settings alike."""
-
-    dataset: str
-    references: Path
-    examples: "Sequence[Example]"
-    images: Path | None
-    calls: "_Calls"
 
 
 def _answer(
@@ -95,11 +80,11 @@ def _answer(
 
     from quoteweave.core.runs import open_run, read_run
 
-    settings = _model_of(setting)
+    settings = model_of(setting)
     outcome, started = Outcome(setting.name, folder), time.perf_counter()
     with (
-        _answerer(asked, setting, settings, collection) as (answerer, fingerprints),
-        open_run(folder, _described(asked, setting, settings, fingerprints)) as writer,
+        answering(asked, setting, settings, collection) as (answerer, fingerprints),
+        open_run(folder, described(asked, setting, settings, fingerprints)) as writer,
     ):
         left = [example for example in asked.examples if not writer.has(example.id, answerer.scope)]
         outcome.asked = len(left)
@@ -113,138 +98,6 @@ def _answer(
         if prediction.example in of_now:
             count(prediction, outcome)
     return outcome
-
-
-class _Calls:
-    """How chat models are asked by all settings together: one budget, one pace, and one folder of what was asked."""
-
-    def __init__(self, limits: "Limits") -> None:
-        from quoteweave.endpoints.spending import Budget
-
-        self._limits = limits
-        self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
-
-    def through(self, model: "ChatModel | None") -> "ChatModel | None":
-        """The model within these limits. Raises UsageError where its price is not known and money is limited."""
-        from quoteweave.endpoints.calls import CachedChat
-        from quoteweave.endpoints.limits import LimitedChat
-        from quoteweave.endpoints.spending import BudgetedChat
-
-        if model is None:
-            return None
-        limits, within = self._limits, model
-        if limits.tokens_per_minute is not None:
-            within = LimitedChat(within, tokens_per_minute=limits.tokens_per_minute)
-        if limits.max_usd is not None or limits.max_tokens is not None:
-            within = BudgetedChat(within, self._budget)
-        return within if limits.calls is None else CachedChat(within, limits.calls)
-
-
-def _model_of(setting: "RunSetting") -> "ModelSettings":
-    from quoteweave.pipeline.settings import ModelSettings
-
-    keys = ("model", "base_url", "images", "prompts", "temperature", "max_tokens", "thinking", "extra")
-    return ModelSettings.from_environment({key: getattr(setting, key) for key in keys})
-
-
-@contextmanager
-def _answerer(
-    asked: Asked, setting: "RunSetting", settings: "ModelSettings", collection: Path | None
-) -> "Iterator[tuple[Answerer, Mapping[str, str]]]":
-    """What answers, and the fingerprints of what it searches. Raises UsageError where a collection is wanted."""
-    from quoteweave.core.errors import UsageError
-    from quoteweave.index.collection import Collection
-    from quoteweave.pipeline.answering import Answerer
-    from quoteweave.pipeline.settings import make_chat, make_generator
-
-    chat = asked.calls.through(make_chat(settings))
-    if setting.quotes == "dataset":
-        read = pictures_in(asked.images)
-        if settings.images and settings.model and read is None:
-            raise UsageError(
-                f"setting {setting.name}: images = true wants --images, the folder of the dataset's pictures"
-            )
-        generator = make_generator(settings, read, chat)
-        yield (
-            Answerer(
-                generator,
-                arrangement=setting.arrangement,
-                view=setting.view,
-                window=setting.window,
-                gate=None if setting.gate == "off" else setting.gate,
-                pictures=settings.images,
-            ),
-            {},
-        )
-        return
-    if collection is None:
-        raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
-    with Collection.open(collection) as opened:
-        yield _searching(opened, setting, settings, chat)
-
-
-def _searching(
-    collection: "Collection", setting: "RunSetting", settings: "ModelSettings", chat: "ChatModel | None"
-) -> "tuple[Answerer, Mapping[str, str]]":
-    from quoteweave.cli.eval_subject import build_all, content_of, fingerprints_of, searches
-    from quoteweave.cli.retrieving import Finding
-    from quoteweave.cli.search import with_chat_named
-    from quoteweave.pipeline.answering import Answerer
-    from quoteweave.pipeline.settings import make_generator
-
-    finding = with_chat_named(Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank))
-    specs, documents = build_all(collection, finding, quiet=False), collection.documents()
-    answerer = Answerer(
-        make_generator(settings, collection, chat),
-        search=searches(collection, finding)[1],
-        split=setting.split,
-        documents=_names([document.name for document in documents]),
-        scope=setting.within,
-        arrangement=setting.arrangement,
-        view=setting.view,
-        window=setting.window,
-        gate=None if setting.gate == "off" else setting.gate,
-        pictures=settings.images,
-    )
-    return answerer, {"documents": content_of(documents), **fingerprints_of(collection, specs)}
-
-
-def _names(documents: Sequence[str]) -> dict[str, str]:
-    """Names that datasets use, with the suffix or without, to the documents of a collection."""
-    stems: dict[str, list[str]] = {}
-    for name in documents:
-        stems.setdefault(Path(name).stem, []).append(name)
-    return {
-        **{stem: names[0] for stem, names in stems.items() if len(names) == 1},
-        **{name: name for name in documents},
-    }
-
-
-def _described(
-    asked: Asked, setting: "RunSetting", settings: "ModelSettings", fingerprints: Mapping[str, str]
-) -> "Run":
-    from quoteweave.core.runs import Run
-
-    said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed"}, exclude_none=True)
-    endpoint = {"model": settings.model, "endpoint": settings.destination} if settings.model else {}
-    configuration = {"dataset": asked.dataset, **said, **endpoint}
-    configuration.pop("base_url", None)
-    return Run(
-        configuration=configuration,
-        fingerprints={
-            "references": hashlib.sha256(asked.references.read_bytes()).hexdigest(),
-            **fingerprints,
-            **(_prompts(settings) if settings.model else {}),
-        },
-        seeds={"order": setting.seed} if setting.order == "shuffled" else {},
-    )
-
-
-def _prompts(settings: "ModelSettings") -> dict[str, str]:
-    from quoteweave.core.prompts import load_prompt
-
-    names = ("cited_answer_system", "cited_answer_user")
-    return {f"prompt {name}": load_prompt(name, settings.prompts).sha256 for name in names}
 
 
 def _say(setting: "RunSetting", settings: "ModelSettings", left: int, done: int) -> None:
@@ -282,10 +135,8 @@ def _ask(
 
 def _spend(prediction: "Prediction", outcome: Outcome) -> None:
     """Adds up what was spent."""
-    from quoteweave.endpoints.prices import chat_price
-
-    sent, said = prediction.usage.input_tokens or 0, prediction.usage.output_tokens or 0
-    outcome.input_tokens, outcome.output_tokens = outcome.input_tokens + sent, outcome.output_tokens + said
-    price = chat_price(prediction.model)
+    outcome.input_tokens += prediction.usage.input_tokens or 0
+    outcome.output_tokens += prediction.usage.output_tokens or 0
+    price = None if prediction.answer is None else prediction.answer.price_usd
     if price is not None:
-        outcome.price_usd = (outcome.price_usd or 0.0) + price.of(sent, said)
+        outcome.price_usd = (outcome.price_usd or 0.0) + price

@@ -90,6 +90,7 @@ class Answer(Record):
     raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
     model: str = Field(description="'extractive', or the model's name")
     usage: Usage = Usage()
+    price_usd: float | None = Field(default=None, ge=0, description="of the model's tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")
     warnings: tuple[str, ...] = ()
 

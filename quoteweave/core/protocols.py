@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
+from quoteweave.core.events import Event
 from quoteweave.core.records import Filter, Hit, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
@@ -29,19 +30,6 @@ class Parser(Protocol):
 
     def parse(self, path: Path) -> ParsedDocument:
         """Raises a DocumentError that says what is wrong with the file."""
-        ...
-
-
-class Describer(Protocol):
-    """Says in words what an image quote shows."""
-
-    @property
-    def name(self) -> str:
-        """Changes whenever the same picture would be described in other words; part of the parser's fingerprint."""
-        ...
-
-    async def describe(self, image: bytes, caption: str | None) -> str:
-        """`image` is the crop as an image file; the words become the quote's `vlm_text`."""
         ...
 
 
@@ -209,6 +197,18 @@ class Generator(Protocol):
         ...
 
 
+@runtime_checkable
+class StreamingGenerator(Generator, Protocol):
+    """A generator whose answer can be read while it is written."""
+
+    def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
+        """The answer's events, as `core.events` says. Raises what `answer` does.
+
+        Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
+        """
+        ...
+
+
 class Grade(Record):
     """One number by a judge; or the error."""
 
@@ -277,4 +277,20 @@ class Entailment(Protocol):
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """For each (premise, claim), in order, whether the premise entails the claim. Raises ModelError."""
+        ...
+
+
+class ClaimChecker(Protocol):
+    """Says whether evidence bears out claims, as a second opinion on an answer's citations."""
+
+    @property
+    def name(self) -> str:
+        """The model and all that changes what it says, as runs record it."""
+        ...
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        """For each (premise, claim), in order, whether the premise bears out the claim; None where it could not say.
+
+        Raises ModelError or EndpointError where it can say nothing at all.
+        """
         ...

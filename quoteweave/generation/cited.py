@@ -1,43 +1,43 @@
 """A chat model writes the answer: the context becomes a prompt, and the marks of what comes back become citations."""
 
-import base64
-from pathlib import Path, PurePosixPath
-from typing import Literal, Protocol
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Literal
 
-from quoteweave.core.answers import Answer, Completion, Context
+from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
 from quoteweave.core.errors import EndpointBadResponse
+from quoteweave.core.events import AnswerEvent, Event, ThoughtEvent, events_of
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Query
+from quoteweave.core.streaming import stream_of
 from quoteweave.generation.citations import weave
-from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages, image_quotes
+from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.repetition import REPEATS, repeats
+from quoteweave.generation.shown_pictures import PictureShower, Shown
+from quoteweave.generation.weaving import Weaver, told
 
 NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
 CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."
-
-_PICTURE_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
-
-
-class ImageSource(Protocol):
-    """Where stored crops are read."""
-
-    def __call__(self, key: str, /) -> bytes:
-        """The bytes of the crop that `Quote.image` names. Raises OSError when it cannot be read."""
-        ...
+_THOUGHT = "</think>"
 
 
 class CitedGenerator:
-    """Meets `core.protocols.Generator`.
+    """Meets `core.protocols.StreamingGenerator`.
 
-    `prompts_folder` is that of `CitedMessages`. With `images`, image quotes that have a crop are sent as pictures, each
-    after its name and caption; without, or where a crop cannot be read, their words are sent. Raises UsageError when
-    the prompts cannot be read.
+    `prompts_folder` is that of `CitedMessages`. `pictures` says which image quotes are shown, each after its name and
+    caption; of the others, or without it, the words are sent. Raises UsageError when the prompts cannot be read.
     """
 
     def __init__(
-        self, model: ChatModel, *, prompts_folder: Path | None = None, images: ImageSource | None = None
+        self,
+        model: ChatModel,
+        *,
+        prompts_folder: Path | None = None,
+        pictures: PictureShower | None = None,
     ) -> None:
         self.model = model
-        self.images = images
+        self.pictures = pictures
         self.messages = CitedMessages(prompts_folder)
 
     async def answer(self, query: Query, context: Context) -> Answer:
@@ -47,31 +47,74 @@ class CitedGenerator:
         UsageError when a prompt does not have the right fields.
         """
         if not context.texts and not context.images:
-            return weave(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
-        pictures, warnings = self._pictures(context)
-        completion = await self.model.complete(self.messages.of(query, context, pictures))
-        text = _spoken(completion)
-        if completion.finish_reason == "length":
-            warnings.append(CUT_SHORT)
-        status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
-        woven = weave(query.text, text, context, model=completion.model, status=status, warnings=tuple(warnings))
-        return woven.model_copy(update={"usage": completion.usage})
+            return self._nothing(query, context)
+        messages, warnings = await self._asked(query, context)
+        return _woven(query, context, await self.model.complete(messages), warnings)
 
-    def _pictures(self, context: Context) -> tuple[dict[str, str], list[str]]:
-        """Data URLs of the crops that can be read, by the name of their image quote, and a warning for each other."""
-        pictures, warnings = {}, []
-        for name, quote in image_quotes(context).items():
-            if self.images is None or quote.image is None:
-                continue
-            try:
-                data = base64.b64encode(self.images(quote.image)).decode("ascii")
-            except OSError as error:
-                reason = error.strerror or "unknown reason"
-                warnings.append(f"The crop of {name} could not be read ({reason}); the model was given its words.")
-                continue
-            media_type = _PICTURE_TYPES.get(PurePosixPath(quote.image).suffix.lower(), "image/png")
-            pictures[name] = f"data:{media_type};base64,{data}"
-        return pictures, warnings
+    async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
+        """The events of the answer. Raises what `answer` does.
+
+        EndpointBadResponse as well where what was sent as the answer turns out to be reasoning, which the model ends
+        but does not begin with a tag: such a model is to be told that it thinks (`thinking`), or not to be streamed.
+        """
+        if not context.texts and not context.images:
+            for event in events_of(self._nothing(query, context)):
+                yield event
+            return
+        messages, warnings = await self._asked(query, context)
+        telling = _Telling(context)
+        async with aclosing(stream_of(self.model, messages)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Completion):
+                    answer = _woven(query, context, piece, warnings)
+                    for event in telling.end():
+                        yield event
+                    yield AnswerEvent(answer=answer)
+                    return
+                for event in telling.take(piece):
+                    yield event
+
+    def _nothing(self, query: Query, context: Context) -> Answer:
+        nothing = weave(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
+        return nothing.model_copy(update={"usage": Usage(input_tokens=0, output_tokens=0)})
+
+    async def _asked(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
+        """The messages, and warnings about pictures that they lack."""
+        shown = Shown({}) if self.pictures is None else await self.pictures.shown(context)
+        return self.messages.of(query, context, shown.urls), shown.warnings
+
+
+class _Telling:
+    """What a model says, piece by piece, as events: without the blanks around it, which no answer keeps."""
+
+    def __init__(self, context: Context) -> None:
+        self._weaver = Weaver(context)
+        self._begun = False
+        self._last = ""
+
+    def take(self, piece: Piece) -> Iterator[Event]:
+        if piece.reasoning:
+            yield ThoughtEvent(text=piece.reasoning)
+        self._last = self._last[-len(_THOUGHT) :] + piece.text
+        if _THOUGHT in self._last:
+            raise EndpointBadResponse(
+                "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
+                "(--thinking, or thinking = true), or ask for the answer whole (--no-stream)."
+            )
+        yield from told(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
+        self._begun = self._begun or bool(piece.text.strip())
+
+    def end(self) -> Iterator[Event]:
+        yield from told(self._weaver.end())
+
+
+def _woven(query: Query, context: Context, completion: Completion, warnings: Sequence[str]) -> Answer:
+    text = _spoken(completion)
+    cut = [CUT_SHORT] if completion.finish_reason == "length" else []
+    cut += [REPEATS] if repeats(text) else []
+    status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
+    woven = weave(query.text, text, context, model=completion.model, status=status, warnings=(*warnings, *cut))
+    return woven.model_copy(update={"usage": completion.usage})
 
 
 def _spoken(completion: Completion) -> str:
@@ -79,7 +122,7 @@ def _spoken(completion: Completion) -> str:
 
     Raises EndpointBadResponse when nothing is left.
     """
-    before, closed, after = completion.text.partition("</think>")
+    before, closed, after = completion.text.partition(_THOUGHT)
     text = after if closed else "" if before.lstrip().startswith("<think>") else before
     if not text.strip():
         cause = (

@@ -18,10 +18,9 @@ from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
-from quoteweave.generation.gate import Policy
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
-from quoteweave.pipeline.fitting import fit
-from quoteweave.pipeline.gating import gated
+from quoteweave.pipeline.fitting import Window, fit
+from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.search import Search
 
 GIVES_UP = 10
@@ -43,12 +42,10 @@ class Answerer:
     scope: Scope = "context"
     arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
     view: ImageView = "all"
-    window: int | None = None
-    """Tokens that the model can read; quotes are cut to it."""
-    gate: Policy | None = "report"
-    """What becomes of sentences that their quotes do not bear out; None checks nothing. Responses stay as they are."""
-    pictures: bool = False
-    """Whether the generator is shown pictures."""
+    window: Window | None = None
+    """What the model can read; quotes are cut to it."""
+    gate: Gate = Gate()  # noqa: RUF009  # a frozen record
+    """What answers pass. Responses stay as they are."""
 
     async def predict(self, example: Example) -> Prediction:
         """The prediction, which is an error where anything about this example fails.
@@ -58,22 +55,24 @@ class Answerer:
         started = time.perf_counter()
         try:
             context, cut = await self._context(example)
-            written = await self.generator.answer(example.query, context)
-            answer = gated(written, context, self.gate)
+            withheld = self.gate.before(example.query.text, context)
+            written = withheld or await self.generator.answer(example.query, context)
+            answer = withheld or await self.gate.passed(written, context)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError):
             raise
         except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on
             return self.failed(example, error)
         own = self.scope == "context" and context == example.context
+        seconds = time.perf_counter() - started
         return Prediction(
             example=example.id,
             scope=self.scope,
             context=None if own else context,
             response=written.raw if written.raw is not None else written.text,
-            answer=answer,
+            answer=answer.model_copy(update={"seconds": seconds}),
             model=answer.model,
             usage=answer.usage,
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             cut_quotes=cut,
         )
 
@@ -92,7 +91,7 @@ class Answerer:
             raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
         arranged = self.arrangement.of(in_view(context, self.view), example.id, gold)
-        return fit(arranged, self.window, pictures=self.pictures)
+        return fit(arranged, self.window)
 
     def _own_document(self, example: Example) -> Filter:
         if example.document is None:

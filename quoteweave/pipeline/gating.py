@@ -1,12 +1,49 @@
-"""The gate, where answers are made: what a model wrote is checked before anybody sees it."""
+"""What an answer passes between the model that wrote it and the people who see it."""
+
+from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.confidence import Calibration
+from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.extractive import MODEL
-from quoteweave.generation.gate import Policy, apply, check
+from quoteweave.generation.gate import Policy, apply, check, check_entailment
+from quoteweave.pipeline.abstaining import abstain_before, abstain_below
+from quoteweave.pipeline.pricing import priced
 
 
-def gated(answer: Answer, context: Context, policy: Policy | None) -> Answer:
-    """The answer checked and treated by the policy; as it is without one, and where it only repeats its quotes."""
-    if policy is None or answer.model == MODEL:
-        return answer
-    return apply(check(answer, context), policy)
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Answers are checked by rule and by a checker, treated by a policy, and withheld where not sure enough."""
+
+    policy: Policy | None = "report"
+    """What becomes of sentences that are not borne out. None checks nothing by rule, and withholds nothing."""
+    checker: ClaimChecker | None = None
+    """Gives a verdict of its own on each cited sentence; the policy heeds both."""
+    calibration: Calibration | None = None
+    """How sure an answer must be to be given; without one, all are."""
+
+    @property
+    def streamed(self) -> Policy | None:
+        """The policy by which an answer is shown while it is written: what is known at its end alone holds it back."""
+        late = self.calibration is not None or (self.checker is not None and self.policy == "drop")
+        return "refuse" if late else self.policy
+
+    def before(self, question: str, context: Context) -> Answer | None:
+        """The abstention, where what was found does not bear on the question well enough for the model to be asked."""
+        abstention = None if self.calibration is None else abstain_before(question, context, self.calibration)
+        return abstention and priced(abstention)
+
+    async def passed(self, answer: Answer, context: Context) -> Answer:
+        """What is left of the answer, priced; `context` is what it was written from.
+
+        What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
+        """
+        if self.policy is not None and answer.model != MODEL:
+            answer = check(answer, context)
+        if self.checker is not None:
+            answer = await check_entailment(answer, context, self.checker)
+        if self.policy is not None:
+            answer = apply(answer, self.policy)
+        if self.calibration is not None:
+            answer = abstain_below(answer, context, self.calibration)
+        return priced(answer)

@@ -1,15 +1,22 @@
 """Search and generator, composed: a question in, a cited answer out."""
 
 import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.crossing import wait_for
+from quoteweave.core.events import Event, events_of
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.core.splits import C15, Split
 from quoteweave.generation.gate import Policy
-from quoteweave.pipeline.gating import gated
-from quoteweave.pipeline.search import Search, Trace
+from quoteweave.pipeline.fitting import Window, fit
+from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.search import Retrieved, Search, Trace
+from quoteweave.pipeline.streaming import answer_events
 
 
 class Answered(Record):
@@ -20,12 +27,19 @@ class Answered(Record):
     trace: Trace
 
 
+class SourcesEvent(Retrieved):
+    """What was found for a question, before anything is written."""
+
+    type: Literal["sources"] = "sources"
+
+
 class Rag:
     """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
-    `where` holds for every question; a question may narrow further with a filter of its own. `gate` says what becomes
-    of sentences whose numbers, dates or quoted words are not in the quotes that they cite: reported, taken out, or the
-    answer withheld; None checks nothing.
+    `where` holds for every question; a question may narrow further with a filter of its own. `gate` says what answers
+    pass; a policy stands for a gate of it alone: what becomes of sentences whose numbers, dates or quoted words are not
+    in the quotes that they cite (reported, taken out, or the answer withheld; None checks nothing). Quotes are cut to
+    the `window`, with a warning.
     """
 
     def __init__(
@@ -35,20 +49,49 @@ class Rag:
         *,
         split: Split = C15,
         where: Filter | None = None,
-        gate: Policy | None = "report",
+        gate: Gate | Policy | None = "report",
+        window: Window | None = None,
     ) -> None:
         self._search = search if isinstance(search, Search) else Search(search)
         self._generator = generator
-        self._split, self._where, self._gate = split, where or Filter(), gate
+        self._split, self._where, self._window = split, where or Filter(), window
+        self._gate = gate if isinstance(gate, Gate) else Gate(gate)
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
         """Raises what the search raises, and an EndpointError where a model fails."""
-        started = time.perf_counter()
-        query = Query(text=question)
+        asked = await self._asked(question, where)
+        answer = asked.withheld
+        if answer is None:
+            written = await self._generator.answer(asked.query, asked.context)
+            answer = await self._gate.passed(written, asked.context)
+        return Answered(answer=asked.told(answer), context=asked.context, trace=asked.trace)
+
+    async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[SourcesEvent | Event, None]:
+        """What was found, then the answer's events (`core.events`) as they come; raises as `answer_async`.
+
+        Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
+        """
+        asked = await self._asked(question, where)
+        yield SourcesEvent(context=asked.context, trace=asked.trace)
+        if asked.withheld is not None:
+            for event in events_of(asked.told(asked.withheld)):
+                yield event
+            return
+
+        async def finish(answer: Answer) -> Answer:
+            return asked.told(await self._gate.passed(answer, asked.context))
+
+        async with aclosing(
+            answer_events(self._generator, asked.query, asked.context, self._gate.streamed, finish)
+        ) as events:
+            async for event in events:
+                yield event
+
+    async def _asked(self, question: str, where: Filter | None) -> "_Asked":
+        started, query = time.perf_counter(), Query(text=question)
         found = await self._search.context(query, self._split, where=self._where.and_also(where))
-        answer = await self._generator.answer(query, found.context)
-        timed = gated(answer, found.context, self._gate).model_copy(update={"seconds": time.perf_counter() - started})
-        return Answered(answer=timed, context=found.context, trace=found.trace)
+        context, cut = fit(found.context, self._window)
+        return _Asked(query, context, found.trace, self._gate.before(question, context), started, cut)
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
         """As `answer`, with the quotes that were put before the generator."""
@@ -57,3 +100,23 @@ class Rag:
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
         """A cited answer to the question, or an abstention in plain words; raises as `answer_async`."""
         return self.answer_with_context(question, where=where).answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with what is put before the generator."""
+
+    query: Query
+    context: Context
+    trace: Trace
+    withheld: Answer | None
+    """The abstention where the generator is not to be asked."""
+    started: float
+    cut: int
+    """Quotes cut to the window."""
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer with its time, and a warning where quotes were cut."""
+        cut = (f"{self.cut} quotes were cut to what the model can read.",) if self.cut else ()
+        update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *cut)}
+        return answer.model_copy(update=update)

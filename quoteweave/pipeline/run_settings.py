@@ -37,14 +37,28 @@ class RunSetting(Record):
     model: str | None = Field(default=None, description="the chat model; without one, answers are extracted")
     base_url: str | None = None
     images: bool = Field(default=False, description="show the model pictures (multimodal), or words alone")
+    max_pictures: int | None = Field(default=None, ge=1, description="shown of one prompt; words stand for the others")
+    max_pixels: int | None = Field(default=None, ge=1, description="of one picture; larger ones are shrunk")
+    max_total_pixels: int | None = Field(default=None, ge=1, description="of all pictures of one prompt")
+    image_urls: str | None = Field(default=None, description="where the model's server fetches pictures: an address")
     prompts: Path | None = None
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
     thinking: bool | None = Field(default=None, description="have the model think first or not")
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
+    timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        exclude=True,
+        description="seconds without a sign of life; no part of what a run is",
+    )
+    retries: int | None = Field(default=None, ge=0, exclude=True, description="further attempts of a call; likewise")
     gate: Literal["report", "drop", "refuse", "off"] = Field(
         default="report", description="what becomes of sentences that their quotes do not bear out"
     )
+    check: str | None = Field(default=None, description="who else gives a verdict on each cited sentence")
+    abstain: Path | None = Field(default=None, description="a calibration: abstains where answers are not sure enough")
     window: int | None = Field(default=None, ge=2000, description="tokens that the model reads; quotes are cut to it")
 
     @model_validator(mode="after")

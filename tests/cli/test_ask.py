@@ -46,7 +46,8 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
     got = quoteweave("ask", CHART_QUESTION, "-c", sample_collection, "--json")
     assert (got.code, got.err) == (0, "")
     assert list(got.json()) == [
-        *["question", "status", "text", "blocks", "citations", "unresolved", "raw", "model", "usage", "seconds"],
+        *["question", "status", "text", "blocks", "citations", "unresolved", "raw", "model", "usage", "price_usd"],
+        "seconds",
         "warnings",
         "context",
         "trace",

@@ -298,3 +298,47 @@ def test_another_configuration_wants_another_folder(run_it: RunIt) -> None:
     result = run_it('quotes = "dataset"\nview = "ocr_text"\n')
     assert isinstance(result.exception, UsageError)
     assert "view is 'all' there and 'ocr_text' here" in str(result.exception)
+
+
+def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it: RunIt, tmp_path: Path) -> None:
+    def judging(request: Mapping[str, Any]) -> Reply:
+        if "borne_out" not in str(request["messages"]):
+            return told(request)
+        doubts = "So much coal" in str(request["messages"][-1]["content"])
+        return Reply(text='{"borne_out": "no"}' if doubts else '{"borne_out": "yes"}')
+
+    config = 'model = "scripted"\nquotes = "dataset"\ncheck = "chat"\n'
+    with ModelServer(judging) as server:
+        assert run_it(config, url=server.base_url).exit_code == 0
+        assert len(server.requests) == 12
+        other = run_it(config.replace('"chat"', f'"chat:other@{server.base_url}"'), url=server.base_url)
+    run, predictions = read_run(tmp_path / "runs")
+    assert run.configuration["check"] == "chat"
+    assert run.fingerprints["checker"].startswith("chat:scripted check_claim ")
+    for prediction in predictions:
+        assert prediction.answer is not None
+        assert {one.entailed for one in prediction.answer.citations} == {prediction.example != "coal"}
+        assert bool(prediction.answer.warnings) == (prediction.example == "coal")
+    assert isinstance(other.exception, UsageError)
+    assert "check is 'chat' there" in str(other.exception)
+
+
+def test_a_judge_that_is_named_is_kept_within_the_limits_too(run_it: RunIt, tmp_path: Path) -> None:
+    with ModelServer(lambda _: Reply(text='{"borne_out": "yes"}')) as judge, ModelServer(told) as server:
+        config = (
+            f'model = "scripted"\nquotes = "dataset"\ncheck = "chat:judge@{judge.base_url}"\n'
+            f'[limits]\ncalls = "{tmp_path / "calls"}"\n'
+        )
+        first = run_it(config, url=server.base_url)
+        assert "cited sentences and their quotes are sent to 127.0.0.1:" in first.stderr
+        assert len(judge.requests) == 6
+    # Both are answered from what was kept.
+    assert value(run_it(config, "--json", url=server.base_url, out="again"))[0]["answered"] == 6
+    assert timeless(tmp_path / "again") == timeless(tmp_path / "runs")
+
+
+def test_a_checker_that_is_not_there_is_told_before_anything_is_asked(run_it: RunIt) -> None:
+    result = run_it('quotes = "dataset"\ncheck = "gpt-9"\n')
+    assert isinstance(result.exception, UsageError)
+    assert "there is no checker 'gpt-9'" in str(result.exception)
+    assert "which chat model" in str(run_it('quotes = "dataset"\ncheck = "chat"\n').exception)

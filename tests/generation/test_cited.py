@@ -1,5 +1,4 @@
 import asyncio
-import base64
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,8 +8,9 @@ from quoteweave.core.answers import Answer, Completion, Context, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.generation.cited import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator, ImageSource
-from quoteweave.generation.cited_messages import ABSTENTION
+from quoteweave.generation.cited import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator
+from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.shown_pictures import ImageSource, InlinePictures
 from quoteweave.testing import FakeChat
 
 TEXT = Quote(
@@ -42,7 +42,9 @@ CONTEXT = Context(texts=(Hit(rank=1, score=1, quote=TEXT),), images=(Hit(rank=2,
 def answer(
     model: FakeChat, context: Context = CONTEXT, *, images: ImageSource | None = None, folder: Path | None = None
 ) -> Answer:
-    generator: Generator = CitedGenerator(model, images=images, prompts_folder=folder)
+    generator: Generator = CitedGenerator(
+        model, pictures=InlinePictures(images) if images else None, prompts_folder=folder
+    )
     return asyncio.run(generator.answer(Query(text="Did sales grow?"), context))
 
 
@@ -78,18 +80,39 @@ def test_no_document_can_write_a_quote_or_a_field_of_its_own() -> None:
     assert "Pay $question to me." in user
 
 
-def test_pictures_are_sent_after_their_name_and_caption() -> None:
-    model = FakeChat(["Yes ![Sales](image1)."])
-    answer(model, images={"ab/c.jpg": b"\xff\xd8picture"}.__getitem__)
-    prompt, label, picture = cast(list[dict[str, Any]], model.requests[0][1]["content"])
-    assert "image1 (report.pdf, page 5, chart)\n    (the picture follows below)" in prompt["text"]
-    assert label["text"] == "image1: Figure 1: Sales"
-    head, data = picture["image_url"]["url"].split(",")
-    assert head == "data:image/jpeg;base64"
-    assert base64.b64decode(data) == b"\xff\xd8picture"
+def test_a_picture_stands_where_its_quote_stands_and_the_question_last() -> None:
+    table = CHART.model_copy(update={"id": "d:5:1", "caption": None, "text": "90 95", "image": None})
+    last = CHART.model_copy(update={"id": "d:6:1", "caption": None})
+    hits = (*CONTEXT.images, *(Hit(rank=3, score=0.1, quote=quote) for quote in (table, last)))
+    urls = {"image3": "https://b", "image1": "https://a"}
+    system, user = CitedMessages().of(Query(text="Did sales grow?"), Context(texts=CONTEXT.texts, images=hits), urls)
+    before, first, between, second, after = cast(list[dict[str, Any]], user["content"])
+    assert before["text"].endswith("\n\nimage1 (report.pdf, page 5, chart)\n    Figure 1: Sales\n")
+    assert "[1] (report.pdf, page iii, section “Sales”, paragraph)\n" in before["text"]
+    assert [part["image_url"]["url"] for part in (first, second)] == ["https://a", "https://b"]
+    assert between["text"] == (
+        "\n\nimage2 (report.pdf, page 5, chart)\n    90 95\n\nimage3 (report.pdf, page 5, chart)\n"
+    )
+    assert after["text"] == "\n\nQuestion: Did sales grow?\n"
+    assert "shown as a picture" in cast(str, system["content"])
 
 
-def test_a_crop_that_cannot_be_read_is_sent_as_words_with_a_warning(tmp_path: Path) -> None:
+def test_a_model_that_is_shown_no_picture_is_told_so() -> None:
+    model = FakeChat(["Yes [1]."])
+    answer(model)
+    assert "You do not see the images" in cast(str, model.requests[0][0]["content"])
+
+
+def test_a_prompt_that_lists_image_quotes_twice_shows_them_once(tmp_path: Path) -> None:
+    (tmp_path / "cited_answer_user.txt").write_text("$image_quotes; $question $text_quotes; $image_quotes.")
+    _, user = CitedMessages(tmp_path).of(Query(text="?"), CONTEXT, {"image1": "https://a"})
+    first, _, rest = cast(list[dict[str, Any]], user["content"])
+    assert first["text"] == "image1 (report.pdf, page 5, chart)\n    Figure 1: Sales\n"
+    assert rest["text"].startswith("; ? [1] (report.pdf")
+    assert rest["text"].endswith("; image1 (report.pdf, page 5, chart)\n    Figure 1: Sales\n.")
+
+
+def test_a_crop_that_cannot_be_shown_is_sent_as_words_with_a_warning(tmp_path: Path) -> None:
     model = FakeChat(["Yes [1]."])
     given = answer(model, images=lambda key: (tmp_path / key).read_bytes())
     assert "    Figure 1: Sales\n    2019 2020" in cast(str, model.requests[0][1]["content"])
@@ -146,6 +169,28 @@ def test_an_answer_cut_short_is_said_to_be() -> None:
 def test_the_models_failure_is_passed_on() -> None:
     with pytest.raises(EndpointUnreachable, match="gone"):
         answer(FakeChat([EndpointUnreachable("gone")]))
+
+
+@pytest.mark.parametrize(
+    ("own", "seeing", "reading"),
+    [
+        ({"cited_answer_system": "A $abstention"}, "A", "A"),
+        ({"cited_answer_system_text": "B $abstention"}, "You", "B"),
+        ({"cited_answer_system": "A $abstention", "cited_answer_system_text": "B $abstention"}, "A", "B"),
+    ],
+)
+def test_an_own_system_prompt_serves_for_words_too_unless_there_is_one_for_these(
+    own: dict[str, str], seeing: str, reading: str, tmp_path: Path
+) -> None:
+    for name, text in own.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    messages = CitedMessages(tmp_path)
+    for urls, expected in (({"image1": "https://a"}, seeing), ({}, reading)):
+        system, _ = messages.of(Query(text="?"), CONTEXT, urls)
+        assert cast(str, system["content"]).split()[0] == expected
+    hashes = {name: prompt.sha256 for name, prompt in messages.prompts.items()}
+    assert list(hashes) == ["cited_answer_system", "cited_answer_system_text", "cited_answer_user"]
+    assert (len(set(hashes.values())) == 2) is (seeing == reading)
 
 
 def test_own_prompts_are_used_and_checked(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """What a model wrote is checked before it is shown; runs keep what it wrote all the same."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from test_arranging import quote
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.events import AnswerEvent, TextEvent
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query
@@ -13,7 +15,9 @@ from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.answering import Answerer
-from quoteweave.testing import FakeChat
+from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.rag import Rag
+from quoteweave.testing import FakeChat, FakeRetriever
 
 SAID = "The harbour shipped 1,204 tons of grain [1]. It shipped 999 tons of coal [1]."
 CONTEXT = Context(
@@ -24,7 +28,7 @@ CONTEXT = Context(
 def predicted(policy: Policy | None, generator: Generator | None = None) -> tuple[str | None, list[str | None], str]:
     made = generator or CitedGenerator(FakeChat([SAID]))
     asked = Example(id="q", query=Query(text="How much grain?"), context=CONTEXT, reference=Reference())
-    prediction = asyncio.run(Answerer(made, gate=policy).predict(asked))
+    prediction = asyncio.run(Answerer(made, gate=Gate(policy)).predict(asked))
     assert prediction.answer is not None
     return (
         prediction.response,
@@ -53,3 +57,71 @@ def test_an_answer_that_repeats_its_quotes_is_not_checked() -> None:
     _, verdicts, text = predicted("refuse", ExtractiveGenerator())
     assert "1204 tons" in text
     assert set(verdicts) == {None}
+
+
+class Doubting:
+    """Finds borne out all but what names this."""
+
+    name = "doubting"
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        return [self.word not in claim for _, claim in pairs]
+
+
+def found(policy: Policy | None, word: str, generator: Generator | None = None) -> Answer:
+    made = generator or CitedGenerator(FakeChat([SAID]))
+    asked = Example(id="q", query=Query(text="How much grain?"), context=CONTEXT, reference=Reference())
+    prediction = asyncio.run(Answerer(made, gate=Gate(policy, Doubting(word))).predict(asked))
+    assert prediction.answer is not None
+    assert prediction.response == SAID or generator is not None
+    return prediction.answer
+
+
+@pytest.mark.parametrize(
+    ("policy", "word", "verdicts", "shown"),
+    [
+        ("report", "grain", [("supported", False), ("unsupported", True)], SAID),
+        ("drop", "wool", [("supported", True)], "The harbour shipped 1,204 tons of grain [1]."),
+        ("drop", "grain", [], REFUSAL),
+        ("refuse", "grain", [], REFUSAL),
+        (None, "coal", [(None, True), (None, False)], SAID),
+    ],
+)
+def test_a_checker_stands_beside_the_gate_and_the_policy_heeds_both(
+    policy: Policy | None, word: str, verdicts: list[tuple[str | None, bool | None]], shown: str
+) -> None:
+    answer = found(policy, word)
+    assert [(citation.verdict, citation.entailed) for citation in answer.citations] == verdicts
+    assert answer.text.strip() == shown
+
+
+def test_what_the_checker_alone_doubts_is_taken_out_and_why_is_told() -> None:
+    said = SAID.replace("999 tons", "1,204 tons")
+    answer = found("drop", "coal", CitedGenerator(FakeChat([said])))
+    assert answer.text.strip() == "The harbour shipped 1,204 tons of grain [1]."
+    assert "The checker does not find it borne out by what it cites." in answer.warnings[-1]
+
+
+def test_whoever_asks_for_a_checker_has_repeated_quotes_checked_too() -> None:
+    answer = found("report", "harbour", ExtractiveGenerator())
+    assert {(citation.verdict, citation.entailed) for citation in answer.citations} == {(None, False)}
+
+
+@pytest.mark.parametrize("policy", ["report", "drop", "refuse"])
+@pytest.mark.parametrize("word", ["grain", "coal", "wool"])
+def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, word: str) -> None:
+    async def streamed() -> tuple[str, Answer]:
+        quotes = [hit.quote for hit in CONTEXT.texts]
+        generator = CitedGenerator(FakeChat([SAID]))
+        rag = Rag(FakeRetriever(quotes), generator, gate=Gate(policy, Doubting(word)))
+        events = [event async for event in rag.stream("How much grain?")]
+        assert isinstance(events[-1], AnswerEvent)
+        return "".join(event.text for event in events if isinstance(event, TextEvent)), events[-1].answer
+
+    text, answer = asyncio.run(streamed())
+    assert text == answer.text
+    assert "unsupported" not in [one.verdict for one in answer.citations] or policy == "report"
+    assert False not in [one.entailed for one in answer.citations] or policy == "report"

@@ -4,9 +4,13 @@ import pytest
 from made_collections import make_collection
 
 from quoteweave.core.errors import UsageError
+from quoteweave.endpoints.calls import CachedChat
+from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.pipeline.settings import ModelSettings, make_generator
+from quoteweave.generation.shown_pictures import InlinePictures, LinkedPictures
+from quoteweave.models.chat import LocalChat
+from quoteweave.pipeline.settings import ModelSettings, make_chat, make_generator
 
 VARIABLES = ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY")
 
@@ -19,11 +23,9 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_environment_fills_up_what_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
-        monkeypatch.setenv(name, f"http://of.{name.lower()}")
+        monkeypatch.setenv(name, f"http://of.{name.lower()}")  # the key stays there: the client knows where it may go
     settings = ModelSettings.from_environment({"model": "given", "base_url": None, "images": False})
-    assert settings == ModelSettings(
-        model="given", base_url="http://of.openai_base_url", api_key="http://of.openai_api_key", images=False
-    )
+    assert settings == ModelSettings(model="given", base_url="http://of.openai_base_url", images=False)
 
 
 def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +45,7 @@ def test_the_key_is_not_shown() -> None:
         (ModelSettings(base_url="http://localhost:8000/v1", api_key="k"), None),
         (ModelSettings(model="m"), "api.openai.com"),
         (ModelSettings(model="m", base_url="https://user:pw@models.example:8443/v1"), "models.example:8443"),
+        (ModelSettings(model="local=owner/m", base_url="https://models.example"), None),
     ],
 )
 def test_where_questions_go(settings: ModelSettings, destination: str | None) -> None:
@@ -55,14 +58,51 @@ def test_a_model_s_name_decides_who_writes_the_answer(tmp_path: Path) -> None:
         assert isinstance(make_generator(ModelSettings(model="m"), collection), CitedGenerator)
 
 
+def test_a_model_s_name_says_where_it_runs(tmp_path: Path) -> None:
+    here = make_chat(ModelSettings(model="local=owner/m", temperature=0.5, max_tokens=9))
+    assert isinstance(here, LocalChat)
+    assert (here.name, here.settings) == (
+        "local=owner/m",
+        {"weights": "owner/m@main", "temperature": 0.5, "max_tokens": 9},
+    )
+    assert isinstance(make_chat(ModelSettings(model="m")), OpenAIChat)
+    assert make_chat(ModelSettings()) is None
+    kept = make_chat(ModelSettings(model="local=owner/m", calls=tmp_path))
+    assert isinstance(kept, CachedChat)
+    assert kept.settings == {"weights": "owner/m@main", "max_tokens": 1024}
+
+
+@pytest.mark.parametrize(
+    ("model", "extra", "told"),
+    [("local=", {}, "names no model"), ("local=m", {"top_k": 1}, "no request takes top_k")],
+)
+def test_what_a_model_on_this_machine_cannot_be(model: str, extra: dict[str, int], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        make_chat(ModelSettings(model=model, extra=extra))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"timeout_s": 0}, "the chat model: timeout_s"),
+        ({"retries": -1}, "retries"),
+        ({"temperature": -1}, "temperature"),
+    ],
+)
+def test_what_cannot_be_is_named(given: dict[str, float], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ModelSettings.from_environment(given)
+
+
 @pytest.mark.parametrize("images", [True, False])
 def test_pictures_are_read_from_the_collection_if_they_are_sent(images: bool, tmp_path: Path) -> None:
     with make_collection(tmp_path, {}) as collection:
         key = collection.images.put(b"picture", suffix=".png")
         generator = make_generator(ModelSettings(model="m", images=images), collection)
         assert isinstance(generator, CitedGenerator)
-        read = generator.images
-        assert (read is not None) is images
+        shower = generator.pictures
+        assert (shower is not None) is images
+        read = shower.images if isinstance(shower, InlinePictures) else None
         if read is not None:
             assert read(key) == b"picture"
             collection.images.path(key).unlink()
@@ -73,3 +113,16 @@ def test_pictures_are_read_from_the_collection_if_they_are_sent(images: bool, tm
 def test_prompts_that_cannot_be_read_are_told_at_once(tmp_path: Path) -> None:
     with make_collection(tmp_path, {}) as collection, pytest.raises(UsageError, match="prompts"):
         make_generator(ModelSettings(model="m", prompts=tmp_path / "prompts"), collection)
+
+
+def test_pictures_may_be_fetched_by_the_model_s_server_if_it_is_no_local_one(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {}) as collection:
+        linked = ModelSettings(model="m", image_urls="https://host/crops")
+        generator = make_generator(linked, collection)
+        assert isinstance(generator, CitedGenerator)
+        assert isinstance(generator.pictures, LinkedPictures)
+        assert generator.pictures.base_url == "https://host/crops/"
+        with pytest.raises(UsageError, match="fetches no pictures"):
+            make_generator(linked.model_copy(update={"model": "local=/nowhere"}), collection)
+        with pytest.raises(UsageError, match="no address of a folder"):
+            make_generator(linked.model_copy(update={"image_urls": "crops"}), collection)

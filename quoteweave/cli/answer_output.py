@@ -1,0 +1,145 @@
+"""How answers are printed: as they are written, with where each mark leads, or as JSON."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import typer
+
+from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.cli.retrieving import tell_trace
+
+if TYPE_CHECKING:
+    from quoteweave.core.answers import Answer, Citation
+    from quoteweave.core.events import Event
+    from quoteweave.core.records import Filter
+    from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
+
+
+def answer_json(answered: "Answered") -> dict[str, object]:
+    """The documented JSON object: the answer's record, its context, and how that was found."""
+    context, trace = (part.model_dump(mode="json") for part in (answered.context, answered.trace))
+    return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
+
+
+class Form(StrEnum):
+    """How an answer is told."""
+
+    WRITTEN = "written"
+    WHOLE = "whole"
+    JSON = "json"
+    EVENTS = "events"
+
+
+def answered_as(form: Form, rag: "Rag", question: str, where: "Filter | None", *, model: str | None) -> "Answered":
+    """Asks, and tells the answer in that form. Raises what `Rag.answer_async` raises."""
+    from quoteweave.core.crossing import wait_for
+
+    if form is Form.WRITTEN:
+        with _AsWritten(model) as show:
+            answered = wait_for(_read_to_its_end(rag.stream(question, where=where), show))
+        print_sources(answered.answer)
+        return answered
+    if form is Form.EVENTS:
+        return wait_for(_read_to_its_end(rag.stream(question, where=where), _print_event))
+    answered = rag.answer_with_context(question, where=where)
+    tell_trace(answered.trace)
+    if form is Form.JSON:
+        print_json(answer_json(answered))
+    else:
+        print_answer(answered.answer)
+    return answered
+
+
+class _AsWritten:
+    """Prints an answer's text on stdout as it comes; on a terminal, stderr says what is waited for."""
+
+    def __init__(self, model: str | None) -> None:
+        from rich.console import Console
+
+        self._model, self._thought, self._begun = model, 0, False
+        self._status = Console(stderr=True).status("searching")
+
+    def __enter__(self) -> "_AsWritten":
+        self._status.start()  # which shows nothing but on a terminal
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+        if self._begun:
+            typer.echo()
+
+    def __call__(self, event: "SourcesEvent | Event") -> None:
+        """Shows the next event."""
+        from quoteweave.core.events import TextEvent, ThoughtEvent
+        from quoteweave.pipeline.rag import SourcesEvent
+
+        if isinstance(event, TextEvent):
+            self._status.stop()
+            self._begun = True
+            typer.echo(printable(event.text), nl=False)
+        elif isinstance(event, ThoughtEvent):
+            self._thought += len(event.text)
+            self._status.update(plain(f"{self._model} is thinking: {self._thought:,} characters so far"))
+        elif isinstance(event, SourcesEvent):
+            self._status.stop()
+            tell_trace(event.trace)
+            self._status.update(plain(f"waiting for {self._model}"))
+            self._status.start()
+
+
+def _print_event(event: "SourcesEvent | Event") -> None:
+    """An event as a JSON object on a line of its own."""
+    print_json(event.model_dump(mode="json"), indent=None)
+
+
+async def _read_to_its_end(
+    events: "AsyncGenerator[SourcesEvent | Event, None]", show: "Callable[[SourcesEvent | Event], None]"
+) -> "Answered":
+    """What the events end with, each of them shown as it comes. Raises what they raise."""
+    from quoteweave.core.events import AnswerEvent
+    from quoteweave.pipeline.rag import Answered, SourcesEvent
+
+    found = answer = None
+    async with aclosing(events) as coming:
+        async for event in coming:
+            show(event)
+            if isinstance(event, SourcesEvent):
+                found = event
+            elif isinstance(event, AnswerEvent):
+                answer = event.answer
+    if found is None or answer is None:
+        raise AssertionError("the events ended without an answer")
+    return Answered(answer=answer, context=found.context, trace=found.trace)
+
+
+def print_answer(answer: "Answer") -> None:
+    """The answer and where each mark leads, as readable text on stdout."""
+    console().print(plain(answer.text))
+    print_sources(answer)
+
+
+def print_sources(answer: "Answer") -> None:
+    """Where each mark of an answer leads, on stdout, and what is to be said of it, on stderr."""
+    from quoteweave.generation.gate.dropping import failure
+
+    out = console()
+    if answer.citations:
+        out.print()
+    for mark, citation in _by_mark(answer.citations).items():
+        line = plain("").append(f"{mark:<9}", style="bold")
+        line.append_text(plain(f" {citation.document}, page {citation.page_label}"))
+        line.append(f"  {citation.quote_id}", style="dim")
+        out.print(line)
+    for citation in answer.citations:
+        if (why := failure(citation)) is not None:
+            typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {why}"), err=True)
+    for warning in answer.warnings:
+        typer.echo(printable(f"note: {warning}"), err=True)
+
+
+def _by_mark(citations: "tuple[Citation, ...]") -> "dict[str, Citation]":
+    """One citation for each quote, by the name that the answer gives it."""
+    named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
+    return dict(named)

@@ -1,0 +1,192 @@
+"""What answers the questions of `quoteweave run`, and what it is recorded as."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoteweave.cli.checking import checker_named
+from quoteweave.cli.judging import pictures_in
+
+if TYPE_CHECKING:
+    from quoteweave.core.examples import Example
+    from quoteweave.core.protocols import ChatModel
+    from quoteweave.core.records import Filter
+    from quoteweave.core.runs import Run
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.answering import Answerer
+    from quoteweave.pipeline.gating import Gate
+    from quoteweave.pipeline.run_settings import Limits, RunSetting
+    from quoteweave.pipeline.search import Search
+    from quoteweave.pipeline.settings import ModelSettings
+
+LIMITS = ("max_pictures", "max_pixels", "max_total_pixels")
+"""Settings of how pictures are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, by all settings alike."""
+
+    dataset: str
+    references: Path
+    examples: "Sequence[Example]"
+    images: Path | None
+    calls: "Calls"
+
+
+class Calls:
+    """How chat models are asked by all settings together: one budget, one pace, and one folder of what was asked."""
+
+    def __init__(self, limits: "Limits") -> None:
+        from quoteweave.endpoints.spending import Budget
+
+        self._limits = limits
+        self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
+
+    def through(self, model: "ChatModel | None") -> "ChatModel | None":
+        """The model within these limits. Raises UsageError where its price is not known and money is limited."""
+        return None if model is None else self.limited(model)
+
+    def limited(self, model: "ChatModel") -> "ChatModel":
+        """As `through`, for a model that there is."""
+        from quoteweave.endpoints.calls import CachedChat
+        from quoteweave.endpoints.limits import LimitedChat
+        from quoteweave.endpoints.spending import BudgetedChat
+
+        limits, within = self._limits, model
+        if limits.tokens_per_minute is not None:
+            within = LimitedChat(within, tokens_per_minute=limits.tokens_per_minute)
+        if limits.max_usd is not None or limits.max_tokens is not None:
+            within = BudgetedChat(within, self._budget)
+        return within if limits.calls is None else CachedChat(within, limits.calls)
+
+
+def model_of(setting: "RunSetting") -> "ModelSettings":
+    """The chat model of a setting. Raises UsageError for what it cannot be."""
+    from quoteweave.pipeline.settings import ModelSettings
+
+    keys = ("model", "base_url", "images", "image_urls", "prompts", "temperature", "max_tokens", "thinking", "extra")
+    said = {key: getattr(setting, key) for key in (*keys, "timeout_s", "retries")}
+    limits = {key: value for key in LIMITS if (value := getattr(setting, key)) is not None}
+    return ModelSettings.from_environment({**said, "limits": limits})
+
+
+@contextmanager
+def answering(
+    asked: Asked, setting: "RunSetting", settings: "ModelSettings", collection: Path | None
+) -> "Iterator[tuple[Answerer, Mapping[str, str]]]":
+    """What answers, and the fingerprints of what it answers with. Raises UsageError where a collection is wanted."""
+    from quoteweave.core.errors import UsageError
+    from quoteweave.endpoints.calls import settings_of
+    from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.answering import Answerer
+    from quoteweave.pipeline.settings import make_chat, make_generator
+
+    chat = asked.calls.through(make_chat(settings))
+    gate, fingerprints = _gate(asked, setting, settings, chat)
+    if chat is not None and (weights := settings_of(chat).get("weights")):
+        fingerprints["weights"] = str(weights)
+    alike = partial(
+        Answerer,
+        arrangement=setting.arrangement,
+        view=setting.view,
+        window=settings.read(setting.window),
+        gate=gate,
+    )
+    if setting.quotes == "dataset":
+        read = pictures_in(asked.images)
+        if settings.images and settings.model and read is None:
+            raise UsageError(
+                f"setting {setting.name}: images = true wants --images, the folder of the dataset's pictures"
+            )
+        yield alike(make_generator(settings, read, chat)), fingerprints
+        return
+    if collection is None:
+        raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
+    with Collection.open(collection) as opened:
+        search, documents, searched = _searching(opened, setting)
+        yield (
+            alike(
+                make_generator(settings, opened, chat),
+                search=search,
+                split=setting.split,
+                documents=documents,
+                scope=setting.within,
+            ),
+            {**fingerprints, **searched},
+        )
+
+
+def _gate(
+    asked: Asked, setting: "RunSetting", settings: "ModelSettings", chat: "ChatModel | None"
+) -> "tuple[Gate, dict[str, str]]":
+    """What answers pass, and the fingerprints of the models and files among it."""
+    from quoteweave.core.confidence import OWN_QUOTES, load_calibration, retriever_name
+    from quoteweave.generation.extractive import MODEL
+    from quoteweave.pipeline.gating import Gate
+
+    fingerprints, calibration = {}, None
+    checker = checker_named(setting.check, settings, chat, through=asked.calls.limited)
+    if checker is not None:
+        fingerprints["checker"] = checker.name
+    if setting.abstain is not None:
+        own = setting.quotes == "dataset"
+        steps = {"fusion": setting.fusion, "expand": setting.expand, "rerank": setting.rerank}
+        retriever = OWN_QUOTES if own else retriever_name(setting.retriever, **steps)
+        calibration = load_calibration(setting.abstain, retriever=retriever, model=settings.model or MODEL)
+        fingerprints["abstain"] = hashlib.sha256(setting.abstain.read_bytes()).hexdigest()
+    return Gate(None if setting.gate == "off" else setting.gate, checker, calibration), fingerprints
+
+
+def _searching(
+    collection: "Collection", setting: "RunSetting"
+) -> "tuple[Callable[[Filter | None], Search], dict[str, str], Mapping[str, str]]":
+    """The search for a filter, the dataset's names of documents to the collection's, and fingerprints of both."""
+    from quoteweave.cli.eval_subject import build_all, content_of, fingerprints_of, searches
+    from quoteweave.cli.retrieving import Finding
+    from quoteweave.cli.search import with_chat_named
+
+    finding = with_chat_named(Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank))
+    specs, documents = build_all(collection, finding, quiet=False), collection.documents()
+    fingerprints = {"documents": content_of(documents), **fingerprints_of(collection, specs)}
+    return searches(collection, finding)[1], _names([document.name for document in documents]), fingerprints
+
+
+def _names(documents: Sequence[str]) -> dict[str, str]:
+    """Names that datasets use, with the suffix or without, to the documents of a collection."""
+    stems: dict[str, list[str]] = {}
+    for name in documents:
+        stems.setdefault(Path(name).stem, []).append(name)
+    return {
+        **{stem: names[0] for stem, names in stems.items() if len(names) == 1},
+        **{name: name for name in documents},
+    }
+
+
+def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fingerprints: Mapping[str, str]) -> "Run":
+    """The run that a setting makes of what is asked."""
+    from quoteweave.core.runs import Run
+
+    said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain"}, exclude_none=True)
+    endpoint = {"model": settings.model, "endpoint": settings.destination} if settings.model else {}
+    configuration = {"dataset": asked.dataset, **said, **endpoint}
+    configuration.pop("base_url", None)
+    return Run(
+        configuration=configuration,
+        fingerprints={
+            "references": hashlib.sha256(asked.references.read_bytes()).hexdigest(),
+            **fingerprints,
+            **(_prompts(settings) if settings.model else {}),
+        },
+        seeds={"order": setting.seed} if setting.order == "shuffled" else {},
+    )
+
+
+def _prompts(settings: "ModelSettings") -> dict[str, str]:
+    from quoteweave.generation.cited_messages import CitedMessages
+
+    return {f"prompt {name}": prompt.sha256 for name, prompt in CitedMessages(settings.prompts).prompts.items()}
