@@ -159,6 +159,8 @@ def ask(
         search = make_search(opened, finding, where, chat)
         rag = Rag(search, make_generator(settings, opened, chat), gate=passing, window=settings.read(window))
         if settings.destination is not None:
+            if calls is None:  # which may hold the answer
+                settings.check_address()
             typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
         form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if stream and chat else Form.WHOLE
         answered = answered_as(form, rag, question, where, model=settings.model)

@@ -88,6 +88,8 @@ def _answer(
     ):
         left = [example for example in asked.examples if not writer.has(example.id, answerer.scope)]
         outcome.asked = len(left)
+        if left and limits.calls is None:  # which may hold the answers
+            settings.check_address()
         _say(setting, settings, len(left), len(asked.examples) - len(left))
         if left and settings.model and not yes and on_terminal():
             typer.confirm("Go on?", abort=True, err=True)

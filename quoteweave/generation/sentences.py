@@ -26,8 +26,14 @@ _SHORT_FORMS = """
 al approx app art ca cap cf ch chap co corp dept dr ed eds eq eqs esp est etc ex fig figs ft hr inc jr ltd max min mr
 mrs ms mt no nos nr op p par para pp prof ref refs resp rev sec sect sr st tab tel univ vol vs
 jan feb mar apr jun jul aug sep sept oct nov dec
+abb bzw mio mrd tsd usw vgl
 """
 _SHORT = frozenset(_SHORT_FORMS.split())
+# German writes the day of a month with a full stop, and months with a capital.
+_MONTHS = frozenset(
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()  # noqa: SIM905
+)
+_DAY = re.compile(r"\d{1,2}")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
 _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
@@ -83,6 +89,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     # No abbreviation is longer than 20 characters, and looking no further back keeps the whole linear.
     before = re.split(r"[\s(\[\"'“‘]", text[max(start, match.start() - 20) : match.start()])[-1]
+    if word in _MONTHS and _DAY.fullmatch(before):
+        return False
     if before.casefold() in _SHORT or _DOTTED.fullmatch(before):
         return word in _STARTERS
     return True

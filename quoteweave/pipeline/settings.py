@@ -76,6 +76,13 @@ class ModelSettings(Record):
             return None
         return urlsplit(self.base_url).netloc.rpartition("@")[2] if self.base_url else "api.openai.com"
 
+    def check_address(self) -> None:
+        """Raises UsageError where the endpoint cannot be asked: without address and key, or with a malformed one."""
+        if self.destination is not None and self.model is not None:
+            from quoteweave.endpoints.http import openai_address
+
+            openai_address(self.model, self.base_url, self.api_key)
+
     def read(self, tokens: int | None) -> Window | None:
         """The window of a model that reads so many tokens; None where that is not said."""
         shown = self.images and self.model is not None

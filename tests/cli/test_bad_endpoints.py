@@ -49,6 +49,12 @@ def test_a_model_that_the_endpoint_does_not_know(ask: Callable[..., str]) -> Non
     assert "answered 404 for the model m: The model `m` does not exist — check the model's name" in said
 
 
+def test_without_key_and_address_nothing_is_said_to_be_sent(quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("ask", QUESTION, "-c", port, "--model", "m")
+    assert (got.code, got.out) == (2, "")
+    assert got.err.startswith("error: No endpoint for the model m")
+
+
 def test_an_address_that_is_none_of_an_api(ask: Callable[..., str]) -> None:
     said = ask(Reply(), below="/chat/completions")
     assert "answered 404" in said
@@ -182,3 +188,4 @@ def test_without_key_and_address_nothing_is_asked_and_the_run_goes_on_later(
         assert (got.code, got.out, server.requests) == (2, "", [])
         assert "OPENAI_BASE_URL" in got.err
         assert "OPENAI_API_KEY" in got.err
+        assert "sent to" not in got.err

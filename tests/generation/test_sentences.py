@@ -31,6 +31,11 @@ def test_english(sentences: list[str]) -> None:
     assert cut(" ".join(sentences)) == sentences
 
 
+def test_german() -> None:
+    sentences = ["Am 17. Februar kostete es 5,2 Mio. Euro.", "Es waren 12.", "Davon sank bzw. Stieg eines."]
+    assert cut(" ".join(sentences)) == sentences
+
+
 def test_line_breaks_are_spaces_unless_a_line_is_empty_or_opens_an_item() -> None:
     text = "Take off bags\nand pumps\n1. Buy the ticket. Tie it.\n2. Wait\n• one\n- two\n(a) three\n\nThe end"
     assert cut(text) == [
