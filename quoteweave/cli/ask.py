@@ -137,6 +137,7 @@ def ask(
     from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import make_chat, make_generator
+    from quoteweave.retrievers.steps import Chats
 
     finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
     endpoint, sampling = (base_url, api_key, timeout_s, retries, calls), (max_tokens, temperature, thinking)
@@ -156,7 +157,7 @@ def ask(
     passing = Gate(_policy(gate), checker_named(check, settings, chat), _calibration(abstain, finding, settings))
     tell_if_empty(question)
     with Collection.open(collection) as opened:
-        search = make_search(opened, finding, where, chat)
+        search = make_search(opened, finding, where, Chats(chat, prompts=prompts))
         rag = Rag(search, make_generator(settings, opened, chat), gate=passing, window=settings.read(window))
         if settings.destination is not None:
             if calls is None:  # which may hold the answer

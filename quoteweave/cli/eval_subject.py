@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from quoteweave.core.records import Document, Filter
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.search import Search
+    from quoteweave.retrievers.steps import Chats
 
 
 class Subject(NamedTuple):
@@ -123,19 +124,22 @@ def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) 
     return SearchRetriever(search_in, reranks=bool(finding.rerank), tell=lambda note: notes.update([note]))
 
 
-def searches(collection: "Collection", finding: Finding) -> "tuple[Retriever, Callable[[Filter | None], Search]]":
+def searches(
+    collection: "Collection", finding: Finding, chats: "Chats | None" = None
+) -> "tuple[Retriever, Callable[[Filter | None], Search]]":
     """The retriever, and the search of all steps for a filter; models are loaded once. Raises UsageError."""
     from quoteweave.pipeline.experiment import RememberingExpander
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.registry import make_fused
-    from quoteweave.retrievers.steps import make_expander, make_reranker
+    from quoteweave.retrievers.steps import NO_CHATS, make_expander, make_reranker
 
     names, means = finding.retrievers or [DEFAULT], means_for(collection, finding)
     # What a retriever sends is told when its index is built.
     retriever = make_fused(names, finding.fusion, collection, replace(means, tell=lambda _: None))
     how = finding.expand
-    shared = RememberingExpander(make_expander(how, names, collection, means=means)) if how else None
-    reranker = make_reranker(finding.rerank, means=means) if finding.rerank else None
+    chats = chats or NO_CHATS
+    shared = RememberingExpander(make_expander(how, names, collection, means=means, chats=chats)) if how else None
+    reranker = make_reranker(finding.rerank, means=means, chats=chats) if finding.rerank else None
 
     def search_in(where: "Filter | None") -> "Search":
         # rm3 alone looks into the collection, and has to look where the question is asked.

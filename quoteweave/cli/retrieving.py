@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quoteweave.core.protocols import ChatModel
     from quoteweave.core.records import Filter
     from quoteweave.index.collection import Collection
     from quoteweave.models.weights import Hardware
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means
+    from quoteweave.retrievers.steps import Chats
 
 DEFAULT = "lexical"
 MOST_SHOWN = 80  # characters of what was searched for
@@ -111,19 +111,19 @@ def tell(line: str) -> None:
 
 
 def make_search(
-    collection: "Collection", finding: Finding, where: "Filter | None" = None, chat: "ChatModel | None" = None
+    collection: "Collection", finding: Finding, where: "Filter | None" = None, chats: "Chats | None" = None
 ) -> "Search":
-    """The search that the options name; `chat` is what a plain `chat` means. Raises UsageError."""
+    """The search that the options name. Raises UsageError."""
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.registry import make_fused
-    from quoteweave.retrievers.steps import make_expander, make_reranker
+    from quoteweave.retrievers.steps import NO_CHATS, make_expander, make_reranker
 
     means, names = means_for(collection, finding), finding.retrievers or [DEFAULT]
     retriever, expander, reranker = make_fused(names, finding.fusion, collection, means), None, None
     if finding.expand:
-        expander = make_expander(finding.expand, names, collection, where=where, means=means, chat=chat)
+        expander = make_expander(finding.expand, names, collection, where=where, means=means, chats=chats or NO_CHATS)
     if finding.rerank:
-        reranker = make_reranker(finding.rerank, means=means, chat=chat)
+        reranker = make_reranker(finding.rerank, means=means, chats=chats or NO_CHATS)
     return Search(retriever, expander=expander, reranker=reranker)
 
 

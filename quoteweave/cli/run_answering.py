@@ -1,6 +1,7 @@
 """What answers the questions of `quoteweave run`, and what it is recorded as."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.run_settings import Limits, RunSetting
     from quoteweave.pipeline.search import Search
     from quoteweave.pipeline.settings import ModelSettings
+    from quoteweave.retrievers.steps import Chats
 
 LIMITS = ("max_pictures", "max_pixels", "max_total_pixels")
 """Settings of how pictures are shown."""
+EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ def answering(
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.settings import make_chat, make_generator
+    from quoteweave.retrievers.steps import Chats
 
     chat = asked.calls.through(make_chat(settings))
     gate, fingerprints = _gate(asked, setting, settings, chat)
@@ -108,7 +112,8 @@ def answering(
     if collection is None:
         raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
     with Collection.open(collection) as opened:
-        search, documents, searched = _searching(opened, setting)
+        chats = Chats(chat, asked.calls.limited, settings.prompts)
+        search, documents, searched = _searching(opened, setting, chats)
         yield (
             alike(
                 make_generator(settings, opened, chat),
@@ -143,17 +148,16 @@ def _gate(
 
 
 def _searching(
-    collection: "Collection", setting: "RunSetting"
+    collection: "Collection", setting: "RunSetting", chats: "Chats"
 ) -> "tuple[Callable[[Filter | None], Search], dict[str, str], Mapping[str, str]]":
     """The search for a filter, the dataset's names of documents to the collection's, and fingerprints of both."""
     from quoteweave.cli.eval_subject import build_all, content_of, fingerprints_of, searches
     from quoteweave.cli.retrieving import Finding
-    from quoteweave.cli.search import with_chat_named
 
-    finding = with_chat_named(Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank))
+    finding = Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank)
     specs, documents = build_all(collection, finding, quiet=False), collection.documents()
     fingerprints = {"documents": content_of(documents), **fingerprints_of(collection, specs)}
-    return searches(collection, finding)[1], _names([document.name for document in documents]), fingerprints
+    return searches(collection, finding, chats)[1], _names([document.name for document in documents]), fingerprints
 
 
 def _names(documents: Sequence[str]) -> dict[str, str]:
@@ -180,13 +184,19 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
         fingerprints={
             "references": hashlib.sha256(asked.references.read_bytes()).hexdigest(),
             **fingerprints,
-            **(_prompts(settings) if settings.model else {}),
+            **_prompts(setting, settings),
         },
         seeds={"order": setting.seed} if setting.order == "shuffled" else {},
     )
 
 
-def _prompts(settings: "ModelSettings") -> dict[str, str]:
+def _prompts(setting: "RunSetting", settings: "ModelSettings") -> dict[str, str]:
+    """SHA-256 of each prompt that may be used; a checker's name has that of its own."""
+    from quoteweave.core.prompts import load_prompt
     from quoteweave.generation.cited_messages import CitedMessages
 
-    return {f"prompt {name}": prompt.sha256 for name, prompt in CitedMessages(settings.prompts).prompts.items()}
+    prompts = dict(CitedMessages(settings.prompts).prompts) if settings.model else {}
+    for how, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):
+        if how is not None and setting.quotes == "retrieved" and re.match(r"chat(:|$)", how):
+            prompts.update({name: load_prompt(name, settings.prompts) for name in names})
+    return {f"prompt {name}": prompt.sha256 for name, prompt in prompts.items()}

@@ -54,7 +54,7 @@ class Answerer:
         """
         started = time.perf_counter()
         try:
-            context, cut = await self._context(example)
+            context, cut, notes = await self._context(example)
             withheld = self.gate.before(example.query.text, context)
             written = withheld or await self.generator.answer(example.query, context)
             answer = withheld or await self.gate.passed(written, context)
@@ -69,7 +69,7 @@ class Answerer:
             scope=self.scope,
             context=None if own else context,
             response=written.raw if written.raw is not None else written.text,
-            answer=answer.model_copy(update={"seconds": seconds}),
+            answer=answer.model_copy(update={"seconds": seconds, "warnings": (*answer.warnings, *notes)}),
             model=answer.model,
             usage=answer.usage,
             seconds=seconds,
@@ -80,18 +80,23 @@ class Answerer:
         """The prediction that says so."""
         return Prediction(example=example.id, scope=self.scope, error=f"{type(error).__name__}: {error}")
 
-    async def _context(self, example: Example) -> tuple[Context, int]:
-        """What is put before the generator, and how many of its quotes were cut. Raises ValueError without quotes."""
+    async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
+        """What is put before the generator, how many of its quotes were cut, and what went wrong in finding them.
+
+        Raises ValueError without quotes.
+        """
+        notes: tuple[str, ...] = ()
         if self.search is not None:
             where = None if self.scope == "collection" else self._own_document(example)
-            context = (await self.search(where).context(example.query, self.split, where=where)).context
+            found = await self.search(where).context(example.query, self.split, where=where)
+            context, notes = found.context, found.trace.notes
         elif example.context is not None:
             context = example.context
         else:
             raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
         arranged = self.arrangement.of(in_view(context, self.view), example.id, gold)
-        return fit(arranged, self.window)
+        return *fit(arranged, self.window), notes
 
     def _own_document(self, example: Example) -> Filter:
         if example.document is None:

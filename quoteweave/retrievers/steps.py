@@ -9,7 +9,9 @@ chat:local=/path                     one on this machine
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.prices import LOCAL
@@ -21,6 +23,24 @@ from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, 
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown
 
+
+def _itself(model: ChatModel) -> ChatModel:
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """The chat models that expand and rerank, and their prompts."""
+
+    plain: ChatModel | None = None
+    """What a plain `chat` means."""
+    through: Callable[[ChatModel], ChatModel] = _itself
+    """What a model that a name itself names is asked by: limits, a budget, kept calls."""
+    prompts: Path | None = None
+    """A folder whose prompt files replace ours."""
+
+
+NO_CHATS = Chats()
 EXPANDERS = ("rules", "rm3", "chat")
 ANY_CROSS_ENCODER = "cross-encoder"
 
@@ -32,9 +52,9 @@ def make_expander(
     *,
     where: Filter | None = None,
     means: Means | None = None,
-    chat: ChatModel | None = None,
+    chats: Chats = NO_CHATS,
 ) -> Expander:
-    """The expander of that name, for a search by these retrievers; `chat` is what a plain `chat` means.
+    """The expander of that name, for a search by these retrievers.
 
     Raises UsageError for an unknown name, a chat model that nobody named, and RM3 before a retriever that does not
     add up the scores of words.
@@ -50,16 +70,16 @@ def make_expander(
         if others:
             raise UsageError(f"rm3 repeats words by their weight, for {', '.join(SPARSE)}; {others[0]} cannot use that")
         return Rm3Expander(Bm25Retriever(collection), where=where)
-    model = _chat_model(text, means or Means(), chat, sent="the question is sent")
+    model = _chat_model(text, means or Means(), chats, sent="the question is sent")
     if model is None:
         raise unknown("expansion", text, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
 
-    return ChatExpander(model)
+    return ChatExpander(model, prompts_folder=chats.prompts)
 
 
-def make_reranker(text: str, *, means: Means | None = None, chat: ChatModel | None = None) -> Reranker:
-    """The reranker of that name; `chat` is what a plain `chat` means. Nothing is loaded yet.
+def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CHATS) -> Reranker:
+    """The reranker of that name. Nothing is loaded yet.
 
     Raises UsageError for an unknown name, and for a chat model that nobody named.
     """
@@ -79,32 +99,32 @@ def make_reranker(text: str, *, means: Means | None = None, chat: ChatModel | No
         reranker = EndpointReranker(RerankClient(model_name, base_url=url))
         means.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = _chat_model(text, means, chat, sent="the question and the quotes found are sent")
+    model = _chat_model(text, means, chats, sent="the question and the quotes found are sent")
     if model is None:
         raise unknown("reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"])
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
 
-    return ListwiseReranker(model)
+    return ListwiseReranker(model, prompts_folder=chats.prompts)
 
 
-def _chat_model(text: str, means: Means, chat: ChatModel | None, *, sent: str) -> ChatModel | None:
+def _chat_model(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel | None:
     """None where that names no chat model. What is `sent` to a named one is told here, or else by who hands one in."""
     if text == "chat":
-        if chat is None:
+        if chats.plain is None:
             raise UsageError("which chat model? write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL")
-        return chat
+        return chats.plain
     if not text.startswith("chat:"):
         return None
     name, url = _at(text, "chat:")
     if name.startswith(LOCAL):
         from quoteweave.models.chat import LocalChat
 
-        return LocalChat(name.removeprefix(LOCAL), hardware=means.hardware)
+        return chats.through(LocalChat(name.removeprefix(LOCAL), hardware=means.hardware))
     from quoteweave.endpoints.chat import OpenAIChat
     from quoteweave.endpoints.http import openai_address
 
     means.tell(f"{sent} to {openai_address(name, url, None).destination}")
-    return OpenAIChat(name, base_url=url)
+    return chats.through(OpenAIChat(name, base_url=url))
 
 
 def _at(text: str, prefix: str) -> tuple[str, str | None]:

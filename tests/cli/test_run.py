@@ -40,12 +40,12 @@ retriever = ["bm25"]
 [[setting]]
 name = "clauses"
 retriever = ["bm25"]
-expand = "rules"
+expand = "chat"
 
 [[setting]]
 name = "ensemble"
 retriever = ["bm25", "tfidf", "lexical"]
-expand = "rules"
+expand = "chat"
 rerank = "endpoint:reranker@URL"
 """
 
@@ -122,8 +122,10 @@ def asking(folder: Path, dataset: Path, out: str) -> list[object]:
 
 
 def told(request: Mapping[str, Any]) -> Reply:
-    """Cites every quote that it is shown which names the good that is asked about."""
+    """Cites every quote that it is shown which names the good that is asked about; or makes clauses of the question."""
     text = str(request["messages"][-1]["content"])
+    if text.startswith("Question: "):
+        return Reply(text='["' + text.removeprefix("Question: ").replace("? ", '?", "') + '"]', usage=Usage())
     asked = re.search(r"How much (\w+) was", text)
     assert asked is not None
     found = re.findall(rf"^(\[\d+\]|image\d+) [^\n]*\n    [^\n]*\b{asked[1]}\b", text, re.MULTILINE)
@@ -249,6 +251,51 @@ def test_calls_that_were_kept_are_replayed_without_a_server(run_it: RunIt, tmp_p
     again = value(run_it(config, "--json", url=server.base_url, out="again"))
     assert (first[0]["answered"], again[0]["answered"], again[0]["failed"]) == (6, 6, 0)
     assert timeless(tmp_path / "again") == timeless(tmp_path / "runs")
+
+
+EXPANDING = 'model = "scripted"\nexpand = "chat"\nrerank = "chat"\nretriever = ["bm25"]\n'
+
+
+def test_calls_of_expansion_and_reranking_are_the_runs_own(run_it: RunIt, port: Path, tmp_path: Path) -> None:
+    config = f'{EXPANDING}[limits]\ncalls = "{tmp_path / "calls"}"\n'
+    with ModelServer(lambda request: told(request) if "Passages" not in str(request) else Reply(text="[1]")) as server:
+        first = value(run_it(config, "-c", port, "--json", url=server.base_url))
+        asked = {str(request["messages"][0]["content"])[:20] for request in server.requests}
+    again = value(run_it(config, "-c", port, "--json", url=server.base_url, out="again"))
+    assert len(asked) == 3, "one asks to expand, one to rerank, one to answer"
+    assert (first[0]["answered"], again[0]["answered"], again[0]["failed"]) == (first[0]["answered"], 5, 0)
+    assert timeless(tmp_path / "again") == timeless(tmp_path / "runs")
+    prompts = [name for name in read_run(tmp_path / "runs")[0].fingerprints if name.startswith("prompt ")]
+    assert {"prompt expand_system", "prompt rerank_user", "prompt cited_answer_user"} <= set(prompts)
+
+
+def test_prompts_of_one_s_own_expand_too_and_are_part_of_what_a_run_is(
+    run_it: RunIt, port: Path, tmp_path: Path
+) -> None:
+    config = 'model = "scripted"\nexpand = "chat"\nretriever = ["bm25"]\nprompts = "PROMPTS"\n'
+    config = config.replace("PROMPTS", str(tmp_path / "prompts"))
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "expand_system.txt").write_text("Make at most $most clauses, in verse.")
+    with ModelServer(told) as server:
+        assert run_it(config, "-c", port, url=server.base_url).exit_code == 0
+        systems = {str(request["messages"][0]["content"]) for request in server.requests}
+        (tmp_path / "prompts" / "expand_system.txt").write_text("Make at most $most clauses, in prose.")
+        refused = run_it(config, "-c", port, url=server.base_url)
+    assert any(system.endswith("clauses, in verse.") for system in systems)
+    assert isinstance(refused.exception, UsageError)
+    assert "prompt expand_system" in str(refused.exception)
+
+
+def test_an_expansion_that_fails_is_told_of_in_the_answer(run_it: RunIt, port: Path, tmp_path: Path) -> None:
+    def script(request: Mapping[str, Any]) -> Reply:
+        expands = str(request["messages"][-1]["content"]).startswith("Question: ")
+        return Reply(status=400, text="no") if expands else told(request)
+
+    with ModelServer(script) as server:
+        run_it('model = "scripted"\nexpand = "chat"\nretriever = ["bm25"]\n', "-c", port, url=server.base_url)
+    for prediction in read_run(tmp_path / "runs")[1]:
+        assert prediction.answer is not None
+        assert any("was searched for alone" in warning for warning in prediction.answer.warnings)
 
 
 def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from made_collections import make_collection
 from quoteweave.core.errors import UsageError
 from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.steps import make_expander, make_reranker
+from quoteweave.retrievers.steps import Chats, make_expander, make_reranker
 from quoteweave.testing import FakeChat
 
 CHAT = FakeChat([])
@@ -38,14 +38,14 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_rerankers_by_name(text: str, name: str) -> None:
-    assert make_reranker(text, chat=CHAT).name == name
+    assert make_reranker(text, chats=Chats(CHAT)).name == name
 
 
 @pytest.mark.parametrize(
     ("text", "name"), [("rules", "rules"), ("rm3", "rm3"), ("chat", "chat:fake"), ("chat:m@http://h.test", "chat:m")]
 )
 def test_expanders_by_name(text: str, name: str, port: Collection) -> None:
-    assert make_expander(text, ["bm25"], port, chat=CHAT).name == name
+    assert make_expander(text, ["bm25"], port, chats=Chats(CHAT)).name == name
 
 
 @pytest.mark.parametrize(
