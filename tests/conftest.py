@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from command_line import Outcome, Quoteweave
 
+pytest_plugins = ["made_runs"]
+
 # What the environment may say; the tests of the command line begin without any of it.
 SETTINGS = tuple(
     f"QUOTEWEAVE_{name}"

@@ -15,6 +15,7 @@ from quoteweave.cli.judging import (
     say_price,
     sent_to,
 )
+from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import CollectionOption, JsonOption
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def describe(
     concurrency: ConcurrencyOption = 8,
     limit: Annotated[int | None, typer.Option(min=1, help="Describe N pictures at most.", metavar="N")] = None,
     usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,7 +66,8 @@ def describe(
     from quoteweave.pipeline.describing import PictureDescriber
     from quoteweave.pipeline.settings import ModelSettings
 
-    given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
+    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
     settings = ModelSettings.from_environment(given)
     with Collection.open(collection) as opened:
         describer = PictureDescriber(judge_of(settings), opened, prompts_folder=settings.prompts)

@@ -60,9 +60,11 @@ def pairs_of(run: Path, dataset: str, references: Path | None) -> "list[Pair]":
     from quoteweave.evaluation.interchange import load_predictions
     from quoteweave.evaluation.judges.judging import pair_up
     from quoteweave.evaluation.matching import match
+    from quoteweave.evaluation.scored_files import made_of
 
     examples = load_dataset(dataset, references)
-    return pair_up(match(examples, load_predictions(run), partial=True), examples)
+    known = made_of(run, dataset, references)
+    return pair_up(match(examples, load_predictions(run), partial=True, known=known), examples)
 
 
 def judge_of(settings: "ModelSettings") -> "ChatModel":

@@ -26,7 +26,10 @@ questions, answered, abstained, failed: of the whole run, what an earlier comman
 
 cut_quotes: quotes cut to what the model can read;
 
-asked: questions that were asked now; tokens (input, output), price_usd (null where not known), seconds: of these."""
+searched_otherwise: questions for which a step of retrieval failed and was passed over;
+
+asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
+output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
 
 
 def run(
@@ -54,6 +57,7 @@ def run(
     eval score DIR --dataset NAME
     """
     from quoteweave.core.errors import UsageError
+    from quoteweave.core.examples import Spending
     from quoteweave.evaluation.datasets import load_dataset
     from quoteweave.pipeline.run_settings import read_run_file
 
@@ -62,44 +66,46 @@ def run(
     if not wanted:
         known = ", ".join(one.name for one in file.settings)
         raise UsageError(f"{config} has no setting {', '.join(setting or [])}; there are: {known}")
-    asked = Asked(dataset, references, examples, images, Calls(file.limits))
-    told = [
-        _answer(asked, one, file.limits, collection, out if len(file.settings) == 1 else out / one.name, yes=yes)
-        for one in wanted
-    ]
-    show(told, as_json=as_json)
+    asked = Asked(dataset, references, examples, images, Calls(file.limits), confirmed=yes)
+    told: list[Outcome] = []
+    try:
+        for one in wanted:
+            told.append(Outcome(one.name, out if len(file.settings) == 1 else out / one.name, Spending()))
+            _answer(asked, one, file.limits, collection, told[-1])
+    finally:  # what there is, where it ends early
+        show([outcome for outcome in told if outcome.questions], as_json=as_json)
     if any(outcome.failed for outcome in told):
         raise typer.Exit(1)
 
 
-def _answer(
-    asked: Asked, setting: "RunSetting", limits: "Limits", collection: Path | None, folder: Path, *, yes: bool
-) -> Outcome:
-    """Runs one setting, and counts what its folder holds then."""
+def _answer(asked: Asked, setting: "RunSetting", limits: "Limits", collection: Path | None, outcome: Outcome) -> None:
+    """Runs one setting, and counts what its folder holds then, also where it ends early."""
     import time
 
-    from quoteweave.core.runs import open_run, read_run
+    from quoteweave.core.runs import open_run, tallies
 
-    settings = model_of(setting)
-    outcome, started = Outcome(setting.name, folder), time.perf_counter()
+    settings, folder, started = model_of(setting), outcome.run, time.perf_counter()
     with (
         answering(asked, setting, settings, collection) as (answerer, fingerprints),
         open_run(folder, described(asked, setting, settings, fingerprints)) as writer,
     ):
         left = [example for example in asked.examples if not writer.has(example.id, answerer.scope)]
         outcome.asked = len(left)
+        asked.calls.resumed(writer.spent)
         if left and limits.calls is None:  # which may hold the answers
             settings.check_address()
         _say(setting, settings, len(left), len(asked.examples) - len(left))
-        if left and settings.model and not yes and on_terminal():
-            typer.confirm("Go on?", abort=True, err=True)
-        _ask(left, answerer, writer, limits, outcome)
-    outcome.seconds = time.perf_counter() - started
-    of_now = {example.id for example in asked.examples}
-    for prediction in read_run(folder)[1]:
-        if prediction.example in of_now:
-            count(prediction, outcome)
-    return outcome
+        if left and settings.model and not asked.confirmed and on_terminal():
+            typer.confirm("Go on, with all settings?", abort=True, err=True)
+            asked.confirmed = True
+        try:
+            _ask(left, answerer, writer, limits, outcome)
+        finally:
+            outcome.seconds = time.perf_counter() - started
+            of_now = {example.id for example in asked.examples}
+            for tally in tallies(folder):
+                if tally.example in of_now:
+                    count(tally, outcome)
 
 
 def _say(setting: "RunSetting", settings: "ModelSettings", left: int, done: int) -> None:
@@ -119,6 +125,7 @@ def _ask(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from quoteweave.core.crossing import wait_for
+    from quoteweave.core.examples import Spending
     from quoteweave.pipeline.answering import answer_all
 
     stderr = Console(stderr=True)
@@ -128,17 +135,9 @@ def _ask(
 
         def write(prediction: "Prediction") -> None:
             writer.append(prediction)
-            _spend(prediction, outcome)
-            price = "" if outcome.price_usd is None else f", ${outcome.price_usd:.2f}"
+            outcome.spent = outcome.spent.plus(prediction.spent or Spending())
+            cost = outcome.spent.price_usd
+            price = f", ${cost:.2f}" if outcome.spent.calls and cost is not None else ""
             bar.update(task, advance=1, description=f"{outcome.setting}{price}")
 
         wait_for(answer_all(examples, answerer, write, concurrency=limits.concurrency))
-
-
-def _spend(prediction: "Prediction", outcome: Outcome) -> None:
-    """Adds up what was spent."""
-    outcome.input_tokens += prediction.usage.input_tokens or 0
-    outcome.output_tokens += prediction.usage.output_tokens or 0
-    price = None if prediction.answer is None else prediction.answer.price_usd
-    if price is not None:
-        outcome.price_usd = (outcome.price_usd or 0.0) + price

@@ -13,7 +13,7 @@ from quoteweave.cli.checking import checker_named
 from quoteweave.cli.judging import pictures_in
 
 if TYPE_CHECKING:
-    from quoteweave.core.examples import Example
+    from quoteweave.core.examples import Example, Spending
     from quoteweave.core.protocols import ChatModel
     from quoteweave.core.records import Filter
     from quoteweave.core.runs import Run
@@ -30,7 +30,7 @@ LIMITS = ("max_pictures", "max_pixels", "max_total_pixels")
 EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """What is asked, by all settings alike."""
 
@@ -39,20 +39,30 @@ class Asked:
     examples: "Sequence[Example]"
     images: Path | None
     calls: "Calls"
+    confirmed: bool
 
 
 class Calls:
     """How chat models are asked by all settings together: one budget, one pace, and one folder of what was asked."""
 
     def __init__(self, limits: "Limits") -> None:
+        from quoteweave.endpoints.limits import TokenBucket
         from quoteweave.endpoints.spending import Budget
 
         self._limits = limits
+        pace = limits.tokens_per_minute
+        self._bucket = None if pace is None else TokenBucket(pace)
         self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
 
     def through(self, model: "ChatModel | None") -> "ChatModel | None":
         """The model within these limits. Raises UsageError where its price is not known and money is limited."""
         return None if model is None else self.limited(model)
+
+    def resumed(self, spent: "Spending") -> None:
+        """Counts what earlier commands spent on a run that is gone on with."""
+        from quoteweave.endpoints.spending import Spent
+
+        self._budget.settle(Spent(), Spent(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
 
     def limited(self, model: "ChatModel") -> "ChatModel":
         """As `through`, for a model that there is."""
@@ -61,10 +71,9 @@ class Calls:
         from quoteweave.endpoints.spending import BudgetedChat
 
         limits, within = self._limits, model
-        if limits.tokens_per_minute is not None:
-            within = LimitedChat(within, tokens_per_minute=limits.tokens_per_minute)
-        if limits.max_usd is not None or limits.max_tokens is not None:
-            within = BudgetedChat(within, self._budget)
+        if self._bucket is not None:
+            within = LimitedChat(within, bucket=self._bucket)
+        within = BudgetedChat(within, self._budget)
         return within if limits.calls is None else CachedChat(within, limits.calls)
 
 
@@ -176,8 +185,8 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
     from quoteweave.core.runs import Run
 
     said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain"}, exclude_none=True)
-    endpoint = {"model": settings.model, "endpoint": settings.destination} if settings.model else {}
-    configuration = {"dataset": asked.dataset, **said, **endpoint}
+    # The same model may answer at another address tomorrow.
+    configuration = {"dataset": asked.dataset, **said, **({"model": settings.model} if settings.model else {})}
     configuration.pop("base_url", None)
     return Run(
         configuration=configuration,
@@ -186,6 +195,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
             **fingerprints,
             **_prompts(setting, settings),
         },
+        noted={"endpoint": settings.destination} if settings.destination else {},
         seeds={"order": setting.seed} if setting.order == "shuffled" else {},
     )
 

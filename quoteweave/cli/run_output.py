@@ -10,7 +10,8 @@ import typer
 from quoteweave.cli.output import print_json, printable
 
 if TYPE_CHECKING:
-    from quoteweave.core.examples import Prediction
+    from quoteweave.core.examples import Spending
+    from quoteweave.core.runs import Tally
 
 MOST_ERRORS = 5  # that are told
 
@@ -21,27 +22,27 @@ class Outcome:
 
     setting: str
     run: Path
+    spent: "Spending"
     questions: int = 0
     answered: int = 0
     abstained: int = 0
     failed: int = 0
     cut_quotes: int = 0
     asked: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    price_usd: float | None = None
+    searched_otherwise: int = 0
     seconds: float = 0.0
     errors: list[str] = field(default_factory=list)
 
 
-def count(prediction: "Prediction", outcome: Outcome) -> None:
+def count(prediction: "Tally", outcome: Outcome) -> None:
     """Counts one prediction of the run."""
     outcome.questions += 1
     outcome.cut_quotes += prediction.cut_quotes
+    outcome.searched_otherwise += bool(prediction.notes)
     if prediction.error is not None:
         outcome.failed += 1
         outcome.errors.append(f"{prediction.example}: {prediction.error}")
-    elif prediction.answer is not None and prediction.answer.status == "abstained":
+    elif prediction.abstained:
         outcome.abstained += 1
     else:
         outcome.answered += 1
@@ -60,12 +61,19 @@ def show(told: Sequence[Outcome], *, as_json: bool) -> None:
                 f"abstained, {outcome.failed} failed{cut}"
             )
         )
-        price = "" if outcome.price_usd is None else f", ${outcome.price_usd:.2f}"
-        typer.echo(f"  {outcome.input_tokens:,} tokens in and {outcome.output_tokens:,} out{price}", err=True)
+        typer.echo(f"  {_spending(outcome.spent)}", err=True)
+        if outcome.searched_otherwise:
+            typer.echo(f"  {outcome.searched_otherwise} searched otherwise than asked: see their notes", err=True)
         for error in outcome.errors[:MOST_ERRORS]:
             typer.echo(printable(f"  failed: {error}"), err=True)
         if len(outcome.errors) > MOST_ERRORS:
             typer.echo(f"  and {len(outcome.errors) - MOST_ERRORS} others; the same command asks them again", err=True)
+
+
+def _spending(spent: "Spending") -> str:
+    price = "" if spent.price_usd is None else f", ${spent.price_usd:.2f}"
+    guessed = f" ({spent.estimated} of these estimated)" if spent.estimated else ""
+    return f"{spent.calls} calls{guessed}: {spent.input_tokens:,} tokens in and {spent.output_tokens:,} out{price}"
 
 
 def _as_dict(outcome: Outcome) -> dict[str, object]:
@@ -78,7 +86,10 @@ def _as_dict(outcome: Outcome) -> dict[str, object]:
         "failed": outcome.failed,
         "cut_quotes": outcome.cut_quotes,
         "asked": outcome.asked,
-        "tokens": {"input": outcome.input_tokens, "output": outcome.output_tokens},
-        "price_usd": outcome.price_usd,
+        "searched_otherwise": outcome.searched_otherwise,
+        "calls": outcome.spent.calls,
+        "estimated_calls": outcome.spent.estimated,
+        "tokens": {"input": outcome.spent.input_tokens, "output": outcome.spent.output_tokens},
+        "price_usd": outcome.spent.price_usd,
         "seconds": outcome.seconds,
     }

@@ -45,6 +45,12 @@ class Heard:
             self._parts += item.reasoning, item.text
 
     @property
+    def counted(self) -> bool:
+        """Whether the endpoint said what the call took."""
+        told = None if self._completion is None else self._completion.usage
+        return told is not None and told.input_tokens is not None and told.output_tokens is not None
+
+    @property
     def usage(self) -> Usage | None:
         """What the call took so far, as `usage_of` counts; None where nothing has come."""
         if self._completion is not None:

@@ -57,6 +57,27 @@ class Example(Record):
     reference: Reference
 
 
+class Spending(Record):
+    """What all calls of chat models for a question took, those of expansion, reranking and checks included."""
+
+    calls: int = Field(default=0, ge=0)
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    estimated: int = Field(default=0, ge=0, description="calls whose tokens the endpoint did not count")
+    price_usd: float | None = Field(default=0.0, ge=0, description="None where the price of a model is not known")
+
+    def plus(self, other: "Spending") -> "Spending":
+        """Both together."""
+        both = self.price_usd is not None and other.price_usd is not None
+        return Spending(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            estimated=self.estimated + other.estimated,
+            price_usd=(self.price_usd or 0.0) + (other.price_usd or 0.0) if both else None,
+        )
+
+
 class Prediction(Record):
     """What a configuration made of one example: its hits, its context, what the model said; or the error."""
 
@@ -72,6 +93,8 @@ class Prediction(Record):
     answer: Answer | None = Field(default=None, description="the checked answer that a user would see")
     model: str | None = Field(default=None, description="who responded")
     usage: Usage = Usage()
+    spent: Spending | None = Field(default=None, description="for this question in all; None where nobody counted")
     seconds: float | None = Field(default=None, ge=0, description="from question to answer")
     cut_quotes: int = Field(default=0, ge=0, description="quotes cut to what the model can read")
+    notes: tuple[str, ...] = Field(default=(), description="what went wrong in finding quotes, a sentence each")
     error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")

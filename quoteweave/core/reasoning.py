@@ -20,11 +20,18 @@ class ThoughtSplitter:
     def __init__(self, *, opened: bool = False) -> None:
         self._stage: Literal["opened", "before", "thought", "gap", "answer"] = "opened" if opened else "before"
         self._held = ""
+        self._opened: list[str] = []  # held back in parts, as it may be long
 
     def feed(self, part: str) -> Piece:
         """What is certain now; nothing, maybe."""
         self._held += part
-        if self._stage == "opened" and _CLOSE in self._held:
+        if self._stage == "opened":
+            if _CLOSE not in self._held:
+                kept = 1 - len(_CLOSE)
+                self._opened.append(self._held[:kept])
+                self._held = self._held[kept:]
+                return Piece()
+            self._join()
             self._stage, self._held = "thought", self._held.lstrip().removeprefix(_OPEN)
         if self._stage == "before":
             self._open()
@@ -50,6 +57,10 @@ class ThoughtSplitter:
         """The reasoning has come by another way, so that no text is it."""
         if self._stage == "opened":
             self._stage = "before"
+            self._join()
+
+    def _join(self) -> None:
+        self._held, self._opened = "".join([*self._opened, self._held]), []
 
     def _open(self) -> None:
         start = self._held.lstrip()

@@ -17,7 +17,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.examples import Prediction, Scope
+from quoteweave.core.examples import Prediction, Scope, Spending
 from quoteweave.core.lines import appending, iter_rows, reason
 from quoteweave.core.records import Record
 
@@ -45,6 +45,9 @@ class Run(Record):
         default_factory=dict, description="of the dataset's files, the documents and the indexes: name to SHA-256"
     )
     seeds: Mapping[str, int] = Field(default_factory=dict, description="what was drawn at random, to its seed")
+    noted: Mapping[str, str] = Field(
+        default_factory=dict, description="what else is known of its beginning, and may be otherwise when it is resumed"
+    )
     versions: Mapping[str, str] = Field(
         default_factory=_versions, description="of quoteweave and Python, when the run was begun"
     )
@@ -53,7 +56,11 @@ class Run(Record):
 class RunWriter:
     """A run folder open for writing; made by `open_run`. It holds no predictions, so that runs may be of any length."""
 
-    def __init__(self, folder: Path, write: Callable[[BaseModel], None], done: dict[Key, bool]) -> None:
+    def __init__(
+        self, folder: Path, write: Callable[[BaseModel], None], done: dict[Key, bool], spent: Spending
+    ) -> None:
+        self.spent = spent
+        """What all questions took that were asked before it was opened, failed ones included."""
         self._folder = folder
         self._write = write
         self._done = done
@@ -86,15 +93,18 @@ def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
     """
     path = folder / PREDICTIONS
     done: dict[Key, bool] = {}
+    spent = Spending()
     if (folder / RUN).exists():
         _check_same(folder, said_of(folder), run)
-        done = {(prediction.example, prediction.scope): prediction.error is None for prediction in _lines(folder)}
+        for prediction in _lines(folder):
+            done[prediction.example, prediction.scope] = prediction.error is None
+            spent = spent.plus(prediction.spent or Spending())
     elif path.exists():
         raise DatasetError(f"{folder} holds {PREDICTIONS} without {RUN}; name another folder for the run")
     else:
         _begin(folder, run)
     with appending(path) as write:
-        yield RunWriter(folder, write, done)
+        yield RunWriter(folder, write, done, spent)
 
 
 def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
@@ -104,6 +114,26 @@ def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
     """
     predictions = {(prediction.example, prediction.scope): prediction for prediction in _lines(folder)}
     return said_of(folder), list(predictions.values())
+
+
+class Tally(Record):
+    """What became of one question, without what was found and said."""
+
+    example: str
+    error: str | None
+    abstained: bool
+    cut_quotes: int
+    notes: tuple[str, ...]
+
+
+def tallies(folder: Path) -> list[Tally]:
+    """What became of each question and scope of a run, read without holding its predictions. Raises DatasetError."""
+    return list({(one.example, one.scope): _tally(one) for one in _lines(folder)}.values())
+
+
+def _tally(one: Prediction) -> Tally:
+    abstained = one.answer is not None and one.answer.status == "abstained"
+    return Tally(example=one.example, error=one.error, abstained=abstained, cut_quotes=one.cut_quotes, notes=one.notes)
 
 
 def said_of(folder: Path) -> Run:

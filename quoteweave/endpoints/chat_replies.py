@@ -28,20 +28,27 @@ class _Words(BaseModel):
     reasoning: _Text | None = None
 
 
+def _counted(tokens: int | None) -> int | None:
+    return None if tokens is None or tokens < 0 else tokens  # some servers say -1 for what they did not count
+
+
+_Tokens = Annotated[int | None, AfterValidator(_counted)]
+
+
 class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Tokens = None
+    completion_tokens: _Tokens = None
 
 
 class _Choice(BaseModel):
     message: _Words
-    finish_reason: str | None = None
+    finish_reason: _Text | None = None
 
 
 class _ChunkChoice(BaseModel):
     index: int = 0
-    delta: _Words
-    finish_reason: str | None = None
+    delta: _Words | None = None  # Azure's filter has a say in chunks that add nothing
+    finish_reason: _Text | None = None
 
 
 class Whole(BaseModel):
@@ -89,7 +96,7 @@ class Gathered:
             return []
         self.chosen = True
         self.finish_reason = choice.finish_reason or self.finish_reason
-        return self._words(choice.delta)
+        return self._words(choice.delta) if choice.delta is not None else []
 
     def end(self) -> list[Piece]:
         """What was held back, now that no more comes."""

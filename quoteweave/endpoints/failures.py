@@ -52,7 +52,7 @@ def failure(error: "APIError", model: str, address: "Address", advice: str | Non
 
 def one_line(text: str) -> str:
     """The text on one line, cut to what a message can hold."""
-    line = " ".join(text.split())
+    line = " ".join(text.encode("utf-8", "replace").decode().split())  # halves of characters cannot be written
     return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
 
 

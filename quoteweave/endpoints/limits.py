@@ -58,7 +58,8 @@ class LimitedChat:
 
     Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order, and a stream is under way until its
     end. Tokens are of questions and answers: those of a question are estimated before it is sent, and put right by what
-    the endpoint counted. The number of calls is of each event loop, tokens are of all. `clock` tells seconds, and
+    the endpoint counted. The number of calls is of each event loop, tokens are of all. A
+    `bucket` is shared with other models. `clock` tells seconds, and
     `sleep` waits for them. Raises UsageError for a limit that nothing passes.
     """
 
@@ -68,6 +69,7 @@ class LimitedChat:
         *,
         concurrency: int | None = None,
         tokens_per_minute: int | None = None,
+        bucket: TokenBucket | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -76,7 +78,7 @@ class LimitedChat:
                 raise UsageError(f"{name} is {limit}; set it to 1 or more, or leave it out for no limit")
         self._model = model
         self._concurrency = concurrency
-        self._bucket = None if tokens_per_minute is None else TokenBucket(tokens_per_minute, clock)
+        self._bucket = bucket if tokens_per_minute is None else TokenBucket(tokens_per_minute, clock)
         self._sleep = sleep
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gate] = WeakKeyDictionary()
 

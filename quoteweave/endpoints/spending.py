@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
 
 from quoteweave.core.answers import Completion, Piece, Usage
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
 from quoteweave.core.estimates import Heard, tokens_of_messages
+from quoteweave.core.examples import Spending
 from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.streaming import stream_of
@@ -75,6 +77,33 @@ class Budget:
         )
 
 
+class Account:
+    """What calls took that were made while it was open, in this task and those that it began."""
+
+    def __init__(self) -> None:
+        self.spending = Spending()
+        self._lock = Lock()
+
+    def add(self, spending: Spending) -> None:
+        """One more call. Safe to use from several threads."""
+        with self._lock:
+            self.spending = self.spending.plus(spending)
+
+
+_account: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def accounted() -> Iterator[Account]:
+    """Every `BudgetedChat` that is asked within the block enters what its calls took."""
+    account = Account()
+    token = _account.set(account)
+    try:
+        yield account
+    finally:
+        _account.reset(token)
+
+
 class BudgetedChat:
     """Another chat model that is asked only while its budget lasts, which other models may share.
 
@@ -137,8 +166,20 @@ class BudgetedChat:
         finally:
             usage = heard.usage
             self._budget.settle(expected, unheard if usage is None else self._cost(usage))
+            if (account := _account.get()) is not None and usage is not None:
+                account.add(self._spending(usage, counted=heard.counted))
             if usage is not None:
                 self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
+
+    def _spending(self, usage: Usage, *, counted: bool) -> Spending:
+        sent, said = usage.input_tokens or 0, usage.output_tokens or 0
+        return Spending(
+            calls=1,
+            input_tokens=sent,
+            output_tokens=said,
+            estimated=0 if counted else 1,
+            price_usd=None if self._price is None else self._price.of(sent, said),
+        )
 
     def _cost(self, usage: Usage) -> Spent:
         sent, said = usage.input_tokens or 0, usage.output_tokens or 0

@@ -1,5 +1,6 @@
 """Files of answers, references and judgements become scores: what `quoteweave eval score` and `reproduce` share."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +87,8 @@ def load(sources: Sources, examples: Sequence[Example] | None = None) -> Loaded:
     examples = examples or load_dataset(sources.dataset, sources.references)
     try:
         found = of_scope(load_predictions(sources.run), sources.scope)
-        predictions = match(examples, found, partial=sources.partial)
+        known = made_of(sources.run, sources.dataset, sources.references)
+        predictions = match(examples, found, partial=sources.partial, known=known)
     except DatasetError as error:
         raise DatasetError(f"{error}{'; ' if (cut := _cut(sources.run)) else ''}{cut}") from error
     judgements = {} if sources.judgements is None else load_judgements(sources.judgements)
@@ -176,3 +178,11 @@ def _cut(run: Path) -> str:
     if not (path.is_file() and is_cut_short(path)):
         return ""
     return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"
+
+
+def made_of(run: Path, dataset: str, references: Path | None) -> bool:
+    """Whether the run says itself that it answered these very references. Raises DatasetError."""
+    if references is None or not references.is_file() or not (run / RUN).exists():
+        return False
+    said, of = said_of(run), hashlib.sha256(references.read_bytes()).hexdigest()
+    return said.configuration.get("dataset") == dataset and said.fingerprints.get("references") == of

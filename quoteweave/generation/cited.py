@@ -13,6 +13,7 @@ from quoteweave.core.records import Query
 from quoteweave.core.streaming import stream_of
 from quoteweave.generation.citations import weave
 from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.repetition import REPEATS, repeats
 from quoteweave.generation.shown_pictures import PictureShower, Shown
 from quoteweave.generation.weaving import Weaver, told
@@ -89,14 +90,15 @@ class _Telling:
 
     def __init__(self, context: Context) -> None:
         self._weaver = Weaver(context)
-        self._begun = False
+        self._begun = self._thought = False
         self._last = ""
 
     def take(self, piece: Piece) -> Iterator[Event]:
         if piece.reasoning:
             yield ThoughtEvent(text=piece.reasoning)
         self._last = self._last[-len(_THOUGHT) :] + piece.text
-        if _THOUGHT in self._last:
+        self._thought = self._thought or bool(piece.reasoning)
+        if _THOUGHT in self._last and not self._thought:
             raise EndpointBadResponse(
                 "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
                 "(--thinking, or thinking = true), or ask for the answer whole (--no-stream)."
@@ -113,7 +115,9 @@ def _woven(query: Query, context: Context, completion: Completion, warnings: Seq
     cut = [CUT_SHORT] if completion.finish_reason == "length" else []
     cut += [REPEATS] if repeats(text) else []
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
-    woven = weave(query.text, text, context, model=completion.model, status=status, warnings=(*warnings, *cut))
+    # Whoever calls itself so is not let past the gate.
+    model = f"chat:{MODEL}" if completion.model == MODEL else completion.model
+    woven = weave(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
     return woven.model_copy(update={"usage": completion.usage})
 
 
@@ -122,7 +126,9 @@ def _spoken(completion: Completion) -> str:
 
     Raises EndpointBadResponse when nothing is left.
     """
-    before, closed, after = completion.text.partition(_THOUGHT)
+    # Reasoning that was told apart already leaves no tag: one in the answer is what it speaks of.
+    text = completion.text
+    before, closed, after = (text, "", "") if completion.reasoning else text.partition(_THOUGHT)
     text = after if closed else "" if before.lstrip().startswith("<think>") else before
     if not text.strip():
         cause = (

@@ -117,9 +117,12 @@ class InlinePictures:
             if isinstance(at_hand, PictureUrl):
                 return at_hand
             coming: asyncio.Future[PictureUrl] = asyncio.wrap_future(at_hand)
+            coming.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait any more
             return await asyncio.shield(coming)  # what this question gives up, another may wait for
         except OSError as error:
             reason = f"could not be read ({error.strerror or 'unknown reason'})"
+        except ValueError:
+            reason = "has a name that no file can have"
         except UnfitPicture as error:
             reason = str(error)
         warnings.append(_in_words(name, reason))
@@ -162,8 +165,7 @@ class LinkedPictures:
     """
 
     def __init__(self, base_url: str, limits: PictureLimits | None = None) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        if not _is_folder(base_url):
             raise UsageError(
                 f"{base_url!r} is no address of a folder of pictures; give one such as https://host/crops/"
             )
@@ -181,6 +183,14 @@ class LinkedPictures:
         most = self.limits.max_pictures
         names = list(fit)
         return Shown({name: fit[name] for name in names[:most]}, (*warnings, *_too_many(names[most:], self.limits)))
+
+
+def _is_folder(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket left open
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and not (parts.query or parts.fragment)
 
 
 def _pictures(context: Context) -> Iterator[tuple[str, str]]:

@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import (
+    EndpointBadResponse,
     EndpointError,
+    EndpointRefused,
     EndpointUnreachable,
     MissingExtra,
     ModelNotFound,
     QuoteweaveError,
+    StorageError,
     UsageError,
 )
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
+from quoteweave.endpoints.spending import accounted
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
 from quoteweave.pipeline.fitting import Window, fit
 from quoteweave.pipeline.gating import Gate
@@ -50,7 +54,7 @@ class Answerer:
     async def predict(self, example: Example) -> Prediction:
         """The prediction, which is an error where anything about this example fails.
 
-        Raises EndpointError, and what concerns all examples: ModelNotFound, MissingExtra, UsageError.
+        Raises EndpointError, and what concerns all examples: ModelNotFound, MissingExtra, UsageError, StorageError.
         """
         started = time.perf_counter()
         try:
@@ -58,7 +62,7 @@ class Answerer:
             withheld = self.gate.before(example.query.text, context)
             written = withheld or await self.generator.answer(example.query, context)
             answer = withheld or await self.gate.passed(written, context)
-        except (EndpointError, ModelNotFound, MissingExtra, UsageError):
+        except (EndpointError, ModelNotFound, MissingExtra, UsageError, StorageError):
             raise
         except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on
             return self.failed(example, error)
@@ -69,16 +73,18 @@ class Answerer:
             scope=self.scope,
             context=None if own else context,
             response=written.raw if written.raw is not None else written.text,
-            answer=answer.model_copy(update={"seconds": seconds, "warnings": (*answer.warnings, *notes)}),
+            answer=answer.model_copy(update={"seconds": seconds}),
             model=answer.model,
             usage=answer.usage,
             seconds=seconds,
             cut_quotes=cut,
+            notes=notes,
         )
 
     def failed(self, example: Example, error: Exception) -> Prediction:
         """The prediction that says so."""
-        return Prediction(example=example.id, scope=self.scope, error=f"{type(error).__name__}: {error}")
+        told = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
+        return Prediction(example=example.id, scope=self.scope, error=told)
 
     async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
         """What is put before the generator, how many of its quotes were cut, and what went wrong in finding them.
@@ -96,7 +102,7 @@ class Answerer:
             raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
         arranged = self.arrangement.of(in_view(context, self.view), example.id, gold)
-        return *fit(arranged, self.window), notes
+        return *fit(arranged, self.window, example.query.text), notes
 
     def _own_document(self, example: Example) -> Filter:
         if example.document is None:
@@ -107,12 +113,19 @@ class Answerer:
         return Filter(documents=(name,))
 
 
+def _own(error: EndpointError) -> bool:
+    """Whether an endpoint's failure concerns this question alone: it is too long, or its answer came to nothing."""
+    refused = isinstance(error, EndpointRefused) and error.status in (None, 400, 413, 422)
+    return refused or isinstance(error, EndpointBadResponse)
+
+
 async def answer_all(
     examples: Iterable[Example], answerer: Answerer, write: Callable[[Prediction], None], *, concurrency: int = 8
 ) -> None:
     """Asks `concurrency` examples at a time, and hands over each prediction as soon as it is there.
 
-    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row, and what concerns all examples,
+    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row (those that find fault with one
+    example, as with its length, do not count), and what concerns all examples,
     such as BudgetSpent: answers that are under way are waited for, and kept. Raises at once what `write` raises.
     """
     waiting, failures, ended = iter(examples), 0, list[QuoteweaveError]()
@@ -121,13 +134,15 @@ async def answer_all(
         nonlocal failures
         while not ended and (example := next(waiting, None)) is not None:
             try:
-                prediction, failures = await answerer.predict(example), 0
+                with accounted() as account:
+                    prediction, failures = await answerer.predict(example), 0
             except EndpointError as error:
-                prediction, failures = answerer.failed(example, error), failures + 1
-            except (ModelNotFound, MissingExtra, UsageError) as error:
+                prediction, failures = answerer.failed(example, error), failures + (not _own(error))
+            except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
                 ended.append(error)
                 return
-            write(prediction)
+            spent = account.spending if account.spending.calls else None
+            write(prediction.model_copy(update={"spent": spent}))
             if failures >= GIVES_UP:
                 told = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
                 ended.append(EndpointUnreachable(told))

@@ -56,16 +56,23 @@ class Arrangement(Record):
 def in_view(context: Context, view: ImageView) -> Context:
     """Image quotes with only those words, where they have them: what OCR read, or what a vision model wrote.
 
-    The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay.
+    The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises ValueError where no image quote
+    has such words: all would be read in others, and the run would not be what it says of itself.
     """
     if view == "all":
         return context
+    if context.images and not any(_words(hit.quote, view) for hit in context.images):
+        raise ValueError(f"no image quote of this question has {view}; describe the pictures, or name another view")
     images = tuple(hit.model_copy(update={"quote": _in_view(hit.quote, view)}) for hit in context.images)
     return context.model_copy(update={"images": images})
 
 
+def _words(quote: Quote, view: ImageView) -> str | None:
+    return quote.vlm_text if view == "vlm_text" else quote.ocr_text or quote.text
+
+
 def _in_view(quote: Quote, view: ImageView) -> Quote:
-    kept = quote.vlm_text if view == "vlm_text" else quote.ocr_text or quote.text
+    kept = _words(quote, view)
     if not kept:
         return quote
     if view == "vlm_text":

@@ -1,5 +1,7 @@
 """A context is cut to what a model can read: the longest quotes first, by one rule, and counted."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from quoteweave.core.answers import Context
@@ -16,11 +18,12 @@ class Window(Record):
     """What a model can read."""
 
     tokens: int = Field(ge=1)
+    answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")
     pictures: bool = Field(default=False, description="whether it is shown pictures")
     limits: PictureLimits = Field(default=PictureLimits(), description="of these")
 
 
-def fit(context: Context, window: Window | None) -> tuple[Context, int]:
+def fit(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
     """The context with its quotes cut so that it takes about the window's tokens at most, and how many were cut.
 
     The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
@@ -32,8 +35,9 @@ def fit(context: Context, window: Window | None) -> tuple[Context, int]:
     limits = window.limits
     shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
     worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
-    room = max(0, window.tokens - PROMPT_TOKENS - limits.tokens(len(shown)))
-    sizes = [tokens_of(hit.quote.words()) for hit in worded]
+    taken = PROMPT_TOKENS + _beyond(context, shown, question) + limits.tokens(len(shown))
+    room = max(0, window.tokens - window.answer - taken)
+    sizes = [_size(hit.quote.words()) for hit in worded]
     most = greatest_share(sizes, room)
     if most is None:
         return context, 0
@@ -44,12 +48,25 @@ def fit(context: Context, window: Window | None) -> tuple[Context, int]:
     return Context(texts=texts, images=images), len(cut)
 
 
+def _size(words: str) -> int:
+    """Of words as they stand in a prompt, where each line is indented by four blanks: a token."""
+    return tokens_of(words) + max(0, len(words.splitlines()) - 1)
+
+
+def _beyond(context: Context, shown: Sequence[Hit], question: str) -> int:
+    """Tokens of question, names, places, and captions of pictures, beyond those that are allowed for."""
+    quotes = [hit.quote for hit in (*context.texts, *context.images)]
+    said = [question, *(f"{quote.document} {quote.page_label} {quote.section or ''}" for quote in quotes)]
+    said += [hit.quote.caption or "" for hit in shown]
+    return max(0, sum(map(tokens_of, said)) - 3 * PROMPT_TOKENS // 10)
+
+
 def _cut(hit: Hit, tokens: int) -> Hit:
     words = hit.quote.words()
     low, high = 0, len(words)
     while low < high:  # the longest beginning of so many tokens
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if tokens_of(words[:middle]) <= tokens else (low, middle - 1)
+        low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
     quote: Quote = hit.quote.model_copy(
         update={"caption": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
     )

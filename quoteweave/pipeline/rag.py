@@ -90,7 +90,7 @@ class Rag:
     async def _asked(self, question: str, where: Filter | None) -> "_Asked":
         started, query = time.perf_counter(), Query(text=question)
         found = await self._search.context(query, self._split, where=self._where.and_also(where))
-        context, cut = fit(found.context, self._window)
+        context, cut = fit(found.context, self._window, question)
         return _Asked(query, context, found.trace, self._gate.before(question, context), started, cut)
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:

@@ -108,6 +108,9 @@ def read_run_file(path: Path) -> RunFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     limits, several = content.pop("limits", {}), content.pop("setting", None)
+    tables = isinstance(several, list) and several and all(isinstance(own, dict) for own in several)
+    if several is not None and not tables:
+        raise UsageError(f"{path}: setting: each is a table of its own, under [[setting]] in two pairs of brackets")
     settings = [{**content, **own} for own in several] if several is not None else [content]
     try:
         read = RunFile.model_validate({"settings": settings, "limits": limits})

@@ -60,9 +60,13 @@ class ModelSettings(Record):
         }
         said = {key: value for key, value in given.items() if value is not None}
         try:
-            return cls.model_validate({**environment, **said})
+            read = cls.model_validate({**environment, **said})
+            urlsplit(read.base_url or "")
         except ValidationError as error:
             raise UsageError(f"the chat model: {reason(error)}") from error
+        except ValueError:  # a bracket left open
+            raise UsageError("the chat model: base_url is no URL; it must look like http://localhost:8000/v1") from None
+        return read
 
     @property
     def checkpoint(self) -> str | None:
@@ -86,7 +90,9 @@ class ModelSettings(Record):
     def read(self, tokens: int | None) -> Window | None:
         """The window of a model that reads so many tokens; None where that is not said."""
         shown = self.images and self.model is not None
-        return None if tokens is None else Window(tokens=tokens, pictures=shown, limits=self.limits)
+        if tokens is None:
+            return None
+        return Window(tokens=tokens, answer=self.max_tokens or 0, pictures=shown, limits=self.limits)
 
 
 def make_chat(settings: ModelSettings) -> ChatModel | None:

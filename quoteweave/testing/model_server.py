@@ -84,6 +84,8 @@ class ModelServer:
 
 
 class _Http(ThreadingHTTPServer):
+    request_queue_size = 1024  # of 5, all but a few of many connections at once would be refused, and try again in 1 s
+
     def __init__(self, script: ModelServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script = script
@@ -104,7 +106,10 @@ class _Handler(BaseHTTPRequestHandler):
             super().finish()
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        raw = self.rfile.read(length := int(self.headers["Content-Length"]))
+        if len(raw) < length:  # whoever asks is gone
+            self.close_connection = True
+            return
         path = urlsplit(self.path).path
         if path not in PATHS:
             missing = Reply(status=404, text=f"no such path: {self.path}")

@@ -2,29 +2,22 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_collections import made_quote, put
-from typer.testing import CliRunner, Result
+from made_runs import RunIt, asking, row, score, timeless, told, value
+from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
-from quoteweave.core.answers import Usage
 from quoteweave.core.errors import EndpointUnreachable, UsageError
-from quoteweave.core.records import Quote
 from quoteweave.core.runs import read_run
-from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
-RunIt = Callable[..., Result]
-
-GOODS = ("grain", "timber", "coal", "salt", "wool", "tin")
 AT_ONCE = {"retry-after-ms": "1"}
 TABLE_7 = """
 model = "scripted"
@@ -48,102 +41,6 @@ retriever = ["bm25", "tfidf", "lexical"]
 expand = "chat"
 rerank = "endpoint:reranker@URL"
 """
-
-
-def row(good: str) -> dict[str, object]:
-    """A question with 12 text quotes and 8 image quotes, of which text 3 and image 2 are gold."""
-    texts = [
-        {"quote_id": f"text{n}", "type": "text", "text": f"The port says {n}.", "page_id": 0, "layout_id": 100 + n}
-        for n in range(1, 13)
-    ]
-    texts[2] = {**texts[2], "text": f"Of {good} so much was shipped.", "layout_id": GOODS.index(good)}
-    images = [
-        {"quote_id": f"image{n}", "type": "image", "img_path": f"{n}.jpg", "img_description": f"a chart {n}"}
-        | {"page_id": 0, "layout_id": 200 + n}
-        for n in range(1, 9)
-    ]
-    images[1] = {**images[1], "img_description": f"a chart of {good}", "layout_id": 10 + GOODS.index(good)}
-    return {
-        "q_id": good,
-        "doc_name": "port",
-        "domain": "Report",
-        "question": f"How much {good} was shipped? And who paid?",
-        "evidence_modality_type": ["text"],
-        "question_type": "Descriptive",
-        "text_quotes": texts,
-        "img_quotes": images,
-        "gold_quotes": ["text3", "image2"],
-        "answer_short": good,
-        "answer_interleaved": f"So much {good} [3] ![chart](image2).",
-    }
-
-
-@pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    path.write_text("".join(json.dumps(row(good)) + "\n" for good in GOODS))
-    return path
-
-
-@pytest.fixture
-def port(tmp_path: Path) -> Path:
-    """A document whose quotes have the layout ids of the dataset's; that of wool is not in it."""
-    goods = [good for good in GOODS if good != "wool"]
-    texts = [numbered(made_quote(f"Of {good} so much was shipped."), GOODS.index(good)) for good in goods]
-    images = [numbered(made_quote(f"a chart of {good}", layout="chart"), 10 + GOODS.index(good)) for good in goods]
-    others = [numbered(made_quote(f"Nothing of note, number {n}."), 100 + n) for n in range(30)]
-    with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
-        put(writer, tmp_path, "port.pdf", [*texts, *images, *others])
-    return tmp_path / "c"
-
-
-def numbered(quote: Quote, layout_id: int) -> Quote:
-    return quote.model_copy(update={"layout_id": layout_id})
-
-
-@pytest.fixture
-def run_it(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> RunIt:
-    for name in ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def invoke(config: str, *options: object, url: str = "", out: str = "runs") -> Result:
-        (tmp_path / "config.toml").write_text(config.replace("URL", url))
-        said = [*asking(tmp_path, dataset, out), *options]
-        if url:
-            monkeypatch.setenv("OPENAI_BASE_URL", url)
-        return CliRunner().invoke(app, [str(part) for part in said])
-
-    return invoke
-
-
-def asking(folder: Path, dataset: Path, out: str) -> list[object]:
-    return ["run", "mmdocrag-20", "--references", dataset, "--config", folder / "config.toml", "--out", folder / out]
-
-
-def told(request: Mapping[str, Any]) -> Reply:
-    """Cites every quote that it is shown which names the good that is asked about; or makes clauses of the question."""
-    text = str(request["messages"][-1]["content"])
-    if text.startswith("Question: "):
-        return Reply(text='["' + text.removeprefix("Question: ").replace("? ", '?", "') + '"]', usage=Usage())
-    asked = re.search(r"How much (\w+) was", text)
-    assert asked is not None
-    found = re.findall(rf"^(\[\d+\]|image\d+) [^\n]*\n    [^\n]*\b{asked[1]}\b", text, re.MULTILINE)
-    cited = " ".join(mark if mark.startswith("[") else f"![chart]({mark})" for mark in found)
-    usage = Usage(input_tokens=100, output_tokens=10)
-    return Reply(
-        text=f"So much {asked[1]} {cited}." if cited else "The quotes do not answer this question.", usage=usage
-    )
-
-
-def value(result: Result) -> Any:
-    assert result.exit_code in (0, 1), (result.output, result.exception)
-    return json.loads(result.stdout)
-
-
-def score(run: Path, dataset: Path) -> Any:
-    said = ["eval", "score", run, "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
-    return value(CliRunner().invoke(app, [str(part) for part in said]))
 
 
 def test_the_four_settings_of_table_7_give_known_scores(run_it: RunIt, port: Path, dataset: Path) -> None:
@@ -187,17 +84,6 @@ def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, datas
             assert run_it(config, url=server.base_url, out=f"killed{moment}").exit_code == 0
             assert asked + 6 - (moment - 1) == len(server.requests), "what was answered is not asked again"
         assert timeless(tmp_path / f"killed{moment}") == timeless(tmp_path / "whole")
-
-
-def timeless(folder: Path) -> list[object]:
-    def without(one: Any) -> Any:
-        if isinstance(one, dict):
-            return {key: without(part) for key, part in one.items() if key != "seconds"}
-        return one
-
-    # Answered a few at a time, they end in any order.
-    predictions = sorted(read_run(folder)[1], key=lambda prediction: prediction.example)
-    return [without(prediction.model_dump(mode="json")) for prediction in predictions]
 
 
 def test_failures_are_kept_as_failures_and_asked_again(run_it: RunIt, tmp_path: Path) -> None:
@@ -286,7 +172,7 @@ def test_prompts_of_one_s_own_expand_too_and_are_part_of_what_a_run_is(
     assert "prompt expand_system" in str(refused.exception)
 
 
-def test_an_expansion_that_fails_is_told_of_in_the_answer(run_it: RunIt, port: Path, tmp_path: Path) -> None:
+def test_an_expansion_that_fails_is_told_of_with_the_answer(run_it: RunIt, port: Path, tmp_path: Path) -> None:
     def script(request: Mapping[str, Any]) -> Reply:
         expands = str(request["messages"][-1]["content"]).startswith("Question: ")
         return Reply(status=400, text="no") if expands else told(request)
@@ -294,8 +180,7 @@ def test_an_expansion_that_fails_is_told_of_in_the_answer(run_it: RunIt, port: P
     with ModelServer(script) as server:
         run_it('model = "scripted"\nexpand = "chat"\nretriever = ["bm25"]\n', "-c", port, url=server.base_url)
     for prediction in read_run(tmp_path / "runs")[1]:
-        assert prediction.answer is not None
-        assert any("was searched for alone" in warning for warning in prediction.answer.warnings)
+        assert any("was searched for alone" in note for note in prediction.notes)
 
 
 def test_quotes_are_cut_to_the_window_and_counted(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:
@@ -389,3 +274,36 @@ def test_a_checker_that_is_not_there_is_told_before_anything_is_asked(run_it: Ru
     assert isinstance(result.exception, UsageError)
     assert "there is no checker 'gpt-9'" in str(result.exception)
     assert "which chat model" in str(run_it('quotes = "dataset"\ncheck = "chat"\n').exception)
+
+
+def test_no_ranking_is_scored_where_a_run_kept_none(run_it: RunIt, tmp_path: Path, dataset: Path, port: Path) -> None:
+    with ModelServer(told) as server:
+        run_it('model = "scripted"\nretriever = ["bm25"]\n', "-c", port, url=server.base_url)
+    said = ["eval", "score", tmp_path / "runs", "--dataset", "mmdocrag-20", "--references", dataset, "--json"]
+    figures = value(CliRunner().invoke(app, [str(part) for part in said]))["figures"]
+    assert figures["context.text.recall"]["value"] > 0
+    assert {"recall@20", "map", "page_recall@10", "text.recall@20"}.isdisjoint(figures)
+
+
+@pytest.mark.parametrize("config", ['[setting]\nname = "x"', "setting = 3", 'setting = ["a"]', "setting = []"])
+def test_settings_that_are_no_tables_are_told(run_it: RunIt, config: str) -> None:
+    result = run_it(config)
+    assert result.exit_code == 2 or isinstance(result.exception, UsageError)
+    assert "[[setting]]" in f"{result.output} {result.exception}"
+
+
+def test_a_run_ends_where_its_calls_cannot_be_kept(run_it: RunIt) -> None:
+    with ModelServer(told) as server:
+        config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\ncalls = "/proc/calls"\n'
+        result = run_it(config, url=server.base_url)
+        assert result.exit_code != 0
+        assert len(server.requests) == 1
+
+
+def test_marks_out_of_range_do_not_keep_a_run_from_its_scores(run_it: RunIt, tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({**row("tin"), "q_id": f"tin{n}"}) + "\n" for n in range(20)))
+    with ModelServer(lambda _: Reply(text="So much tin [3] and [27].")) as server:
+        run_it('model = "scripted"\nquotes = "dataset"\n', url=server.base_url)
+    said = ["eval", "score", tmp_path / "runs", "--dataset", "mmdocrag-20", "--references", path, "--json"]
+    assert value(CliRunner().invoke(app, [str(part) for part in said]))["out_of_range"] == 20

@@ -79,3 +79,11 @@ def test_one_view_of_images_is_kept_where_there_is_one() -> None:
         "ocr_text": ["Sales\nQl 5", "Q1 5"],
         "vlm_text": ["Sales\nSales rise.", "Q1 5"],
     }
+
+
+@pytest.mark.parametrize("view", ["ocr_text", "vlm_text"])
+def test_a_view_that_no_image_has_is_not_passed_off_as_another(view: str) -> None:
+    other = {"ocr_text": {"vlm_text": "Sales rise."}, "vlm_text": {"text": "Q1 5"}}[view]
+    given_ = Context(images=(Hit(rank=1, score=1, quote=quote("image", "i", caption="Sales", **other)),))
+    with pytest.raises(ValueError, match=f"no image quote of this question has {view}"):
+        in_view(given_, view)  # type: ignore[arg-type]

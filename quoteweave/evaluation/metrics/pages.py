@@ -27,6 +27,8 @@ class PageRecall:
         gold = {(example.document, page) for page in example.reference.pages}
         if not gold or example.document is None or prediction.scope == "context" or prediction.items:
             return {}
+        if prediction.context is not None and not prediction.pages:  # no ranking was kept
+            return {}
         ranked = [(page.document, page.page) for page in prediction.pages]
         recalls = {f"page_recall@{k}": len(gold.intersection(ranked[:k])) / len(gold) for k in self._cutoffs}
         return {"gold_pages": float(len(gold)), **recalls}

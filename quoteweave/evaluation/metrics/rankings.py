@@ -115,8 +115,10 @@ def judged(prediction: Prediction, example: Example) -> Judged | None:
     kinds = own_gold(example) or {}
     if prediction.items:
         return Judged(by_score(prediction.items), ids, kinds)
-    if prediction.scope == "context":
-        return Judged(_once([hit.quote.id for hit in hits]), ids, kinds) if hits else None
+    if prediction.scope == "context" and hits:
+        return Judged(_once([hit.quote.id for hit in hits]), ids, kinds)
+    if not hits and (prediction.scope == "context" or prediction.context is not None):
+        return None  # quotes were put before a generator, and no ranking was kept
     if reference.layouts:
         quotes = [hit.quote for hit in hits]
         if quotes and all(quote.layout_id is None for quote in quotes):
@@ -124,9 +126,8 @@ def judged(prediction: Prediction, example: Example) -> Judged | None:
         ranking = [item_of(quote) for quote in quotes]
         gold: list[Item] = [layout_element(layout.document, layout.layout_id) for layout in reference.layouts]
         return Judged(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
-    if example.context is not None or any(kinds.values()):  # gold named as `image7` is a place in a context
-        return None
-    return Judged(_once([hit.quote.id for hit in hits]), ids, kinds)
+    named = example.context is not None or any(kinds.values())  # gold named as `image7` is a place in a context
+    return None if named else Judged(_once([hit.quote.id for hit in hits]), ids, kinds)
 
 
 def _once(ranking: Sequence[Item]) -> list[Item]:

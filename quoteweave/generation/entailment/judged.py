@@ -48,7 +48,12 @@ class JudgedClaims:
                 except (EndpointError, ModelFailed) as error:
                     return error
 
-        verdicts = await asyncio.gather(*(judge(premise, claim) for premise, claim in pairs))
+        asked = [asyncio.ensure_future(judge(premise, claim)) for premise, claim in pairs]
+        try:
+            verdicts = await asyncio.gather(*asked)
+        finally:
+            for one in asked:
+                one.cancel()  # where the budget is spent, nobody waits for the others
         failures = [verdict for verdict in verdicts if isinstance(verdict, Exception)]
         if failures and len(failures) == len(verdicts):
             raise failures[0]

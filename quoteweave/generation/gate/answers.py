@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock
-from quoteweave.core.errors import EndpointError, ModelFailed
+from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.gate.checking import check_sentence, is_factual
 from quoteweave.generation.gate.claims import Claim, claims_of
@@ -25,7 +25,8 @@ def check(answer: Answer, context: Context) -> Answer:
     for claim, citations in cited_claims(answer):
         if citations:
             text = answer.text[claim.start : claim.end]
-            judged += check_sentence(text, citations, context, question=answer.question).citations
+            checked = check_sentence(text, citations, context, question=answer.question, statement=claim.said)
+            judged += checked.citations
         elif answer.status == "answered" and is_factual(claim.said):
             uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN)}”.")
     return _with(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
@@ -46,8 +47,10 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         return answer
     try:
         verdicts = await checker.check(asked)
-    except (EndpointError, ModelFailed) as error:
+    except (EndpointError, ModelFailed, BudgetSpent) as error:
         return answer.model_copy(update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error}")})
+    if len(verdicts) != len(asked):
+        raise ModelFailed(f"the checker {checker.name} gave {len(verdicts)} verdicts on {len(asked)} sentences")
     says = dict(zip(asked, verdicts, strict=True))
     judged = [
         citation.model_copy(update={"entailed": says.get((premise, claim.said))})

@@ -16,6 +16,7 @@ model sees more (`check_entailment`).
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from quoteweave.core.answers import Citation, Context, Verdict
 from quoteweave.core.marks import parse_marks
@@ -61,14 +62,16 @@ class _Finding:
     reason: str
 
 
-def check_sentence(text: str, citations: Sequence[Citation], context: Context, *, question: str = "") -> Checked:
+def check_sentence(
+    text: str, citations: Sequence[Citation], context: Context, *, question: str = "", statement: str | None = None
+) -> Checked:
     """The verdict on one sentence, given with its marks, and on each of its citations.
 
     Of several quotes, one that has nothing of what the sentence says is `unchecked` where the others bear it out.
     What a sentence repeats of the question is never blamed: it is `unchecked` where the quotes do not say it. So is a
-    sentence without citations.
+    sentence without citations. `statement` is what it says without its marks, where that was read from a whole answer.
     """
-    statement = said(text, parse_marks(text))
+    statement = said(text, parse_marks(text)) if statement is None else statement
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
@@ -119,12 +122,14 @@ def _without(facts: Facts, known: Facts) -> Facts:
 
 def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _Finding | None:
     """What speaks against `supported`, the worst first; None where nothing does."""
-    findings = list(_findings(statement, _without(facts, asked), evidence))
-    worst = next((finding for finding in findings if finding.verdict == "unsupported"), None)
-    if worst is not None and evidence.wordless:
-        return _Finding("unchecked", "It cites an image whose content is not known in words.")
-    if findings:
-        return worst or findings[0]
+    first: _Finding | None = None
+    for finding in _findings(statement, _without(facts, asked), evidence):
+        if finding.verdict == "unsupported":  # nothing that follows is worse
+            wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
+            return wordless if evidence.wordless else finding
+        first = first or finding
+    if first is not None:
+        return first
     if any(_findings(statement, facts, evidence)):
         return _Finding("unchecked", "It repeats of the question what does not occur in what it cites.")
     return _by_words(statement, facts, evidence)
@@ -133,10 +138,11 @@ def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _F
 def _findings(statement: str, facts: Facts, evidence: Evidence) -> Iterator[_Finding]:
     """What is found of each fact that does not occur."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
-    present = [amount for amount in amounts if evidence.has_amount(amount)]
-    for amount in amounts:
-        if amount not in present:
-            yield _missing(amount, evidence, plain(statement), present)
+    found = [evidence.has_amount(amount) for amount in amounts]
+    present, read = [amount for amount, there in zip(amounts, found, strict=True) if there], plain(statement)
+    for amount, there in zip(amounts, found, strict=True):
+        if not there:
+            yield _missing(amount, evidence, read, present)
     absent = [date.text for date in facts.dates if not evidence.has_date(date)]
     absent += [written for written, minutes in facts.clocks if minutes not in evidence.clocks]
     absent += [f"“{quoted}”" for quoted in facts.quoted if not evidence.has_words(quoted)]
@@ -218,9 +224,10 @@ def _tells(facts: Facts) -> bool:
     return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
 
 
-def _telling(statement: str) -> set[str]:
+@lru_cache(maxsize=256)
+def _telling(statement: str) -> frozenset[str]:
     """The words of a sentence that are no numbers."""
-    return {word for word in words(statement) if not word[0].isdigit()}
+    return frozenset(word for word in words(statement) if not word[0].isdigit())
 
 
 def _shared(statement: str, evidence: Evidence) -> float:

@@ -16,6 +16,8 @@ from quoteweave.generation.sentences import begun, split_sentences
 
 _BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")
 _CODE = "_"
+LONG = 2_000
+"""Characters of a sentence, after which it is not looked at every word whether it has ended."""
 _Owned = tuple[int, int, list[Mark]]
 
 
@@ -48,13 +50,15 @@ class ClaimReader:
         self._reader = MarkReader()
         self._text, self._blanked = "", ""  # from the end of the last claim on; marks as blanks, code as `_`
         self._marks: list[Mark] = []
-        self._at = 0
+        self._at = self._enough = 0
 
     def feed(self, part: str) -> list[Claim]:
         """The claims that are certain now."""
-        if not self._take(self._reader.feed(part)):
+        if not self._take(self._reader.feed(part)) or len(self._blanked) < self._enough:
             return []
         spans = [(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)]
+        # Of a text without ends that grows and grows, not all is read again at each word.
+        self._enough = len(self._blanked) + max(0, len(self._blanked) - LONG) // 8
         if len(spans) < 2 or not begun(self._blanked, spans[-1][0]):
             return []
         certain = [claim for claim in self._claims(spans) if claim.end <= self._at + spans[-1][0]]
@@ -83,7 +87,7 @@ class ClaimReader:
 
     def _settle(self, claims: Sequence[Claim]) -> None:
         if claims:
-            cut = claims[-1].end - self._at
+            cut, self._enough = claims[-1].end - self._at, 0
             self._text, self._blanked, self._at = self._text[cut:], self._blanked[cut:], claims[-1].end
             self._marks = [mark for mark in self._marks if mark.start >= self._at]
 

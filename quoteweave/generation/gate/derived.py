@@ -7,6 +7,7 @@ quotes hold few numbers.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import lru_cache
 from itertools import combinations
 
 from quoteweave.generation.gate.amounts import Amount
@@ -18,6 +19,7 @@ MANY = 80
 """With more numbers than this nothing is tried, and what a sentence says it reckoned is taken to be so."""
 LONGEST_RUN = 24
 """Numbers in a row that may be summed."""
+_NEAR = 40
 
 _SPOKEN = {
     "sum": r"total\w*|together|both|sums?|combined|altogether|in all|overall|add\w*|of which",
@@ -54,7 +56,7 @@ def is_rounded(amount: Amount, evidence: Evidence, sentence: str) -> bool:
 
 def is_derived(amount: Amount, evidence: Evidence, sentence: str, said: Sequence[Amount]) -> bool:
     """Whether the number follows from those of the quotes; `said` are those numbers that the sentence says."""
-    spoken = {kind for kind, cue in _CUES.items() if cue.search(sentence)}
+    spoken = _spoken(sentence)
     numbers = _distinct(other for other in evidence.amounts if not other.year)
     if len(numbers) > MANY:
         return bool(spoken)
@@ -73,8 +75,16 @@ def is_derived(amount: Amount, evidence: Evidence, sentence: str, said: Sequence
     )
 
 
+@lru_cache(maxsize=64)
+def _spoken(sentence: str) -> frozenset[str]:
+    """The kinds of reckoning that a sentence speaks of."""
+    return frozenset(kind for kind, cue in _CUES.items() if cue.search(sentence))
+
+
 def _before(amount: Amount, sentence: str) -> str:
-    return sentence[: max(sentence.find(amount.text), 0)]
+    """As much as a word before the number needs."""
+    at = max(sentence.find(amount.text), 0)
+    return sentence[max(at - _NEAR, 0) : at]
 
 
 def _reached(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], scales: Sequence[float]) -> bool:

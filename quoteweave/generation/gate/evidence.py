@@ -78,7 +78,11 @@ class Evidence:
 
     def has_year_beside(self, amount: Amount) -> bool:
         """Whether the number is a year that the same documents name elsewhere, as in a title."""
-        return amount.year and any(Evidence([quote]).has_amount(amount) for quote in self._beside)
+        return amount.year and any(evidence.has_amount(amount) for evidence in self._apart)
+
+    @cached_property
+    def _apart(self) -> list["Evidence"]:
+        return [Evidence([quote]) for quote in self._beside]
 
     def values_alike(self, amount: Amount) -> bool:
         """Whether the number occurs in any unit."""

@@ -58,6 +58,8 @@ class Facts:
 
 def plain(text: str) -> str:
     """`text` in compatibility forms, with one kind of dash and blank, and fractions as decimals."""
+    if text.isascii():
+        return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
     text = re.sub(r"(?<![A-Za-z])[²³]", "", _GROUP_BLANK.sub("", text).translate(_SIGNS))
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))

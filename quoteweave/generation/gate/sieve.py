@@ -46,5 +46,6 @@ class Sieve:
             self._text, self._at = self._text[claim.end - self._at :], claim.end
             citations = [one for mark in claim.marks for one in self._citations.pop(mark.start, ())]
             if citations:
-                citations = list(check_sentence(text, citations, self._context, question=self._question).citations)
+                checked = check_sentence(text, citations, self._context, question=self._question, statement=claim.said)
+                citations = list(checked.citations)
             yield from told(self._dropper.take(blank, text, claim, citations))
