@@ -26,6 +26,7 @@ from quoteweave.cli.judging import (
     price_of,
     say_before,
 )
+from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ def citations(
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
     yes: YesOption = False,
     out: Annotated[
         Path | None, typer.Option(help="Keep judgements here; else in the run's folder, citations.jsonl.")
@@ -93,7 +97,8 @@ def citations(
     from quoteweave.evaluation.verdicts import load_evidence_verdicts, plan_evidence
     from quoteweave.pipeline.settings import ModelSettings
 
-    given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
+    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
     settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
     judge = EvidenceJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
     splitter, cut = _splitter(split, settings), _sentences()

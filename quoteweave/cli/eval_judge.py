@@ -25,6 +25,7 @@ from quoteweave.cli.judging import (
     price_of,
     say_before,
 )
+from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def judge(
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
     yes: YesOption = False,
     human: Annotated[
         Path | None, typer.Option(help="People's scores of these answers: say how far the judge agrees.")
@@ -83,7 +87,8 @@ def judge(
     from quoteweave.evaluation.judges.verdicts import JUDGEMENTS, read_verdicts
     from quoteweave.pipeline.settings import ModelSettings
 
-    given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
+    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
     settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
     asks = AnswerJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
     pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)

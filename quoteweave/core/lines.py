@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.core.errors import DatasetError, StorageError
+from quoteweave.core.errors import DatasetError, StorageError, UsageError
 
 _GZIP = b"\x1f\x8b"
 
@@ -68,17 +68,34 @@ def cut_note(line: bytes) -> str:
 def appending(path: Path) -> Iterator[Callable[[BaseModel], None]]:
     """A function that writes one record as a line, unbuffered. A last line without its end, of a crash, is dropped.
 
-    One process writes at a time. Raises StorageError when the disk refuses; the lines before stay whole.
+    One process writes at a time: raises UsageError where another does. Raises StorageError when the disk refuses; the
+    lines before stay whole.
     """
+    from filelock import FileLock, Timeout
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # The operating system's lock, which is free as soon as its owner is gone, however it went.
+        lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)
+        lock.acquire()
+    except Timeout:
+        raise UsageError(f"{path} is being written by another command; wait until it ends, or end it") from None
+    except OSError as error:
+        raise StorageError(f"cannot write to {path}: {error.strerror}") from error
+    with lock, _opened(path) as stream:
+        yield lambda record: _append(stream, record)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[FileIO]:
+    try:
         stream = FileIO(path, "r+" if path.exists() else "w+")
         stream.truncate(stream.readall().rfind(b"\n") + 1)
         stream.seek(0, os.SEEK_END)
     except OSError as error:
         raise StorageError(f"cannot write to {path}: {error.strerror}") from error
     with stream:
-        yield lambda record: _append(stream, record)
+        yield stream
 
 
 def _append(stream: FileIO, record: BaseModel) -> None:

@@ -1,7 +1,8 @@
 """The file that says how questions are answered: one setting, or several to be compared, as in MMDocRAG's Table 7."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -115,8 +116,23 @@ def read_run_file(path: Path) -> RunFile:
     try:
         read = RunFile.model_validate({"settings": settings, "limits": limits})
     except ValidationError as error:
-        raise UsageError(f"{path}: {reason(error)}; there are: {', '.join(RunSetting.model_fields)}") from error
+        raise UsageError(f"{path}: {_told(error, settings)}") from error
     names = [setting.name for setting in read.settings]
     if len(set(names)) != len(names):
         raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
     return read
+
+
+def _told(error: ValidationError, settings: Sequence[object]) -> str:
+    """What is wrong, with the names that the file has, and the keys that there are where one is unknown."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    of_limits = first["loc"][0] == "limits"
+    said = reason(error)
+    if not of_limits:
+        said = re.sub(r"^settings\.\d+\.?", "[[setting]] " if len(settings) > 1 else "", said)
+    if first["type"] == "tuple_type":
+        said += ', such as ["bm25"]'
+    if first["type"] != "extra_forbidden":
+        return said.replace("valid tuple", "list")
+    known = Limits.model_fields if of_limits else RunSetting.model_fields
+    return f"{said.partition(':')[0]} is no key; there are: {', '.join(known)}"

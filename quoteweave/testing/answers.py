@@ -37,12 +37,11 @@ def check_events(events: Sequence[Event], context: Context) -> Answer:
     assert not any(isinstance(event, AnswerEvent) for event in events[:-1]), "there are two answers"
     answer = last.answer
     check_answer(answer, context)
-    sent, citations = "", list[Citation]()
+    sent, ends, citations = "", set[int](), list[Citation]()
     for event in events[:-1]:
         if isinstance(event, TextEvent):
-            whole = parse_marks(sent + event.text)
-            assert not any(mark.start < len(sent) < mark.end for mark in whole), "a mark was sent in halves"
             sent += event.text
+            ends.add(len(sent))
         elif isinstance(event, CitationEvent):
             assert sent.endswith(event.citation.mark), "a citation does not follow its mark"
             assert event.citation.end == len(sent), "a citation does not follow its mark"
@@ -50,6 +49,8 @@ def check_events(events: Sequence[Event], context: Context) -> Answer:
         else:
             assert isinstance(event, ThoughtEvent)
     assert sent == answer.text, "the texts put together are not the answer's text"
+    halves = [mark for mark in parse_marks(sent) if not ends.isdisjoint(range(mark.start + 1, mark.end))]
+    assert not halves, "a mark was sent in halves"
     assert [_unchecked(one) for one in citations] == [_unchecked(one) for one in answer.citations]
     return answer
 

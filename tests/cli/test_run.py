@@ -15,7 +15,11 @@ from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
 from quoteweave.core.errors import EndpointUnreachable, UsageError
+from quoteweave.core.lines import appending
 from quoteweave.core.runs import read_run
+from quoteweave.pipeline.run_settings import read_run_file
+from quoteweave.retrievers.catalogue import catalogue as models
+from quoteweave.retrievers.rerankers import reranker_rows
 from quoteweave.testing import ModelServer, Reply
 
 AT_ONCE = {"retry-after-ms": "1"}
@@ -307,3 +311,42 @@ def test_marks_out_of_range_do_not_keep_a_run_from_its_scores(run_it: RunIt, tmp
         run_it('model = "scripted"\nquotes = "dataset"\n', url=server.base_url)
     said = ["eval", "score", tmp_path / "runs", "--dataset", "mmdocrag-20", "--references", path, "--json"]
     assert value(CliRunner().invoke(app, [str(part) for part in said]))["out_of_range"] == 20
+
+
+def test_the_example_of_table_7_is_a_configuration_of_four_settings() -> None:
+    read = read_run_file(Path(__file__).parents[2] / "examples" / "mmdocrag_table7.toml")
+    assert [one.name for one in read.settings] == ["perfect", "original", "clauses", "ensemble"]
+    assert [(one.quotes, one.expand, bool(one.rerank)) for one in read.settings] == [
+        ("dataset", None, False),
+        ("retrieved", None, False),
+        ("retrieved", "chat", True),
+        ("retrieved", "chat", True),
+    ]
+    named = {name for one in read.settings for name in one.retriever} | {one.rerank for one in read.settings}
+    assert named - {None, "bm25", "lexical"} <= {*models(), *reranker_rows()}
+
+
+def test_two_commands_do_not_write_one_run(run_it: RunIt, tmp_path: Path) -> None:
+    with ModelServer(told) as server:
+        config = 'model = "scripted"\nquotes = "dataset"\n'
+        run_it(config, "--limit", 1, url=server.base_url)
+        with appending(tmp_path / "runs" / "predictions.jsonl"):
+            refused = run_it(config, url=server.base_url)
+    assert isinstance(refused.exception, UsageError)
+    assert "is being written by another command" in str(refused.exception)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "told_as"),
+    [
+        ("[limits]\nconcurency = 3", "limits.concurency is no key; there are: concurrency, tokens_per_minute"),
+        ('modle = "x"', "config.toml: modle is no key; there are: name, quotes"),
+        ('retriever = "bm25"', 'such as ["bm25"]'),
+        ('[[setting]]\nname = "a"\n[[setting]]\nname = "b"\nsize = 17', "[[setting]] size: "),
+    ],
+)
+def test_what_is_wrong_in_a_configuration_is_told_in_its_own_words(run_it: RunIt, config: str, told_as: str) -> None:
+    refused = run_it(config)
+    assert told_as in str(refused.exception)
+    assert len(str(refused.exception).split("there are")) <= 2
