@@ -1,28 +1,15 @@
 """What an answer passes between the model that wrote it and the people who see it."""
 
-import asyncio
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.confidence import Calibration
+from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.gate import Policy, apply, check, check_entailment
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.pipeline.pricing import priced
-
-
-@cache
-def _lane(process: int) -> ThreadPoolExecutor:
-    """Where answers are checked, one after the other, and not in the event loop, which would stand still meanwhile.
-
-    So of many answers that come together the first is done with at once, and its place taken by the next question,
-    where else all would be checked before any, and come together again.
-    """
-    return ThreadPoolExecutor(1, thread_name_prefix=f"quoteweave-gate-{process}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +40,7 @@ class Gate:
         What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(_lane(os.getpid()), check, answer, context)
+            answer = await compute("gate", check, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:

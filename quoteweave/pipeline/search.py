@@ -1,6 +1,5 @@
 """From a question to what bears on it: expanded, searched, pooled and reranked (MMDocRAG, section 4.8, Table 7)."""
 
-import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.splits import C15, Split
@@ -64,15 +64,18 @@ class Search:
         """At most `k` quotes of any kind. Raises what retriever and reranker raise."""
         steps = _Steps(query)
         await self._expand(steps)
-        hits = await self._ranked(steps, k, where)
+        (hits,) = await self._ranked(steps, [(k, where)])
         return Found(hits=tuple(hits), trace=self._trace(steps))
 
     async def context(self, query: Query, split: Split = C15, *, where: Filter | None = None) -> Retrieved:
         """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty."""
         steps, where = _Steps(query), where or Filter()
         await self._expand(steps)
-        texts = await self._of_kind(steps, split.texts, where, "text")
-        images = await self._of_kind(steps, split.images, where, "image")
+        kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))
+        wanted = [
+            (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
+        ]
+        texts, images = await self._ranked(steps, wanted)
         return Retrieved(context=Context(texts=tuple(texts), images=tuple(images)), trace=self._trace(steps))
 
     async def _expand(self, steps: "_Steps") -> None:
@@ -81,19 +84,27 @@ class Search:
                 steps.expansion = await self._expander.expand(steps.query)
             steps.tell(steps.expansion.note)
 
-    async def _of_kind(self, steps: "_Steps", k: int, where: Filter, kind: Kind) -> Sequence[Hit]:
-        if k == 0 or where.kind not in (None, kind):
-            return []
-        return await self._ranked(steps, k, where.model_copy(update={"kind": kind}))
-
-    async def _ranked(self, steps: "_Steps", k: int, where: Filter | None) -> Sequence[Hit]:
-        clauses = [Query(text=clause) for clause in steps.expansion.clauses]
-        depth = max(k, self._pool) if self._reranker is not None or len(clauses) > 1 else k
+    async def _ranked(self, steps: "_Steps", wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
+        """The best of each filter: so many, or none where 0 are wanted."""
         for note in notes_of(self._retriever):
             steps.tell(note)
         with steps.timed("search"):
-            rankings = await asyncio.to_thread(self._retriever.search, clauses, depth, where=where)
-            pooled: Sequence[Hit] = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
+            # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
+            # first question would be searched no sooner than the last.
+            pools = await compute("search", self._pools, steps.expansion.clauses, wanted)
+        return [
+            await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
+        ]
+
+    def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
+        queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
+        for k, where in wanted:
+            depth = max(k, self._pool) if self._reranker is not None or len(queries) > 1 else k
+            rankings = self._retriever.search(queries, depth, where=where) if k else [[]]
+            pools.append((rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth])
+        return pools
+
+    async def _best(self, steps: "_Steps", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
         steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
         if self._reranker is not None and pooled:
             with steps.timed("rerank"):

@@ -78,11 +78,14 @@ class Evidence:
 
     def has_year_beside(self, amount: Amount) -> bool:
         """Whether the number is a year that the same documents name elsewhere, as in a title."""
-        return amount.year and any(evidence.has_amount(amount) for evidence in self._apart)
+        if not amount.year:
+            return False
+        ending = f"{int(amount.value) % 100:02d}"  # as much of it as `2017/18` writes
+        return any(evidence.has_amount(amount) for evidence in self._apart if evidence.mentions(ending))
 
     @cached_property
-    def _apart(self) -> list["Evidence"]:
-        return [Evidence([quote]) for quote in self._beside]
+    def _apart(self) -> "list[_Beside]":
+        return [_Beside(quote) for quote in self._beside]
 
     def values_alike(self, amount: Amount) -> bool:
         """Whether the number occurs in any unit."""
@@ -142,6 +145,26 @@ class Evidence:
             return True
         scaled = not other.year and (other.unit is None or other.unit.dimension != "percent")
         return scaled and any(amount.same(other, scale) for scale in self.scales)
+
+
+class _Beside:
+    """One of the other quotes, read where there is reason to."""
+
+    def __init__(self, quote: Quote) -> None:
+        self._quote = quote
+        self._texts = _texts(quote)
+
+    def mentions(self, digits: str) -> bool:
+        """Whether these stand in it, so that it may be worth reading."""
+        return any(digits in text for text in self._texts)
+
+    def has_amount(self, amount: Amount) -> bool:
+        """As `Evidence.has_amount`, of this quote."""
+        return self._read.has_amount(amount)
+
+    @cached_property
+    def _read(self) -> Evidence:
+        return Evidence([self._quote])
 
 
 def _texts(quote: Quote) -> list[str]:

@@ -65,6 +65,7 @@ def plain(text: str) -> str:
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
 
 
+@lru_cache(maxsize=64)  # the question is read for each sentence of its answer
 def read_sentence(text: str) -> Facts:
     """The facts of a sentence, what stands in quotation marks apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
@@ -74,6 +75,7 @@ def read_sentence(text: str) -> Facts:
 
 
 @lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # a quote is read for each sentence that cites it, or another of its document
 def read_evidence(text: str) -> Facts:
     """The facts of a quote; where OCR may have misread it, the facts of both readings."""
     text = plain(text)
