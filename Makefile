@@ -29,6 +29,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/maxsim_speed.py
 	$(BIN)/python benchmarks/encoding_speed.py
 	$(BIN)/python benchmarks/gate_quality.py
+	$(BIN)/python benchmarks/generation_speed.py
 	$(BIN)/python benchmarks/scoring_speed.py
 	$(BIN)/python benchmarks/startup.py
 

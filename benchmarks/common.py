@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"
 LIBRARIES = (
-    *("quoteweave", "bm25s", "numpy", "onnxruntime", "pypdfium2", "rapidocr"),
+    *("quoteweave", "bm25s", "numpy", "onnxruntime", "openai", "pypdfium2", "rapidocr"),
     *("torch", "transformers", "sentence-transformers", "faiss-cpu"),
 )
 

@@ -1,0 +1,179 @@
+"""How much time and memory answering takes besides the model's, over 100,000 quotes, asked of a scripted server.
+
+The collection is made (`made_crops.py`) unless `--collection` holds one already. The server (`model_process.py`) is a
+process of its own on loopback, and notes when it had each request whole.
+
+overhead  milliseconds from a question to its whole answer, one after the other in one event loop: searched (`lexical`,
+          ten text and five image quotes), asked, woven, checked by the gate. The server answers at once, so that all of
+          it counts, the server's own work too; given apart is what lies before and after the server had the request.
+          With pictures, once with nothing encoded before and once with everything
+first     milliseconds from when the first words of a streamed answer were due at the server, which writes them then or
+          a little later, to their event
+flight    with answers that take 2 s and 64 allowed at once: how many are under way, each counted for 2 s from when the
+          server had its request, on average from the first request to the end of the last answer
+memory    resident memory of a run, after a fifth of its questions and at its end; its answers are short
+"""
+
+import asyncio
+import statistics
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from common import Table, arguments, finish, machine, working_folder
+from generation_runs import flight, memory
+from made_crops import fill_with_crops
+from made_quotes import Writing
+from model_process import ModelProcess, serving
+
+from quoteweave.core.events import TextEvent
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.settings import ModelSettings, make_generator
+from quoteweave.retrievers.registry import make_retriever
+from quoteweave.testing.replies import Reply
+
+WAITING = 20  # questions that are asked before and not counted
+GOAL_OVERHEAD_MS, GOAL_FIRST_MS = 30, 5
+CHUNK = 12  # characters in a chunk of a streamed answer
+FIRST_AFTER_S, NEXT_AFTER_S = 0.2, 0.002
+ANSWER = """\
+The harbour company moved 1,204 containers in March 2019, which is 12.4% more than the year before [1]. Most of the
+rise came from the two new berths on the eastern pier, opened on 3 February 2019 [2, 3]. The chart shows the months.
+
+![containers moved each month from 2017 to 2019](image1)
+
+Not every quay gained: the northern one lost 85 containers, "chiefly for want of depth" as the report puts it [4]. Its
+dredging is to cost 3.1 million euros [5] and to be done by 2021 [6].
+
+- The eastern pier took 640 containers, or 53% of all [7].
+- The northern quay took 210 [8, 9], and the old basin the rest ![share of each quay](image2).
+"""
+Figures = dict[str, Any]
+Questions = Callable[[int], list[str]]
+"""As many as are asked for, or else so many."""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parts = {"overhead": _overhead, "first": _first, "flight": flight, "memory": memory}
+    parser = arguments(__doc__)
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="(all)")
+    parser.add_argument("--collection", type=Path, metavar="DIR", help="make the collection here, or use the one here")
+    parser.add_argument("--quotes", type=int, metavar="N", default=100_000, help="quotes to make (%(default)s)")
+    parser.add_argument("--documents", type=int, metavar="N", default=200, help="documents to make (%(default)s)")
+    parser.add_argument(
+        "--questions", type=int, metavar="N", help="to ask (overhead 200, first 100, flight 640, memory 10,000)"
+    )
+    options = parser.parse_args()
+    found, figures, tables = machine(), dict[str, object](), list[Table]()
+    with working_folder(options.collection) as folder, Collection.create(folder) as collection:
+        if not collection.counts().documents:
+            fill_with_crops(collection, Writing(seed=1), quotes=options.quotes, documents=options.documents)
+        figures["quotes"] = collection.counts().quotes
+        for name in options.only:
+            figures[name], table = parts[name](collection, partial(_questions, collection, options))
+            tables.append(table)
+    finish(found, figures, tables, as_json=options.json)
+
+
+def _questions(collection: Collection, options: Namespace, usual: int) -> list[str]:
+    """As many as were asked for, or else as is usual, on quotes of some documents."""
+    names = [document.name for document in collection.documents()]
+    texts = [quote.text for name in names[:: max(1, len(names) // 20)] for quote in collection.document_quotes(name)]
+    return Writing(seed=2).questions(texts, options.questions or usual)
+
+
+def _overhead(collection: Collection, questions: Questions) -> tuple[Figures, Table]:
+    asked, retriever = questions(200), make_retriever("lexical", collection)
+
+    def rag(*, pictures: bool = False) -> Rag:
+        settings = ModelSettings(model="scripted", base_url=server.base_url, images=pictures)
+        return Rag(retriever, make_generator(settings, collection))
+
+    with serving(Reply(text=ANSWER)) as server:
+        words, kept = rag(), rag(pictures=True)
+        some = asked[:WAITING]
+        taken = {
+            "words": _spread(server, words.answer_async, some, asked),
+            "words, streamed": _spread(server, partial(_to_the_end, words), some, asked),
+            "pictures, encoded now": _spread(server, lambda text: rag(pictures=True).answer_async(text), some, asked),
+            "pictures, encoded before": _spread(server, kept.answer_async, asked, asked),
+        }
+    goal, size = f"≤ {GOAL_OVERHEAD_MS}", f"{collection.counts().quotes:,} quotes, {len(asked)} questions"
+    keys = ("median_ms", "p95_ms", "median_before_ms", "median_after_ms")
+    rows = [[name, *(f"{took[key]:.1f}" for key in keys), goal] for name, took in taken.items()]
+    columns = ("", "median", "p95", "median before the server has it", "after", "goal")
+    return dict(taken), Table(f"milliseconds from question to last byte, {size}", columns, rows)
+
+
+def _first(collection: Collection, questions: Questions) -> tuple[Figures, Table]:
+    asked = questions(100)
+    chunks = -(-len(ANSWER) // CHUNK)
+    delays = (0.0, FIRST_AFTER_S, *[NEXT_AFTER_S] * (chunks - 1))
+    with serving(Reply(text=ANSWER, sizes=(CHUNK,), delays_s=delays)) as server:
+        settings = ModelSettings(model="scripted", base_url=server.base_url, images=False)
+        rag = Rag(make_retriever("lexical", collection), make_generator(settings, collection))
+        told = asyncio.run(_first_told(rag, [*asked[:WAITING], *asked]))
+        due = [arrival + FIRST_AFTER_S for arrival in server.arrivals()]
+    taken = [1000 * (at - when) for at, when in zip(told, due, strict=True)][WAITING:]
+    figures = {"median_ms": statistics.median(taken), "p95_ms": _p95(taken)}
+    row = ["first words", *(f"{value:.2f}" for value in figures.values()), f"≤ {GOAL_FIRST_MS}"]
+    title = f"milliseconds to the first words, {len(asked)} questions"
+    return figures, Table(title, ("", "median", "p95", "goal"), [row])
+
+
+def _spread(
+    server: ModelProcess, ask: Callable[[str], Awaitable[object]], before: Sequence[str], asked: Sequence[str]
+) -> dict[str, float]:
+    """What questions take, whole, until the server has them and after that; those `before` are not counted."""
+
+    async def all_of_them() -> list[tuple[float, float]]:
+        for question in before:
+            await ask(question)
+        server.arrivals()
+        return [await _timed(ask, question) for question in asked]
+
+    spans = asyncio.run(all_of_them())
+    arrivals = server.arrivals()
+    whole = [1000 * (end - start) for start, end in spans]
+    until = [1000 * (there - start) for (start, _), there in zip(spans, arrivals, strict=True)]
+    return {
+        "median_ms": statistics.median(whole),
+        "p95_ms": _p95(whole),
+        "median_before_ms": statistics.median(until),
+        "median_after_ms": statistics.median(all - part for all, part in zip(whole, until, strict=True)),
+    }
+
+
+async def _timed(ask: Callable[[str], Awaitable[object]], question: str) -> tuple[float, float]:
+    start = perf_counter()
+    await ask(question)
+    return start, perf_counter()
+
+
+async def _to_the_end(rag: Rag, question: str) -> None:
+    async with aclosing(rag.stream(question)) as events:
+        async for _ in events:
+            pass
+
+
+async def _first_told(rag: Rag, questions: Sequence[str]) -> list[float]:
+    """When the first words of each answer were told; each answer is read to its end."""
+    told = []
+    for question in questions:
+        async with aclosing(rag.stream(question)) as events:
+            told.append([perf_counter() async for event in events if isinstance(event, TextEvent)][0])  # noqa: RUF015
+    return told
+
+
+def _p95(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1]
+
+
+if __name__ == "__main__":
+    main()
