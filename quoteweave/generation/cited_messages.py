@@ -7,11 +7,15 @@ from secrets import token_hex
 from quoteweave.core.answers import Context
 from quoteweave.core.prompts import Prompt, load_prompt
 from quoteweave.core.records import Query, Quote
+from quoteweave.generation.wording import clip
 
 ABSTENTION = "The quotes do not answer this question."
 """The line by which a model says that the quotes do not answer; the prompt asks for it word for word."""
 
 SYSTEM, SYSTEM_TEXT, USER = "cited_answer_system", "cited_answer_system_text", "cited_answer_user"
+
+MOST_OF_A_NAME = 200
+"""Characters of a section's title, and of a document's name."""
 
 Part = Mapping[str, object]
 
@@ -44,11 +48,11 @@ class CitedMessages:
         have the right fields.
         """
         texts = [
-            f"[{i}] {_source(hit.quote)}\n{_indented(hit.quote.words())}" for i, hit in enumerate(context.texts, 1)
+            f"[{i}] {source_of(hit.quote)}\n{_indented(hit.quote.words())}" for i, hit in enumerate(context.texts, 1)
         ]
         here = token_hex(16)  # which no document can foresee
         images = [
-            f"{name} {_source(quote)}\n{_heading(quote) + here if name in pictures else _indented(quote.words())}"
+            f"{name} {source_of(quote)}\n{_heading(quote) + here if name in pictures else _indented(quote.words())}"
             for name, quote in image_quotes(context).items()
         ]
         prompt = self._user.render(
@@ -83,9 +87,11 @@ def _parts(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
     return [*parts, {"type": "text", "text": rest}] if rest else parts
 
 
-def _source(quote: Quote) -> str:
-    section = f", section “{_one_line(quote.section)}”" if quote.section else ""
-    return f"({_one_line(quote.document)}, page {_one_line(quote.page_label)}{section}, {quote.layout})"
+def source_of(quote: Quote) -> str:
+    """Where a quote comes from, as the prompt says it; titles that are pages long are cut."""
+    section = f", section “{clip(_one_line(quote.section), MOST_OF_A_NAME)}”" if quote.section else ""
+    document = clip(_one_line(quote.document), MOST_OF_A_NAME)
+    return f"({document}, page {_one_line(quote.page_label)}{section}, {quote.layout})"
 
 
 def _one_line(text: str) -> str:

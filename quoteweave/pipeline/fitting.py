@@ -8,6 +8,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.estimates import tokens_of
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.shares import greatest_share
+from quoteweave.generation.cited_messages import source_of
 from quoteweave.generation.shown_pictures import PictureLimits
 
 PROMPT_TOKENS = 1_000
@@ -55,8 +56,7 @@ def _size(words: str) -> int:
 
 def _beyond(context: Context, shown: Sequence[Hit], question: str) -> int:
     """Tokens of question, names, places, and captions of pictures, beyond those that are allowed for."""
-    quotes = [hit.quote for hit in (*context.texts, *context.images)]
-    said = [question, *(f"{quote.document} {quote.page_label} {quote.section or ''}" for quote in quotes)]
+    said = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
     said += [hit.quote.caption or "" for hit in shown]
     return max(0, sum(map(tokens_of, said)) - 3 * PROMPT_TOKENS // 10)
 

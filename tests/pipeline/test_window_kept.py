@@ -27,3 +27,10 @@ def test_prompt_and_answer_keep_to_the_window(text: str, section: str | None, qu
     messages = CitedMessages().of(Query(text=question), made, {})
     assert count == 20
     assert 6000 < tokens_of_messages(messages) + answer <= 8000
+
+
+def test_titles_as_long_as_pages_do_not_fill_the_window() -> None:
+    context = Context(texts=hits("text", 12, "barley " * 3000, "A title without an end. " * 500), images=())
+    made, count = fit(context, Window(tokens=8000), "How much?")
+    assert count == 12
+    assert 6000 < tokens_of_messages(CitedMessages().of(Query(text="How much?"), made, {})) <= 8000
