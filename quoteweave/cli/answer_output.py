@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.cli.output import WordWrap, console, plain, print_json, printable
 from quoteweave.cli.retrieving import tell_trace
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class _AsWritten:
         from rich.console import Console
 
         self._model, self._thought, self._begun = model, 0, False
+        out = Console()
+        self._wrap = WordWrap(out.width) if out.is_terminal else None
         self._status = Console(stderr=True).status("searching")
 
     def __enter__(self) -> "_AsWritten":
@@ -68,7 +70,7 @@ class _AsWritten:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
         if self._begun:
-            typer.echo()
+            typer.echo("" if self._wrap is None else self._wrap.end())
 
     def __call__(self, event: "SourcesEvent | Event") -> None:
         """Shows the next event."""
@@ -78,7 +80,8 @@ class _AsWritten:
         if isinstance(event, TextEvent):
             self._status.stop()
             self._begun = True
-            typer.echo(printable(event.text), nl=False)
+            text = printable(event.text)
+            typer.echo(text if self._wrap is None else self._wrap.feed(text), nl=False)
         elif isinstance(event, ThoughtEvent):
             self._thought += len(event.text)
             self._status.update(plain(f"{self._model} is thinking: {self._thought:,} characters so far"))
@@ -135,6 +138,10 @@ def print_sources(answer: "Answer") -> None:
     for citation in answer.citations:
         if (why := failure(citation)) is not None:
             typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {why}"), err=True)
+    unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
+    if unchecked:
+        of = f"{unchecked} of {len(answer.citations)} citations"
+        typer.echo(f"note: {of} could not be checked by rule; --check has a model look", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)
 

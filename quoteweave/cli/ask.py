@@ -162,7 +162,8 @@ def ask(
         if settings.destination is not None:
             if calls is None:  # which may hold the answer
                 settings.check_address()
-            typer.echo(f"sending the question and the quotes found to {settings.destination}", err=True)
+            unless = "" if calls is None else f", unless {calls} holds the answer"
+            typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
         form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if stream and chat else Form.WHOLE
         answered = answered_as(form, rag, question, where, model=settings.model)
         target = html or (_temporary_page() if open_it else None)

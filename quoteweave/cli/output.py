@@ -34,6 +34,44 @@ def printable(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
+class WordWrap:
+    """Breaks lines between words, of a text that comes in parts: a word is held back until it ends."""
+
+    def __init__(self, width: int) -> None:
+        self._width, self._column = width, 0
+        self._blank = self._word = ""
+
+    def feed(self, part: str) -> str:
+        """What can be shown now."""
+        shown = []
+        for char in part:
+            if not char.isspace():
+                self._word += char
+                continue
+            shown.append(self._ended())
+            self._blank = "" if char == "\n" else self._blank + char
+            if char == "\n":
+                shown.append(char)
+                self._column = 0
+        return "".join(shown)
+
+    def end(self) -> str:
+        """The last word."""
+        return self._ended()
+
+    def _ended(self) -> str:
+        from rich.cells import cell_len
+
+        if not self._word:
+            return ""
+        before, wide = self._blank, cell_len(self._word)
+        if self._column and self._column + len(before) + wide > self._width:
+            before, self._column = "\n", -1
+        shown, self._column = before + self._word, self._column + len(before) + wide
+        self._blank = self._word = ""
+        return shown
+
+
 def plain(text: str, style: str = "") -> "Text":
     """The same for a console: never read as markup."""
     from rich.text import Text

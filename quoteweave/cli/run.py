@@ -72,8 +72,11 @@ def run(
         for one in wanted:
             told.append(Outcome(one.name, out if len(file.settings) == 1 else out / one.name, Spending()))
             _answer(asked, one, file.limits, collection, told[-1])
-    finally:  # what there is, where it ends early
-        show([outcome for outcome in told if outcome.questions], as_json=as_json)
+    except BaseException:  # however it ends early, what there is is told
+        if reached := [outcome for outcome in told if outcome.questions]:
+            show(reached, as_json=as_json)
+        raise
+    show(told, as_json=as_json)
     if any(outcome.failed for outcome in told):
         raise typer.Exit(1)
 
