@@ -85,7 +85,7 @@ def _answer(asked: Asked, setting: "RunSetting", limits: "Limits", collection: P
     """Runs one setting, and counts what its folder holds then, also where it ends early."""
     import time
 
-    from quoteweave.core.runs import open_run, tallies
+    from quoteweave.core.runs import open_run, sort_run, tallies
 
     settings, folder, started = model_of(setting), outcome.run, time.perf_counter()
     with (
@@ -103,6 +103,7 @@ def _answer(asked: Asked, setting: "RunSetting", limits: "Limits", collection: P
             asked.confirmed = True
         try:
             _ask(left, answerer, writer, limits, outcome)
+            sort_run(folder, [example.id for example in asked.examples])
         finally:
             outcome.seconds = time.perf_counter() - started
             of_now = {example.id for example in asked.examples}

@@ -6,9 +6,10 @@
 One process writes to a run at a time.
 """
 
+import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -82,6 +83,36 @@ class RunWriter:
         """Writes one line, unbuffered. Raises StorageError when the disk refuses; the lines before it stay whole."""
         self._write(prediction)
         self._done[prediction.example, prediction.scope] = prediction.error is None
+
+
+def sort_run(folder: Path, order: Sequence[str]) -> None:
+    """Puts the lines of a run in the order of its questions, those of others behind them; equal ones stay as they are.
+
+    So a run that was stopped and resumed, or asked many questions at once, has the same file as another but for times.
+    To be called when no more is appended, before the run is closed. Raises StorageError when the disk refuses.
+    """
+    path, places = folder / PREDICTIONS, {example: place for place, example in enumerate(order)}
+    lines, at = list[tuple[int, int, int]](), 0
+    try:
+        with path.open("rb") as written:
+            for line in written:
+                lines.append((places.get(_example(line), len(places)), at, len(line)))
+                at += len(line)
+            if lines == sorted(lines):
+                return
+            draft = folder / f".{PREDICTIONS}.{os.getpid()}"
+            with draft.open("wb") as ordered:
+                for _, start, length in sorted(lines):
+                    written.seek(start)
+                    ordered.write(written.read(length))
+        draft.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot put {path} in order: {error.strerror}; it is whole as it is") from error
+
+
+def _example(line: bytes) -> str:
+    """The question of a line, of which it is the first field."""
+    return str(json.JSONDecoder().raw_decode(line.partition(b":")[2].decode("utf-8", "replace").lstrip())[0])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import RunIt, asking, row, score, timeless, told, value
+from made_runs import GOODS, RunIt, asking, row, score, timeless, told, value
 from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
@@ -65,6 +66,37 @@ def test_the_four_settings_of_table_7_give_known_scores(run_it: RunIt, port: Pat
         assert scores["figures"]["context.image.recall"]["value"] == pytest.approx(5 / 6)
         assert scores["text"]["precision"] == 1
         assert scores["figures"]["overall.f1"]["value"] == pytest.approx(5 / 6)
+
+
+def lines_of(folder: Path) -> list[str]:
+    """The run's own lines, without the times in them."""
+    text = (folder / "predictions.jsonl").read_text("utf-8")
+    return [re.sub(r'"seconds":[\d.e-]+', '"seconds":0', line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("moment", [2, 5])
+def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_resumed(
+    run_it: RunIt, dataset: Path, tmp_path: Path, moment: int
+) -> None:
+    config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 4\n'
+    victim: list[subprocess.Popen[bytes]] = []
+
+    def killing(request: Mapping[str, Any]) -> Reply:
+        if len(server.requests) == moment:
+            os.kill(victim[0].pid, signal.SIGKILL)
+        return told(request)
+
+    with ModelServer(killing) as server:
+        arguments = map(str, asking(tmp_path, dataset, "killed"))
+        (tmp_path / "config.toml").write_text(config)
+        environment = {**os.environ, "OPENAI_BASE_URL": server.base_url}
+        victim.append(subprocess.Popen([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+        assert victim[0].wait() == -signal.SIGKILL
+        assert run_it(config, url=server.base_url, out="killed").exit_code == 0
+    with ModelServer(told) as server:
+        assert run_it(config, url=server.base_url, out="whole").exit_code == 0
+    assert lines_of(tmp_path / "killed") == lines_of(tmp_path / "whole")
+    assert [json.loads(line)["example"] for line in lines_of(tmp_path / "whole")] == list(GOODS)
 
 
 def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, dataset: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.lines import iter_rows
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.runs import Configuration, Run, open_run, read_run
+from quoteweave.core.runs import Configuration, Run, open_run, read_run, sort_run
 
 CONFIGURATION: Configuration = {"retriever": "lexical", "quotes": 20, "scopes": ["document", "collection"]}
 RUN = Run(configuration=CONFIGURATION, fingerprints={"annotations": "ab12"})
@@ -173,3 +173,17 @@ def test_files_as_people_have_them_are_read(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         ((number, found),) = iter_rows(tmp_path / name, Prediction)
         assert (number, found.example, found.hits[0].quote.text[:4]) == (1, "q1", "l?ne")
+
+
+def test_lines_are_put_in_the_order_of_the_questions_and_none_is_lost(tmp_path: Path) -> None:
+    said = [("b", "e1"), ("c", None), ("x", None), ("b", None), ("a", None)]
+    with open_run(tmp_path, Run(configuration={})) as writer:
+        for example, error in said:
+            writer.append(Prediction(example=example, error=error))
+        sort_run(tmp_path, ["a", "b", "c"])
+        sort_run(tmp_path, ["a", "b", "c"])
+    kept = [json.loads(line) for line in (tmp_path / "predictions.jsonl").read_text().splitlines()]
+    assert [(one["example"], one["error"]) for one in kept] == [
+        *[("a", None), ("b", "e1"), ("b", None), ("c", None), ("x", None)]
+    ]
+    assert [prediction.error for prediction in read_run(tmp_path)[1]] == [None] * 4
