@@ -110,20 +110,16 @@ def _ask(
     describer: "PictureDescriber", pictures: "list[Picture]", concurrency: int
 ) -> tuple[dict[str, str], list[int]]:
     """Asks, with a bar on a terminal; what failed, and the tokens in and out."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
 
-    stderr, spent = Console(stderr=True), [0, 0]
-    columns = (TextColumn("describing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task("describing", total=len(pictures))
+    spent = [0, 0]
+    with counting("describing", len(pictures)) as bar:
 
         def on_done(usage: "Usage") -> None:
             spent[0] += usage.input_tokens or 0
             spent[1] += usage.output_tokens or 0
-            bar.advance(task)
+            bar.advance()
 
         return wait_for(describer.describe(pictures, concurrency=concurrency, on_done=on_done)), spent
 

@@ -161,16 +161,11 @@ def _ask(
     pairs: "Sequence[Pair]", path: Path, judge: "EvidenceJudge", splitter: "Splitter", concurrency: int
 ) -> "dict[str, EvidenceVerdict]":
     """Asks, with a bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
     from quoteweave.evaluation.verdicts import judge_evidence
 
-    stderr = Console(stderr=True)
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task("checking", total=len(pairs))
+    with counting("checking", len(pairs)) as bar:
         return wait_for(
             judge_evidence(
                 pairs,
@@ -178,7 +173,7 @@ def _ask(
                 judge=judge,
                 splitter=splitter,
                 concurrency=concurrency,
-                on_verdict=lambda _: bar.advance(task),
+                on_verdict=lambda _: bar.advance(),
             )
         )
 

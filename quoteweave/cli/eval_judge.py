@@ -119,22 +119,16 @@ def _say(work: "Work", model: str | None) -> None:
 
 def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency: int) -> None:
     """Asks, with a bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
     from quoteweave.core.lines import appending
     from quoteweave.evaluation.judges.judging import judge_all
     from quoteweave.evaluation.judges.verdicts import Verdict
 
-    stderr = Console(stderr=True)
-    columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
-    with bar, appending(path) as append:
-        task = bar.add_task("judging", total=len(pairs))
+    with counting("judging", len(pairs)) as bar, appending(path) as append:
 
         def on_verdict(verdict: Verdict) -> None:
             append(verdict)
-            bar.advance(task)
+            bar.advance()
 
         wait_for(judge_all(judge, pairs, on_verdict, concurrency=concurrency))

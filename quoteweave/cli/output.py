@@ -11,6 +11,8 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
     from rich.text import Text
 
     from quoteweave.core.records import Quote
@@ -108,12 +110,35 @@ def writing_output(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
 
 
+class Bar:
+    """Counts what is done."""
+
+    def __init__(self, progress: "RichProgress", task: "TaskID") -> None:
+        self._progress, self._task = progress, task
+
+    def advance(self, description: str | None = None) -> None:
+        """One more; the description stands before the bar from now on."""
+        self._progress.update(self._task, advance=1, description=description)
+
+
+@contextmanager
+def counting(description: str, total: int) -> Iterator[Bar]:
+    """A bar on stderr, on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    stderr = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
+        yield Bar(progress, progress.add_task(description, total=total))
+
+
 @contextmanager
 def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
     """A bar of pages on stderr, on a terminal only."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import Progress as RichProgress
 
     from quoteweave.documents.ingest import Progress
 
@@ -125,7 +150,7 @@ def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
         "pages",
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
+    with RichProgress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
         task = bar.add_task("looking at files", total=None)
         expected = [0]
 

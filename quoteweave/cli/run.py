@@ -125,23 +125,18 @@ def _ask(
     examples: "Sequence[Example]", answerer: "Answerer", writer: "RunWriter", limits: "Limits", outcome: Outcome
 ) -> None:
     """Asks, with a bar and the price so far on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
     from quoteweave.core.examples import Spending
     from quoteweave.pipeline.answering import answer_all
 
-    stderr = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task(outcome.setting, total=len(examples))
+    with counting(outcome.setting, len(examples)) as bar:
 
         def write(prediction: "Prediction") -> None:
             writer.append(prediction)
             outcome.spent = outcome.spent.plus(prediction.spent or Spending())
             cost = outcome.spent.price_usd
             price = f", ${cost:.2f}" if outcome.spent.calls and cost is not None else ""
-            bar.update(task, advance=1, description=f"{outcome.setting}{price}")
+            bar.advance(f"{outcome.setting}{price}")
 
         wait_for(answer_all(examples, answerer, write, concurrency=limits.concurrency))

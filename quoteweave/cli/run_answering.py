@@ -93,7 +93,7 @@ def answering(
 ) -> "Iterator[tuple[Answerer, Mapping[str, str]]]":
     """What answers, and the fingerprints of what it answers with. Raises UsageError where a collection is wanted."""
     from quoteweave.core.errors import UsageError
-    from quoteweave.endpoints.calls import settings_of
+    from quoteweave.endpoints.wrapping import settings_of
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.settings import make_chat, make_generator

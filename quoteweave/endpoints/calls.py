@@ -22,6 +22,7 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.core.streaming import all_at_once, stream_of
 from quoteweave.endpoints.failures import one_line
+from quoteweave.endpoints.wrapping import WrappedChat
 
 Mode = Literal["record", "replay", "both"]
 Messages = Sequence[Mapping[str, object]]
@@ -43,7 +44,7 @@ class _Turn:
     completion: Completion | None = None
 
 
-class CachedChat:
+class CachedChat(WrappedChat):
     """Another chat model whose calls are kept in `folder`. Meets `core.protocols.StreamingChatModel`.
 
     With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
@@ -54,20 +55,10 @@ class CachedChat:
     """
 
     def __init__(self, model: ChatModel, folder: Path, mode: Mode = "both") -> None:
-        self._model = model
+        super().__init__(model)
         self._folder = folder
         self._mode = mode
         self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
-
-    @property
-    def name(self) -> str:
-        """The other model's."""
-        return self._model.name
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The other model's; none where it tells none."""
-        return settings_of(self._model)
 
     async def complete(self, messages: Messages) -> Completion:
         """What the folder holds, or else what the model answers.
@@ -124,12 +115,6 @@ class CachedChat:
             turn.callers -= 1
             if not turn.callers:
                 del self._turns[place]
-
-
-def settings_of(model: ChatModel) -> Mapping[str, object]:
-    """What a model says of its sampling and the like, in `settings`; none where it says nothing."""
-    settings: Mapping[str, object] = getattr(model, "settings", {})
-    return settings
 
 
 def request_key(model: str, messages: Messages, settings: Mapping[str, object]) -> str:

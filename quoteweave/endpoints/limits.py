@@ -2,18 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import UsageError
 from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.streaming import stream_of
-from quoteweave.endpoints.calls import settings_of
+from quoteweave.endpoints.wrapping import HeardChat
 
 _NOTHING = 1e-6
 """Tokens; what is less comes of rounding."""
@@ -53,7 +51,7 @@ class _Gate:
     queue: asyncio.Lock
 
 
-class LimitedChat:
+class LimitedChat(HeardChat):
     """Another chat model, with at most `concurrency` calls under way at once and so many tokens a minute.
 
     Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order, and a stream is under way until its
@@ -76,38 +74,14 @@ class LimitedChat:
         for name, limit in (("concurrency", concurrency), ("tokens_per_minute", tokens_per_minute)):
             if limit is not None and limit < 1:
                 raise UsageError(f"{name} is {limit}; set it to 1 or more, or leave it out for no limit")
-        self._model = model
+        super().__init__(model)
         self._concurrency = concurrency
         self._bucket = bucket if tokens_per_minute is None else TokenBucket(tokens_per_minute, clock)
         self._sleep = sleep
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gate] = WeakKeyDictionary()
 
-    @property
-    def name(self) -> str:
-        """The other model's."""
-        return self._model.name
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The other model's; none where it tells none."""
-        return settings_of(self._model)
-
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        """What the model answers, once it may be asked. Raises what it raises."""
-        async with self._turn(messages) as heard:
-            completion = await self._model.complete(messages)
-            heard.add(completion)
-            return completion
-
-    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
-        """The same as it is written: a call is under way until its stream has ended, or is closed."""
-        async with self._turn(messages) as heard, aclosing(stream_of(self._model, messages)) as items:
-            async for item in items:
-                heard.add(item)
-                yield item
-
     @asynccontextmanager
-    async def _turn(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
+    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
         """A call, from when it may be made; takes its tokens, put right at the end by what was heard of it."""
         gate, heard = self._gate(), Heard(tokens_of_messages(messages))
         async with gate.calls or nullcontext():

@@ -1,20 +1,19 @@
 """A budget of money and tokens, for one chat model or several together."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
 
-from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.answers import Usage
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
 from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.examples import Spending
 from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.streaming import stream_of
-from quoteweave.endpoints.calls import settings_of
 from quoteweave.endpoints.prices import VARIABLE, chat_price
+from quoteweave.endpoints.wrapping import HeardChat
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def accounted() -> Iterator[Account]:
         _account.reset(token)
 
 
-class BudgetedChat:
+class BudgetedChat(HeardChat):
     """Another chat model that is asked only while its budget lasts, which other models may share.
 
     Meets `core.protocols.StreamingChatModel`. A call is expected to take its question, estimated, and an answer as long
@@ -115,7 +114,7 @@ class BudgetedChat:
     """
 
     def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
-        self._model = model
+        super().__init__(model)
         self._budget = budget
         self._price = price or chat_price(model.name)
         if self._price is None and budget.max_usd is not None:
@@ -125,34 +124,12 @@ class BudgetedChat:
             )
         self._answers = self._answered = 0
 
-    @property
-    def name(self) -> str:
-        """The other model's."""
-        return self._model.name
+    @asynccontextmanager
+    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
+        """What a call may take is set aside, and at its end, what was heard of it is spent.
 
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The other model's; none where it tells none."""
-        return settings_of(self._model)
-
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        """What the model answers. Raises BudgetSpent before a call that would exceed the budget, and what it raises."""
-        with self._reserved(messages) as heard:
-            completion = await self._model.complete(messages)
-            heard.add(completion)
-            return completion
-
-    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
-        """The same as it is written. Raises what `complete` does."""
-        with self._reserved(messages) as heard:
-            async with aclosing(stream_of(self._model, messages)) as items:
-                async for item in items:
-                    heard.add(item)
-                    yield item
-
-    @contextmanager
-    def _reserved(self, messages: Sequence[Mapping[str, object]]) -> Iterator[Heard]:
-        """What a call may take is set aside, and at its end, what was heard of it is spent."""
+        Raises BudgetSpent before a call that would exceed the budget.
+        """
         heard = Heard(tokens_of_messages(messages))
         length = self._answered // max(self._answers, 1)
         expected = self._cost(Usage(input_tokens=heard.input_tokens, output_tokens=length))
