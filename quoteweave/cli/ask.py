@@ -154,10 +154,11 @@ def ask(
     )
     settings, where = model_settings(writing, hardware_for(finding)), make_filter(doc, pages, meta)
     chat = make_chat(settings)
-    passing = Gate(_policy(gate), checker_named(check, settings, chat), _calibration(abstain, finding, settings))
+    chats = Chats(chat, prompts=prompts)
+    passing = Gate(_policy(gate), checker_named(check, settings, chats), _calibration(abstain, finding, settings))
     tell_if_empty(question)
     with Collection.open(collection) as opened:
-        search = make_search(opened, finding, where, Chats(chat, prompts=prompts))
+        search = make_search(opened, finding, where, chats)
         rag = Rag(search, make_generator(settings, opened, chat), gate=passing, window=settings.read(window))
         if settings.destination is not None:
             if calls is None:  # which may hold the answer

@@ -1,13 +1,15 @@
 """A second opinion on what answers cite: its option, and the checker that it names."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.retrieving import tell
+
 if TYPE_CHECKING:
-    from quoteweave.core.protocols import ChatModel, ClaimChecker
+    from quoteweave.core.protocols import ClaimChecker
     from quoteweave.pipeline.settings import ModelSettings
+    from quoteweave.retrievers.steps import Chats
 
 CheckOption = Annotated[
     str | None,
@@ -20,28 +22,13 @@ CheckOption = Annotated[
 ]
 
 
-def checker_named(
-    name: str | None,
-    settings: "ModelSettings",
-    chat: "ChatModel | None",
-    *,
-    through: "Callable[[ChatModel], ChatModel]" = lambda model: model,
-) -> "ClaimChecker | None":
+def checker_named(name: str | None, settings: "ModelSettings", chats: "Chats") -> "ClaimChecker | None":
     """The checker of that name, if one is named; where it sends what is told on stderr. Raises as `make_checker`."""
     if name is None:
         return None
-    from quoteweave.generation.entailment.checkers import make_checker
     from quoteweave.models.weights import when_downloading
-
-    def tell(line: str) -> None:
-        typer.echo(line, err=True)
+    from quoteweave.pipeline.checkers import make_checker
+    from quoteweave.retrievers.registry import Means
 
     when_downloading(tell)
-    return make_checker(
-        name,
-        chat=chat,
-        prompts_folder=settings.prompts,
-        hardware=settings.hardware,
-        through=through,
-        tell=tell,
-    )
+    return make_checker(name, means=Means(settings.hardware, tell=tell), chats=chats)

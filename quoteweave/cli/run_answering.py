@@ -100,7 +100,8 @@ def answering(
     from quoteweave.retrievers.steps import Chats
 
     chat = asked.calls.through(make_chat(settings))
-    gate, fingerprints = _gate(asked, setting, settings, chat)
+    chats = Chats(chat, asked.calls.limited, settings.prompts)
+    gate, fingerprints = _gate(setting, settings, chats)
     if chat is not None and (weights := settings_of(chat).get("weights")):
         fingerprints["weights"] = str(weights)
     alike = partial(
@@ -121,7 +122,6 @@ def answering(
     if collection is None:
         raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
     with Collection.open(collection) as opened:
-        chats = Chats(chat, asked.calls.limited, settings.prompts)
         search, documents, searched = _searching(opened, setting, chats)
         yield (
             alike(
@@ -135,16 +135,14 @@ def answering(
         )
 
 
-def _gate(
-    asked: Asked, setting: "RunSetting", settings: "ModelSettings", chat: "ChatModel | None"
-) -> "tuple[Gate, dict[str, str]]":
+def _gate(setting: "RunSetting", settings: "ModelSettings", chats: "Chats") -> "tuple[Gate, dict[str, str]]":
     """What answers pass, and the fingerprints of the models and files among it."""
     from quoteweave.core.confidence import OWN_QUOTES, load_calibration, retriever_name
     from quoteweave.generation.extractive import MODEL
     from quoteweave.pipeline.gating import Gate
 
     fingerprints, calibration = {}, None
-    checker = checker_named(setting.check, settings, chat, through=asked.calls.limited)
+    checker = checker_named(setting.check, settings, chats)
     if checker is not None:
         fingerprints["checker"] = checker.name
     if setting.abstain is not None:

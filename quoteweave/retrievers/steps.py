@@ -70,7 +70,7 @@ def make_expander(
         if others:
             raise UsageError(f"rm3 repeats words by their weight, for {', '.join(SPARSE)}; {others[0]} cannot use that")
         return Rm3Expander(Bm25Retriever(collection), where=where)
-    model = _chat_model(text, means or Means(), chats, sent="the question is sent")
+    model = named_chat(text, means or Means(), chats, sent="the question is sent")
     if model is None:
         raise unknown("expansion", text, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
@@ -99,7 +99,7 @@ def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CH
         reranker = EndpointReranker(RerankClient(model_name, base_url=url))
         means.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = _chat_model(text, means, chats, sent="the question and the quotes found are sent")
+    model = named_chat(text, means, chats, sent="the question and the quotes found are sent")
     if model is None:
         raise unknown("reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"])
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
@@ -107,8 +107,12 @@ def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CH
     return ListwiseReranker(model, prompts_folder=chats.prompts)
 
 
-def _chat_model(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel | None:
-    """None where that names no chat model. What is `sent` to a named one is told here, or else by who hands one in."""
+def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel | None:
+    """The chat model of a step; None where `text` names none.
+
+    What is `sent` to one that the text itself names is told here; of the plain one, whoever hands it in tells. Raises
+    UsageError for a plain `chat` that nobody named, and for an address that is none.
+    """
     if text == "chat":
         if chats.plain is None:
             raise UsageError("which chat model? write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL")

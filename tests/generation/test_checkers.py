@@ -11,8 +11,10 @@ from tiny_entailment import make_t5
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
-from quoteweave.generation.entailment.checkers import EntailedClaims, make_checker
 from quoteweave.generation.entailment.judged import JudgedClaims, read_verdict
+from quoteweave.pipeline.checkers import EntailedClaims, make_checker
+from quoteweave.retrievers.registry import Means
+from quoteweave.retrievers.steps import Chats
 from quoteweave.testing import FakeChat, ModelServer, Reply
 
 YES, NO = '{"borne_out": "yes"}', '{"borne_out": "no"}'
@@ -125,7 +127,7 @@ def test_an_entailment_model_computes_in_another_thread() -> None:
 
 def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
     chat = FakeChat([])
-    plain = make_checker("chat", chat=chat)
+    plain = make_checker("chat", chats=Chats(chat))
     assert isinstance(plain, JudgedClaims)
     assert plain.model is chat
     told: list[str] = []
@@ -135,11 +137,13 @@ def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
         limited.append(model)
         return chat
 
-    named = make_checker("chat:me@home@http://localhost:9/v1", through=through, tell=told.append)
+    named = make_checker(
+        "chat:me@home@http://localhost:9/v1", means=Means(tell=told.append), chats=Chats(through=through)
+    )
     assert isinstance(named, JudgedClaims)
     assert (named.model, [model.name for model in limited]) == (chat, ["me@home"])
     assert told == ["cited sentences and their quotes are sent to localhost:9"]
-    here = make_checker("chat:local=/no/such", tell=told.append)
+    here = make_checker("chat:local=/no/such", means=Means(tell=told.append))
     assert here.name.startswith("chat:local=/no/such check_claim ")
     assert len(told) == 1
     local = make_checker(str(make_t5(tmp_path / "t5")))

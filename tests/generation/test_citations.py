@@ -4,34 +4,13 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numbered_quotes import CONTEXT
 
-from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
+from quoteweave.core.answers import Answer, ImageBlock, TextBlock
 from quoteweave.core.marks import MAX_RANGE, parse_marks
-from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.core.records import Kind
 from quoteweave.generation.citations import weave
 
-
-def quotes(kind: Kind, count: int) -> tuple[Hit, ...]:
-    return tuple(
-        Hit(
-            rank=number,
-            score=1 / number,
-            quote=Quote(
-                id=f"{kind}:{number}",
-                document="report.pdf",
-                page=number,
-                page_label=f"p{number}",
-                bbox=(0, 0, 10, number),
-                kind=kind,
-                layout="paragraph" if kind == "text" else "chart",
-                image=f"ab/{number}.png" if kind == "image" else None,
-            ),
-        )
-        for number in range(1, count + 1)
-    )
-
-
-CONTEXT = Context(texts=quotes("text", 5), images=quotes("image", 2))
 Numbered = list[tuple[Kind, int]]
 
 

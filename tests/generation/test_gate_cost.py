@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from test_weaving import CONTEXT, quotes
+from numbered_quotes import CONTEXT, quotes
 
 from quoteweave.core.answers import Completion, Context
 from quoteweave.core.events import Event

@@ -6,34 +6,12 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numbered_quotes import CONTEXT
 
-from quoteweave.core.answers import Context
 from quoteweave.core.marks import LONGEST, Mark, MarkReader, parse_marks
-from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.generation.citations import weave
 from quoteweave.generation.weaving import Strand, Weaver
 
-
-def quotes(kind: Kind, count: int) -> tuple[Hit, ...]:
-    return tuple(
-        Hit(
-            rank=number,
-            score=1,
-            quote=Quote(
-                id=f"{kind}:{number}",
-                document="report.pdf",
-                page=number,
-                page_label=str(number),
-                bbox=(0, 0, 1, 1),
-                kind=kind,
-                layout="paragraph" if kind == "text" else "chart",
-            ),
-        )
-        for number in range(1, count + 1)
-    )
-
-
-CONTEXT = Context(texts=quotes("text", 5), images=quotes("image", 2))
 PIECES = st.sampled_from(
     ["[", "]", "!", "(", ")", "1", "9", "0", ",", "-", " ", "\n", "`", "```", "a", "image", ".", "é", "\n\n", "    "]
 ) | st.sampled_from(["[1]", "[2, 9]", "[99]", "[1-3]", "![s](image1)", "![s](image9)", "![x", "](image2)", "[3](u)"])
