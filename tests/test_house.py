@@ -2,7 +2,6 @@
 
 import ast
 import re
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,8 +30,7 @@ def functions() -> Iterator[tuple[Path, Function]]:
 
 def test_files_are_short() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    assert {name: n for name, n in lengths.items() if n > LONGER_FILES.get(name, 300)} == {}
-    assert statistics.median(lengths.values()) <= 130
+    assert {name: n for name, n in lengths.items() if n > LONGER_FILES.get(name, 400)} == {}
 
 
 def test_functions_are_short() -> None:
