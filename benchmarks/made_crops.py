@@ -8,7 +8,6 @@ from itertools import count
 from made_quotes import Writing, make_document, put
 
 from quoteweave.core.records import ParsedDocument
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 
 CROPS = 200
@@ -25,7 +24,6 @@ def fill_with_crops(collection: Collection, writing: Writing, *, quotes: int, do
         for number in range(documents):
             share = quotes * (number + 1) // documents - quotes * number // documents
             put(writer, f"made-{number:04d}.txt", _with_crops(make_document(writing, share), crops, first))
-        lexical.refresh(collection, writer)
 
 
 def _with_crops(parsed: ParsedDocument, crops: Sequence[str], number: "count[int]") -> ParsedDocument:

@@ -13,10 +13,9 @@ from tempfile import TemporaryDirectory
 
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
 from quoteweave.core.tokens import STOP_WORDS
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
-from quoteweave.index.writer import Writer
+from quoteweave.index.writer import PreparedDocument, Writer
 
 VOCABULARY = 60_000
 QUOTES_ON_A_PAGE = 20
@@ -88,21 +87,25 @@ def make_document(writing: Writing, quotes: int) -> ParsedDocument:
 
 def put(writer: Writer, name: str, parsed: ParsedDocument) -> None:
     """Store a made document under that name."""
+    writer.store([prepare(writer, name, parsed)])
+
+
+def prepare(writer: Writer, name: str, parsed: ParsedDocument) -> PreparedDocument:
+    """A made document of that name, ready to be stored."""
     data = f"{name}: {len(parsed.quotes)} made quotes".encode()
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         path = Path(folder) / name
         path.write_bytes(data)
         origin = Origin(root=Path("/made"), content=hashlib.sha256(data).hexdigest(), parser="made")
-        writer.put(path, name=name, format="text", origin=origin, parsed=parsed)
+        return writer.prepare(path, name=name, format="text", origin=origin, parsed=parsed)
 
 
 def fill(collection: Collection, writing: Writing, *, quotes: int, documents: int) -> None:
-    """Put made documents into a collection and build its lexical index."""
+    """Put made documents into a collection, one after the other."""
     with collection.writer() as writer:
         for number in range(documents):
             share = quotes * (number + 1) // documents - quotes * number // documents
             put(writer, f"made-{number:04d}.txt", make_document(writing, share))
-        lexical.refresh(collection, writer)
 
 
 def _quote(writing: Writing, topic: Sequence[str], number: int) -> Quote:

@@ -1,23 +1,25 @@
-"""How fast 100,000 quotes are searched, beside bm25s alone on the same index in the same process.
+"""How fast 100,000 quotes are searched, beside bm25s alone over the same words in the same process.
 
 The collection is made (`made_quotes.py`) unless `--collection` holds one already. Measured: opening it and answering a
-first question, libraries imported before; milliseconds a question with ten hits loaded, over the collection and within
-one document; bringing the index up to date after one document was added.
+first question, libraries imported before, and in a process of its own; milliseconds a question with ten hits loaded,
+over the collection and within one document; storing one more document, searchable at once, and removing it; making the
+whole index anew, beside bm25s with its tokenizer and an English stemmer; the room that the parts of the folder take.
 """
 
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from common import Table, arguments, finish, machine, seconds, working_folder
-from made_quotes import Writing, fill, make_document, put
+from made_quotes import Writing, fill, make_document, prepare
 
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.tokens import words
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import SPARSE, make_retriever
 
@@ -46,7 +48,9 @@ def main() -> None:
             size, questions = collection.counts().quotes, Writing(seed=2).questions(texts, options.questions)
         opening = {name: _opening(folder, name, questions[0]) for name in SPARSE}
         over, within = _asking(folder, questions, some[0])
-        refreshing = _refreshing(folder, size // len(names))
+        changing = _changing(folder, size // len(names))
+        processes = statistics.median(_first_in_a_process(folder, questions[0]) for _ in range(OPENINGS))
+        building, room = _building(folder), _room(folder)
     alone = statistics.median(over["bm25s alone"])
     timings = [("all", name, taken) for name, taken in over.items()]
     timings += [("one document", name, taken) for name, taken in within.items()]
@@ -55,15 +59,21 @@ def main() -> None:
         "quotes": size,
         "open_and_first_question_s": opening,
         "questions": [{"searched": scope, "retriever": name, **summary} for scope, name, summary in summaries],
-        "add_one_document_s": refreshing,
+        "first_question_of_a_process_s": processes,
+        "change_s": changing,
+        "build_s": building,
+        "bytes": room,
     }
     rows = [[name, scope, *(f"{value:.2f}" for value in summary.values())] for scope, name, summary in summaries]
     waits = [[f"open and first question, {name}", f"{taken:.3f}"] for name, taken in opening.items()]
-    waits.append(["index brought up to date with one more document", f"{refreshing:.1f}"])
+    waits.append(["first question of a process, after its imports and opening", f"{processes:.3f}"])
+    waits += [[name, f"{taken:.2f}"] for name, taken in {**changing, **building}.items()]
+    sizes = [[name, f"{size / 1e6:.1f}", f"{size / room['text of quotes']:.2f}"] for name, size in room.items()]
     title = f"milliseconds a question, {size:,} quotes"
     tables = [
         Table(title, ("", "searched", "median", "p95", "times bm25s alone"), rows),
         Table("seconds", ("", "median"), waits),
+        Table("room", ("", "MB", "times the text"), sizes),
     ]
     finish(found, figures, tables, as_json=options.json)
 
@@ -107,13 +117,12 @@ def _bm25s_alone(folder: Path) -> tuple[Callable[[str], Any], Callable[[str], ob
     import bm25s
     from bm25s.selection import topk
 
+    vocabulary: dict[str, int] = {}
     with Collection.open(folder) as collection:
-        state = collection.index_state(lexical.FINGERPRINT)
-    if state is None:
-        raise SystemExit("the collection has no lexical index")
-    index: Any = bm25s.BM25.load(str(state.folder / "quotes"), mmap=True, load_vocab=False)
-    listed = (state.folder / "vocabulary.txt").read_text("utf-8").split("\n")
-    vocabulary = {word: number for number, word in enumerate(listed)}
+        quotes = (quote for _, _, of in collection.iter_documents_quotes() for quote in of if quote.retrievable)
+        counted = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(quote.words())] for quote in quotes]
+    index: Any = bm25s.BM25()
+    index.index((counted, vocabulary), show_progress=False)
 
     def scores(question: str) -> Any:
         return index.get_scores([vocabulary[word] for word in words(question) if word in vocabulary])
@@ -127,15 +136,73 @@ def _timed(search: Callable[[str], object], questions: Sequence[str]) -> list[fl
     return [statistics.median(taken) for taken in zip(*rounds[1:], strict=True)]
 
 
-def _refreshing(folder: Path, quotes: int) -> float:
-    """Seconds to bring the index up to date after one more document; the document is removed again."""
-    name = "made-anew.txt"
+def _changing(folder: Path, quotes: int) -> dict[str, float]:
+    """Median and most seconds to store one more document, and seconds to remove it, several times."""
+    parsed, added, removed = make_document(Writing(seed=3), quotes), [], []
     with Collection.open(folder) as collection, collection.writer() as writer:
-        put(writer, name, make_document(Writing(seed=3), quotes))
-        taken = seconds(lambda: lexical.refresh(collection, writer))
-        writer.remove(name)
-        lexical.refresh(collection, writer)
-    return taken
+        names = [f"made-anew-{number}.txt" for number in range(OPENINGS)]
+        for name in names:
+            prepared = prepare(writer, name, parsed)
+            added.append(seconds(partial(writer.store, [prepared])))
+        for name in names:
+            removed.append(seconds(partial(writer.remove, name)))
+    return {
+        "one more document stored": statistics.median(added),
+        "the slowest of these": max(added),
+        "one document removed": statistics.median(removed),
+        "the slowest removal": max(removed),
+    }
+
+
+_FIRST = """
+import sys, time
+from pathlib import Path
+import numpy
+from quoteweave import Collection, LexicalRetriever
+from quoteweave.core.records import Query
+collection = Collection.open(Path(sys.argv[1]))
+start = time.perf_counter()
+assert LexicalRetriever(collection).search([Query(text=sys.argv[2])], 10)[0]
+print(time.perf_counter() - start)
+"""
+
+
+def _first_in_a_process(folder: Path, question: str) -> float:
+    """Seconds that the first question of a process takes, once numpy is imported and the collection opened."""
+    command = [sys.executable, "-c", _FIRST, str(folder), question]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def _building(folder: Path) -> dict[str, float]:
+    """Seconds to make the whole lexical index, and bm25s's own of the same texts with its tokenizer and a stemmer."""
+    import bm25s
+    import Stemmer
+
+    with Collection.open(folder) as collection:
+        texts = [quote.words() for _, _, of in collection.iter_documents_quotes() for quote in of]
+        with collection.writer() as writer:
+            ours = seconds(writer.rebuild_lexical)
+
+    def alone() -> None:
+        tokens = bm25s.tokenize(texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False)
+        bm25s.BM25().index(tokens, show_progress=False)
+
+    return {"whole index made anew": ours, "bm25s with a stemmer over the same texts": seconds(alone)}
+
+
+def _room(folder: Path) -> dict[str, int]:
+    """Bytes of the quotes' text, and of the parts of the folder."""
+    with Collection.open(folder) as collection:
+        text = sum(len(quote.words().encode()) for _, _, of in collection.iter_documents_quotes() for quote in of)
+    files = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    lexical = sum(size for path, size in files.items() if (folder / "lexical") in path.parents)
+    catalogue = sum(size for path, size in files.items() if path.name.startswith("catalog.sqlite"))
+    return {
+        "text of quotes": text,
+        "lexical index": lexical,
+        "catalogue": catalogue,
+        "whole folder": sum(files.values()),
+    }
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, ParsedDocument, Quote
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
-from quoteweave.index.writer import Writer
+from quoteweave.index.writer import PreparedDocument, Writer
 
 
 def made_quote(
@@ -39,6 +39,15 @@ def put(
     writer: Writer, folder: Path, name: str, quotes: Sequence[Quote], *, metadata: Mapping[str, str] | None = None
 ) -> Document:
     """Puts a document of these quotes, with a file of their texts in `folder`."""
+    prepared = prepare(writer, folder, name, quotes, metadata=metadata)
+    writer.store([prepared])
+    return prepared.document
+
+
+def prepare(
+    writer: Writer, folder: Path, name: str, quotes: Sequence[Quote], *, metadata: Mapping[str, str] | None = None
+) -> PreparedDocument:
+    """A document of these quotes, ready to be stored."""
     pages = {quote.page: quote.page_label for quote in quotes}
     parsed = ParsedDocument(
         pages=tuple(
@@ -52,7 +61,7 @@ def put(
     path.write_text(repr([quote.words() for quote in quotes]), "utf-8")
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     origin = Origin(root=folder, content=content, parser="made/1", metadata=metadata or {})
-    return writer.put(path, name=name, format="text", origin=origin, parsed=parsed)
+    return writer.prepare(path, name=name, format="text", origin=origin, parsed=parsed)
 
 
 def make_collection(

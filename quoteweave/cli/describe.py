@@ -136,8 +136,7 @@ def _store(describer: "PictureDescriber", collection: "Collection") -> tuple[int
     if not said:
         return 0, []
     with collection.writer() as writer:
-        for name, words in said.items():
-            writer.describe(name, words)
+        writer.describe(said)
         notes = refresh_indexes(collection, writer)
     return sum(map(len, said.values())), list(notes)
 

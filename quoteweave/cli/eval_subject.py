@@ -106,12 +106,17 @@ def content_of(documents: "Sequence[Document]") -> str:
 
 def fingerprints_of(collection: "Collection", specs: Sequence[str]) -> dict[str, str]:
     """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
+    from quoteweave.index.lexical import FINGERPRINT
     from quoteweave.index.manifests import manifest_of
+    from quoteweave.retrievers.registry import SPARSE
     from quoteweave.retrievers.spec import parse_spec
 
     wanted = {str(parse_spec(spec)) for spec in specs}
-    found = {(manifest.spec if (manifest := manifest_of(one)) else one.name): one for one in collection.indexes()}
-    return {f"index {spec}": state.fingerprint for spec, state in found.items() if spec in wanted}
+    found = dict.fromkeys(SPARSE, FINGERPRINT)
+    for state in collection.indexes():
+        manifest = manifest_of(state)
+        found[state.name if manifest is None else manifest.spec] = state.fingerprint
+    return {f"index {spec}": fingerprint for spec, fingerprint in found.items() if spec in wanted}
 
 
 def _searching(collection: "Collection", finding: Finding, notes: Counter[str]) -> "Retriever":

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-indexes (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four are
-null for lexical), failed (list of {name, reason})."""
+indexes of models (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four
+are null where the index is damaged), failed (list of {name, reason})."""
 REMOVE_JSON = "--json prints one object: removed (names of documents), index_notes (sentences)."
 
 
@@ -80,8 +80,7 @@ def remove(
         for name in names:
             opened.document(name)  # all names are known before the first is removed
         with opened.writer() as writer:
-            for name in dict.fromkeys(names):
-                writer.remove(name)
+            writer.remove(*dict.fromkeys(names))
             notes = refresh_indexes(opened, writer)
     if as_json:
         print_json({"removed": list(dict.fromkeys(names)), "index_notes": notes})
@@ -111,5 +110,4 @@ def _said_of(index: Mapping[str, object]) -> str:
     if index["kind"] is not None:
         left_out = f", {index['skipped']} left out" if index["skipped"] else ""
         said += f"{index['kind']}, {index['items']} items{left_out}, "
-    catching_up = "the next search" if index["kind"] is None else "quoteweave index"
-    return said + ("up to date" if index["up_to_date"] else f"behind; {catching_up} brings it up to date")
+    return said + ("up to date" if index["up_to_date"] else "behind; quoteweave index brings it up to date")

@@ -1,17 +1,22 @@
 """Files into a collection: what is new or changed is read, what has vanished from an added folder is removed.
 
-Each document is stored as soon as it is read, so that a run that is stopped goes on where it ended.
+Documents are stored a moment after they are read, so that they can be searched, and that a run which is stopped goes
+on where it ended.
 """
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from pydantic import Field
 
-from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat, UsageError
+from quoteweave.core.errors import DamagedDocument, DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.parse import ParserSettings, Source
@@ -21,9 +26,16 @@ from quoteweave.documents.workers import Workers
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
 from quoteweave.index.upkeep import refresh_indexes
-from quoteweave.index.writer import Writer
+from quoteweave.index.writer import PreparedDocument, Writer
 
 __all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]
+
+
+# Between changes of what can be searched: at most a tenth of the time goes into them, however large the collection is.
+LEAST_PAUSE_S = 0.5
+PAUSE_RATIO = 10
+# Quotes in memory that are not stored yet.
+MOST_WAITING = 20_000
 
 
 class AddReport(Record):
@@ -87,6 +99,7 @@ class _Run:
         self._known = collection.origins()
         self._roots: dict[str, Path] = {}  # of the names that are taken in this run
         self._outcome: dict[str, list[str]] = {key: [] for key in ("added", "updated", "unchanged", "removed")}
+        self._batch = _Batch(writer)
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
 
@@ -104,8 +117,9 @@ class _Run:
         for name, origin in self._known.items():
             kept = any(root == origin.root and name.startswith(folder) for root, folder in unknown)
             if origin.root in roots and name not in names and not kept and not origin.imported:
-                self._writer.remove(name)
                 self._outcome["removed"].append(name)
+        if self._outcome["removed"]:
+            self._writer.remove(*self._outcome["removed"])
         looked = {file.root / file.name for file in files}
         for failure in self._collection.failures():
             path = failure.root / failure.name
@@ -116,8 +130,14 @@ class _Run:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
         settings, images, password = self._options.settings, self._collection.images, self._options.password
         sources = [Source(name, file.path.resolve(), settings, images, password) for name, (file, _) in jobs.items()]
-        with Workers(self._options.processes or min(4, os.cpu_count() or 1)) as workers:
-            for read in read_files(sources, workers, progress):
+
+        def on_pages(name: str, pages: int) -> None:
+            progress.on_pages(name, pages)
+            self._batch.tick()
+
+        workers = Workers(self._options.processes or min(4, os.cpu_count() or 1))
+        with self._batch, workers:
+            for read in read_files(sources, workers, replace(progress, on_pages=on_pages)):
                 file, origin = jobs[read.name]
                 if isinstance(read, Refused):
                     self._fail(file, origin.content, read.reason)
@@ -192,7 +212,10 @@ class _Run:
             # What was read is not what was hashed, perhaps, and a copy of that may be stored already.
             if _hash(file.path) != origin.content:
                 raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
-            self._writer.put(file.path, name=file.name, format=read.format.value, origin=origin, parsed=read.parsed)
+            kind = read.format.value
+            self._batch.add(
+                self._writer.prepare(file.path, name=file.name, format=kind, origin=origin, parsed=read.parsed)
+            )
         except Exception as error:
             self._fail(file, origin.content, reason(error))
         else:
@@ -202,6 +225,48 @@ class _Run:
     def _fail(self, file: Found, content: str | None, reason: str) -> None:
         self._writer.fail(file.name, root=file.root, reason=reason, content=content)
         self._failed.append(Refused(name=file.name, reason=reason))
+
+
+class _Batch:
+    """Documents that are ready and not stored yet: what can be searched grows every second or so.
+
+    To store documents changes the lexical index, which may cost a second where it is large, so that it is not done for
+    each small document by itself.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._ready: list[PreparedDocument] = []
+        self._quotes = 0
+        self._wait_until = 0.0  # on the monotonic clock
+
+    def add(self, document: PreparedDocument) -> None:
+        """Takes a document, and stores what has been taken when that is due."""
+        self._ready.append(document)
+        self._quotes += len(document.quotes)
+        self.tick()
+
+    def tick(self) -> None:
+        """Stores what has been taken, unless that was done a moment ago."""
+        if self._ready and (time.monotonic() >= self._wait_until or self._quotes >= MOST_WAITING):
+            self.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        # What was read is not lost with what ends the run early, unless that is the disk, of which is told already.
+        with nullcontext() if error is None else suppress(QuoteweaveError):
+            self.flush()
+
+    def flush(self) -> None:
+        """Stores what has been taken."""
+        ready, self._ready, self._quotes = self._ready, [], 0
+        if ready:
+            start = time.monotonic()
+            self._writer.store(ready)
+            end = time.monotonic()
+            self._wait_until = end + max(LEAST_PAUSE_S, PAUSE_RATIO * (end - start))
 
 
 def _hash(path: Path) -> str:

@@ -15,7 +15,7 @@ from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
@@ -36,6 +36,7 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
+        self.segments = root / "lexical"
 
 
 def is_collection(root: Path) -> bool:

@@ -1,280 +1,237 @@
 """The lexical index: BM25 over quotes and pages, TF-IDF over quotes, and the labels by which people refer to pages.
 
-The BM25 scores of single words are bm25s's; this module says what is indexed and keeps it in step with the collection.
-Words of each document are kept as a content-addressed shard, so that a changed document costs only itself to tokenise.
+It lies in segments (`index.segments`), which change in the same transaction as the documents: what is in the catalogue
+is in the index. Statistics are over all segments, and hits of equal score come in the order of their documents' names,
+so that the same documents give the same results, in whatever order and batches they were added.
 """
 
-import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+import math
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.boxes import area, inside
-from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
-from quoteweave.core.records import Quote
-from quoteweave.core.references import labels_in
-from quoteweave.core.tokens import words
+from quoteweave.core.errors import CollectionError
 from quoteweave.index.collection import Collection
-from quoteweave.index.records import IndexState
-from quoteweave.index.shards import shard_key
-from quoteweave.index.tfidf import Tfidf, write_tfidf
-from quoteweave.index.writer import Writer
+from quoteweave.index.segment_builder import page_name
+from quoteweave.index.segments import FIELDS, Segment, read_segment
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float32]
+    Positions = npt.NDArray[np.int64]
 
 NAME = "lexical"
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-2"
-FIELDS = ("quotes", "pages", "captions")
+FINGERPRINT = "lexical-3"
+# Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
+K1, B = 1.5, 0.75
 
 
 class LexicalIndex:
-    """One generation of the index, read from its folder, which may be removed from then on: arrays are memory-mapped.
+    """The index at one revision of its collection, read from segments that may be removed from then on.
 
-    Positions of quotes are 0 … n-1 in the order of `rows`, positions of pages 0 … m-1. Raises OSError, ValueError,
-    EOFError or KeyError where files are missing or damaged.
+    Positions of quotes are 0 … n-1, positions of pages 0 … m-1, document by document as the segments hold them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.rows: npt.NDArray[np.int64] = _array(folder, "rows")
-        """(n,) rows of the quotes in the catalogue, ascending."""
-        self.page_of: npt.NDArray[np.int32] = _array(folder, "page_of")
-        """(n,) position of each quote's page."""
-        self.is_image: npt.NDArray[np.bool_] = _array(folder, "is_image")
-        """(n,) whether each quote is an image quote."""
-        self._pages: list[list[Any]] = json.loads((folder / "pages.json").read_text("utf-8"))
-        listed = (folder / "vocabulary.txt").read_text("utf-8").split("\n")
-        self._vocabulary = {token: i for i, token in enumerate(listed)}
-        self._fields = {name: _read_bm25(folder / name) for name in FIELDS}
-        self._tfidf = Tfidf(folder, self._fields["quotes"])
+    def __init__(self, segments: Mapping[str, Segment]) -> None:
+        import numpy as np
 
-    @property
-    def page_count(self) -> int:
-        """How many pages there are."""
-        return len(self._pages)
+        self.segments = dict(segments)
+        """By the name of their file."""
+        parts = list(self.segments.values())
+        self._parts = parts
+        pages = np.cumsum([0, *(part.page_count for part in parts)])
+        self.page_count = int(pages[-1])
+        """How many pages with quotes there are."""
+        self.rows = _joined([part.rows for part in parts], np.int64)
+        """(n,) rows of the quotes in the catalogue."""
+        self.page_of: npt.NDArray[np.int64] = _joined(
+            [part.page_of + base for part, base in zip(parts, pages, strict=False)], np.int64
+        )
+        """(n,) position of each quote's page."""
+        self.is_image: npt.NDArray[np.bool_] = _joined([part.is_image for part in parts], np.bool_)
+        """(n,) whether each quote is an image quote."""
+        self._fields = {field: _Field(parts, field) for field in FIELDS}
+        # A question asks for the same words in several fields, and questions share words.
+        self._ids = lru_cache(maxsize=4096)(self._find)
+
+    @cached_property
+    def order(self) -> "Positions":
+        """(n,) the place of each quote when documents are ordered by name, which breaks ties."""
+        import numpy as np
+
+        names = [name for part in self._parts for name in part.names]
+        counts = _joined([part.quote_counts for part in self._parts], np.int64)
+        ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        start = np.empty(len(names), dtype=np.int64)  # of each document's quotes in the new order
+        start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
+        old = np.cumsum(counts) - counts
+        places: Positions = np.arange(len(self.rows)) + np.repeat(start - old, counts)
+        return places
 
     def scores(self, field: str, tokens: Sequence[str]) -> "Scores":
         """BM25 of every quote (n,) or page (m,) for a question's words; 0 where none of them occurs."""
-        import numpy as np
-
-        size = len(self.rows) if field == "quotes" else self.page_count
-        index = self._fields[field]
-        ids = self._ids(tokens) if index is not None else []
-        if index is None or not ids:
-            return np.zeros(size, dtype=np.float32)
-        scores: Scores = index.get_scores_from_ids(ids)
-        return scores
+        return self._fields[field].bm25([self._ids(token) for token in tokens])
 
     def cosines(self, tokens: Sequence[str]) -> "Scores":
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""
-        return self._tfidf.cosines(self._ids(tokens))
+        return self._fields["quotes"].cosines(Counter(self._ids(token) for token in tokens))
 
-    def pages_labelled(self, label: str) -> Sequence[int]:
+    def pages_labelled(self, label: str) -> "Positions":
         """Positions of the pages that hold the figure or table of that label, as `labels_in` writes it."""
-        return self._by_label.get(label, ())
+        return self._fields["references"].having(self._ids(label))
 
-    def pages_numbered(self, number: str) -> Sequence[int]:
+    def pages_numbered(self, number: str) -> "Positions":
         """Positions of the pages that people call by that number: the printed label, and the place in the file."""
-        return self._by_number.get(number, ())
+        return self._fields["references"].having(self._ids(page_name(number)))
 
-    def _ids(self, tokens: Sequence[str]) -> list[int]:
-        return [self._vocabulary[token] for token in tokens if token in self._vocabulary]
-
-    @cached_property
-    def _by_label(self) -> Mapping[str, Sequence[int]]:
-        return _inverted((label, i) for i, (_, labels) in enumerate(self._pages) for label in labels)
-
-    @cached_property
-    def _by_number(self) -> Mapping[str, Sequence[int]]:
-        return _inverted((name, i) for i, (names, _) in enumerate(self._pages) for name in names)
+    def _find(self, token: str) -> "_Ids":
+        encoded = token.encode("utf-8", "surrogatepass")
+        return tuple(part.find(encoded) for part in self._parts)
 
 
-def _array(folder: Path, name: str) -> Any:
-    import numpy as np
-
-    return np.load(folder / f"{name}.npy", mmap_mode="r")
+_Ids = tuple[int | None, ...]
+"""The number of a token in each segment."""
 
 
-def _read_bm25(folder: Path) -> Any:
-    import bm25s
+class _Field:
+    """The postings of one field in all segments, with the statistics over them."""
 
-    return bm25s.BM25.load(str(folder), mmap=True, load_vocab=False) if folder.is_dir() else None
-
-
-def _inverted(pairs: Iterator[tuple[str, int]]) -> Mapping[str, Sequence[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for key, position in pairs:
-        found[key].append(position)
-    return found
-
-
-def refresh(collection: Collection, writer: Writer) -> None:
-    """Bring the index up to date with the documents, unless it is. Raises StorageError when the disk refuses."""
-    revision = collection.revision()
-    if not _is_at(revision, collection.index_state(FINGERPRINT)):
-        corpus = _Corpus()
-        shards: dict[str, str] = {}
-        for document, rows, quotes in collection.iter_documents_quotes():
-            shards[document.name], tokens = _tokens(collection, quotes)
-            corpus.add(rows, quotes, tokens)
-        writer.keep_shards(FINGERPRINT, shards)
-        writer.publish(NAME, FINGERPRINT, build=corpus.write, revision=revision)
-        for state in collection.indexes():
-            if state.name == NAME and state.fingerprint != FINGERPRINT:  # an earlier version's
-                writer.drop_index(state.fingerprint)
-
-
-def refresh_if_free(collection: Collection) -> None:
-    """As `refresh`, but where another process is writing or the folder cannot be written, what is there must do.
-
-    Raises CollectionLocked or StorageError only when there is no index at all.
-    """
-    state = collection.index_state(FINGERPRINT)
-    if _is_at(collection.revision(), state):
-        return
-    try:
-        with collection.writer() as writer:
-            refresh(collection, writer)
-    except (CollectionLocked, StorageError):
-        if state is None:
-            raise
-
-
-def _is_at(revision: int, state: IndexState | None) -> bool:
-    return state is not None and state.revision == revision
-
-
-def current(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex | None:
-    """The index as it was last brought up to date, `opened` if it still is that; None before the first time.
-
-    Raises CollectionError where its files are damaged.
-    """
-    while (state := collection.index_state(FINGERPRINT)) is not None:
-        if opened is not None and opened.folder == state.folder:
-            return opened
-        try:
-            opened = LexicalIndex(state.folder)
-        except (OSError, ValueError, EOFError, KeyError) as error:
-            # Unless another process has just put the next generation in its place.
-            if collection.index_state(FINGERPRINT) == state:
-                what = f"the index in {state.folder} is damaged ({error})"
-                raise CollectionError(f"{what}; remove that folder, and the next search makes it again") from error
-    return None
-
-
-def _tokens(collection: Collection, quotes: Sequence[Quote]) -> tuple[str, list[list[str]]]:
-    """Words of each quote, read from the document's shard where there is one; with the key of that shard."""
-    import numpy as np
-
-    key = shard_key([part or "" for q in quotes for part in (q.kind, q.words(), q.section, q.ocr_text)])
-    stored = collection.shards.get(FINGERPRINT, key)
-    if stored is None:
-        found = [_words(quote) for quote in quotes]
-        text = "\n".join(" ".join(tokens) for tokens in found)
-        collection.shards.put(FINGERPRINT, key, {"words": np.frombuffer(text.encode(), dtype=np.uint8)})
-    else:
-        found = [line.split() for line in stored["words"].tobytes().decode().split("\n")] if quotes else []
-    return key, found
-
-
-def _words(quote: Quote) -> list[str]:
-    """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads on it."""
-    found = words(quote.words())
-    if quote.kind == "image":
-        found += words(quote.section or "")
-        known = set(found)
-        found += [word for word in words(quote.ocr_text or "") if word not in known]
-    return found
-
-
-class _Corpus:
-    """What the index is built from, gathered document by document as numbers, so that memory stays small."""
-
-    def __init__(self) -> None:
-        self.vocabulary: dict[str, int] = {}
-        self.fields: dict[str, list[list[int]]] = {field: [] for field in FIELDS}
-        self.rows: list[int] = []
-        self.page_of: list[int] = []
-        self.is_image: list[bool] = []
-        self.pages: list[tuple[list[str], list[str]]] = []
-
-    def add(self, rows: Sequence[int], quotes: Sequence[Quote], tokens: Sequence[Sequence[str]]) -> None:
-        """Add one document's quotes, in the order of their rows."""
-        ids = [[self.vocabulary.setdefault(token, len(self.vocabulary)) for token in found] for found in tokens]
-        by_page: dict[int, list[int]] = defaultdict(list)
-        for i, quote in enumerate(quotes):
-            by_page[quote.page].append(i)
-        position = {number: len(self.pages) + i for i, number in enumerate(sorted(by_page))}
-        for i, quote in enumerate(quotes):
-            if quote.retrievable:
-                self.rows.append(rows[i])
-                self.page_of.append(position[quote.page])
-                self.is_image.append(quote.kind == "image")
-                self.fields["quotes"].append(ids[i])
-        for number in sorted(by_page):
-            self._add_page([(quotes[i], ids[i]) for i in by_page[number]])
-
-    def _add_page(self, quotes: Sequence[tuple[Quote, list[int]]]) -> None:
-        own = _without_repeats([quote for quote, _ in quotes])
-        self.fields["pages"].append([token for quote, ids in quotes if quote.id in own for token in ids])
-        captions = {quote.caption for quote, _ in quotes if quote.caption}
-        found = [token for caption in sorted(captions) for token in words(caption)]
-        self.fields["captions"].append([self.vocabulary.setdefault(token, len(self.vocabulary)) for token in found])
-        first = quotes[0][0]
-        labelled = [quote.caption or quote.text for quote, _ in quotes if quote.caption or quote.layout == "caption"]
-        self.pages.append(
-            (
-                sorted({first.page_label, str(first.page + 1)}),
-                sorted({label for text in labelled for label in labels_in(text)}),
-            )
-        )
-
-    def write(self, folder: Path) -> None:
-        """Write the index into an empty folder."""
+    def __init__(self, segments: Sequence[Segment], name: str) -> None:
         import numpy as np
 
-        np.save(folder / "rows.npy", np.array(self.rows, dtype=np.int64))
-        np.save(folder / "page_of.npy", np.array(self.page_of, dtype=np.int32))
-        np.save(folder / "is_image.npy", np.array(self.is_image, dtype=np.bool_))
-        (folder / "vocabulary.txt").write_text("\n".join(self.vocabulary), "utf-8")
-        (folder / "pages.json").write_text(json.dumps(self.pages, ensure_ascii=False), "utf-8")
-        for field, ids in self.fields.items():
-            _write_bm25(folder / field, ids, self.vocabulary)
-        write_tfidf(folder, self.fields["quotes"], words=len(self.vocabulary))
+        self._segments = segments
+        self._parts = parts = [segment.fields[name] for segment in segments]
+        self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+        self._size: int = self._bases[-1]
+
+    def having(self, ids: _Ids) -> "Positions":
+        """Positions of the items that have a token."""
+        return self._found(ids)[0]
+
+    def bm25(self, tokens: Sequence[_Ids]) -> "Scores":
+        """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
+        import numpy as np
+
+        scores = np.zeros(self._size, dtype=np.float32)
+        gains = {ids: self._gains(ids) for ids in set(tokens)}
+        for ids in tokens:
+            # One after the other, as bm25s adds them, so that sums of float32 agree to the last bit.
+            items, gain = gains[ids]
+            scores[items] += gain
+        return scores
+
+    def cosines(self, tokens: Mapping[_Ids, int]) -> "Scores":
+        """TF-IDF cosine (n,) of each item with a question in which each token occurs so often.
+
+        A token weighs tf × idf with idf = ln((1 + n) / (1 + df)) + 1 for n items of which df have it, and vectors are
+        compared by their cosine (Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; the
+        smoothed idf is the default of scikit-learn's TfidfVectorizer). Tokens that no item has play no part.
+        """
+        import numpy as np
+
+        scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
+        for ids, asked in tokens.items():
+            items, counts = self._found(ids)
+            if len(items):
+                idf = float(_smooth_idf(self._size, len(items)))
+                scores[items] += np.float32(asked * idf * idf) * counts
+                squares += (asked * idf) ** 2
+        if squares:
+            scores /= np.float32(math.sqrt(squares)) * self._norms
+        return scores
+
+    def _gains(self, ids: _Ids) -> "tuple[Positions, Scores]":
+        """Positions of the items that have a token, and what it adds to their scores."""
+        import numpy as np
+
+        items, counts = self._found(ids)
+        if not len(items):
+            return items, np.empty(0, dtype=np.float32)
+        idf = np.float32(math.log(1 + (self._size - len(items) + 0.5) / (len(items) + 0.5)))
+        gains = self._saturation.take(items)
+        gains += counts
+        np.divide(counts, gains, out=gains)
+        gains *= idf
+        return items, gains.astype(np.float32)
+
+    def _found(self, ids: _Ids) -> "tuple[Positions, npt.NDArray[np.float64]]":
+        """Positions of the items that have a token, and how often."""
+        import numpy as np
+
+        parts = zip(self._parts, self._bases, ids, strict=False)
+        found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
+        positions = np.empty(sum(len(items) for _, items, _ in found), dtype=np.int64)
+        times = np.empty(len(positions))
+        start = 0
+        for base, items, counts in found:
+            end = start + len(items)
+            np.add(items, base, out=positions[start:end], casting="unsafe")
+            times[start:end] = counts
+            start = end
+        return positions, times
+
+    @cached_property
+    def _saturation(self) -> "npt.NDArray[np.float64]":
+        """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
+        import numpy as np
+
+        lengths = _joined([part.lengths for part in self._parts], np.int64)
+        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / lengths.mean())
+        return saturation
+
+    @cached_property
+    def _norms(self) -> "Scores":
+        """(n,) lengths of the TF-IDF vectors; 1 for an item without tokens, so that it can be divided by."""
+        import numpy as np
+
+        having: Counter[bytes] = Counter()
+        for segment, part in zip(self._segments, self._parts, strict=True):
+            for token, count in zip(segment.vocabulary(), part.having().tolist(), strict=True):
+                having[token] += count
+        squares = np.zeros(self._size)
+        for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
+            idf = _smooth_idf(self._size, np.array([having[token] for token in segment.vocabulary()], dtype=np.int64))
+            weights = part.counts * np.repeat(idf, part.having())
+            # Tokens are sorted in every segment, so the terms of a sum are added in the same order in each.
+            size = len(part.lengths)
+            squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
+        norms: Scores = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
+        return norms
 
 
-def _write_bm25(folder: Path, ids: Sequence[list[int]], vocabulary: Mapping[str, int]) -> None:
-    """An empty field, or one without any words, is left out: bm25s raises on it."""
-    import bm25s
+def _smooth_idf(items: int, having: Any) -> Any:
+    import numpy as np
 
-    if any(ids):
-        index = bm25s.BM25()
-        index.index((ids, dict(vocabulary)), show_progress=False)
-        index.save(str(folder), show_progress=False)
+    return np.log((1 + items) / (1 + having)) + 1
 
 
-def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
-    """Ids of the quotes that together say the page once: neither the whole page, nor what a picture on it says already.
+def _joined(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
+    import numpy as np
 
-    Parts of a large table, and paragraphs set on a picture, stand inside a quote that holds their words too.
+    return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
+
+
+def current(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:
+    """The index of the documents that the collection holds now; `opened` if it still is that.
+
+    Raises CollectionError where a file of it is missing or damaged, with the command that makes it anew.
     """
-    pictures = [(i, q) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.words()]
-    kept = {
-        quote.id
-        for i, quote in enumerate(quotes)
-        if quote.layout != "page" and not any(_repeats(i, quote, j, other) for j, other in pictures)
-    }
-    return kept or {quote.id for quote in quotes}
-
-
-def _repeats(i: int, quote: Quote, j: int, picture: Quote) -> bool:
-    """Of two quotes in one place, the first counts."""
-    larger = area(picture.bbox) > 1.02 * area(quote.bbox)
-    return i != j and inside(quote.bbox, picture.bbox) > 0.95 and (larger or j < i)
+    known = opened.segments if opened is not None else {}
+    while True:
+        paths = collection.segments()
+        if opened is not None and [path.name for path in paths] == list(known):
+            return opened
+        try:
+            return LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
+        except (CollectionError, OSError) as error:
+            # A segment that is gone may just have been merged with others.
+            if collection.segments() == paths:
+                raise CollectionError(
+                    f"the lexical index cannot be read: {error}. Make it anew with: "
+                    f"quoteweave check --repair -c {shlex.quote(str(collection.root))}"
+                ) from error

@@ -2,7 +2,6 @@
 
 from quoteweave.core.errors import FingerprintMismatch, QuoteweaveError
 from quoteweave.core.protocols import Pictures
-from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import survey
 from quoteweave.index.manifests import building_command, manifest_of, read_manifest
@@ -12,14 +11,12 @@ from quoteweave.index.writer import Writer
 
 
 def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures | None = None) -> tuple[str, ...]:
-    """Brings the lexical index up to date, and takes documents that are gone out of all others.
+    """Takes documents that are gone out of all indexes of vectors; the lexical index is always in step.
 
-    Indexes of vectors gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
+    They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
     those of pictures where `pictures` say that they are the same. What could not be done is returned, a sentence each:
     a library or a server that is missing must not undo the change, and what was removed is found nowhere in any case.
-    Raises StorageError where the disk refuses the lexical index.
     """
-    lexical.refresh(collection, writer)
     revision, notes = collection.revision(), []
     for state in collection.indexes():
         if state.revision != revision:

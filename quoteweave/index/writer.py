@@ -1,10 +1,12 @@
 """Changing a collection: documents in and out, what failed, and derived indexes."""
 
 import hashlib
+import json
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.errors import DamagedDocument
@@ -12,9 +14,13 @@ from quoteweave.core.records import Document, ParsedDocument, Quote, Record
 from quoteweave.index.folder import Folder
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.records import Failure, IndexState, Origin
+from quoteweave.index.segment_builder import IndexedDocument
+from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.selection import require_documents
 
 _QUOTE = "INSERT INTO quotes (id, document, page, kind, layout, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Documents whose words are counted at once when the lexical index is made anew.
+_AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -26,36 +32,58 @@ class Writer:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self._segments = SegmentStore(folder.segments)
 
-    def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
-        """Stores a document with a copy of its file, in place of one of the same name; clears its failure.
+    def prepare(
+        self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
+    ) -> "PreparedDocument":
+        """All of a document that can be made ready before it is stored; its file is copied already.
 
         Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
         Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
         where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice.
         """
         document = _document(name, format, origin, parsed)
-        record, root = _json(document, name), _text(str(origin.root), name)
-        pages = [(page.number, _json(page, name)) for page in parsed.pages]
-        quotes = [(quote, _json(quote, name)) for quote in _named_quotes(document, parsed)]
-        stored = self._folder.sources.put(source, origin.content)
-        with self._folder.catalog.write() as db:
-            db.execute("DELETE FROM documents WHERE name = ?", (name,))
-            db.execute("DELETE FROM failures WHERE name = ?", (name,))
-            insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
-            key = db.execute(insert, (name, root, stored, record)).lastrowid
-            db.executemany("INSERT INTO pages VALUES (?, ?, ?)", ((key, number, page) for number, page in pages))
-            rows = ((q.id, key, q.page, q.kind, q.layout, q.image, quote) for q, quote in quotes)
-            db.executemany(_QUOTE, rows)
-            _count_revision(db)
-        return document
+        quotes = _named_quotes(document, parsed)
+        return PreparedDocument(
+            document=document,
+            record=_json(document, name),
+            root=_text(str(origin.root), name),
+            pages=[(page.number, _json(page, name)) for page in parsed.pages],
+            quotes=quotes,
+            records=[_json(quote, name) for quote in quotes],
+            source=self._folder.sources.put(source, origin.content),
+        )
 
-    def remove(self, name: str) -> None:
-        """Removes a document and all that belongs to it. Raises UsageError where there is none of that name."""
+    def store(self, documents: Sequence["PreparedDocument"]) -> None:
+        """Stores documents, each in place of one of the same name, and clears their failures.
+
+        They can be searched by words as soon as they are listed. No two may have the same name.
+        """
+        names = [one.document.name for one in documents]
         with self._folder.catalog.write() as db:
-            require_documents(db, [name])
-            db.execute("DELETE FROM documents WHERE name = ?", (name,))
+            known = _known(db, names)
+            db.executemany("DELETE FROM documents WHERE name = ?", ((name,) for name in known))
+            db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
+            indexed = [self._insert(db, one) for one in documents]
+            self._segments.update(db, removed=known, added=indexed)
             _count_revision(db)
+        self._prune_segments()
+
+    def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
+        """Prepares and stores one document. Raises what `prepare` and `store` raise."""
+        prepared = self.prepare(source, name=name, format=format, origin=origin, parsed=parsed)
+        self.store([prepared])
+        return prepared.document
+
+    def remove(self, *names: str) -> None:
+        """Removes documents and all that belongs to them. Raises UsageError where there is none of a name."""
+        with self._folder.catalog.write() as db:
+            require_documents(db, names)
+            db.executemany("DELETE FROM documents WHERE name = ?", ((name,) for name in names))
+            self._segments.update(db, removed=set(names))
+            _count_revision(db)
+        self._prune_segments()
 
     def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Document:
         """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
@@ -69,22 +97,18 @@ class Writer:
                 _count_revision(db)
         return new
 
-    def describe(self, name: str, said: Mapping[str, str]) -> None:
-        """Says of image quotes what a vision model wrote of them: quote id to `vlm_text`.
+    def describe(self, words: Mapping[str, Mapping[str, str]]) -> None:
+        """Says of image quotes what a vision model wrote of them: by document, quote id to `vlm_text`.
 
-        All quotes of the document get new rows, in their order, for a row in an index stands for what the quote said
+        All quotes of these documents get new rows, in their order, for a row in an index stands for what the quote said
         then. Raises UsageError for an unknown name, DamagedDocument for text that cannot be stored.
         """
         with self._folder.catalog.write() as db:
-            require_documents(db, [name])
-            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-            records = db.execute("SELECT record FROM quotes WHERE document = ? ORDER BY row", (key,)).fetchall()
-            quotes = [Quote.model_validate_json(record) for (record,) in records]
-            quotes = [quote.model_copy(update={"vlm_text": said.get(quote.id, quote.vlm_text)}) for quote in quotes]
-            db.execute("DELETE FROM quotes WHERE document = ?", (key,))
-            rows = ((q.id, key, q.page, q.kind, q.layout, q.image, _json(q, name)) for q in quotes)
-            db.executemany(_QUOTE, rows)
+            require_documents(db, words)
+            indexed = [_described(db, name, of_document) for name, of_document in words.items()]
+            self._segments.update(db, removed=set(words), added=indexed)
             _count_revision(db)
+        self._prune_segments()
 
     def move(self, name: str, root: Path) -> None:
         """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
@@ -183,11 +207,49 @@ class Writer:
         self._folder.sources.prune(sources)
         self._folder.shards.prune(shards)
         self._prune_generations()
+        self._prune_segments()
+
+    def rebuild_lexical(self) -> None:
+        """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM segments")
+            names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
+            for some in range(0, len(names), _AT_ONCE):
+                indexed = [_indexed(db, name) for name in names[some : some + _AT_ONCE]]
+                self._segments.update(db, added=indexed)
+            _count_revision(db)
+        self._prune_segments()
+
+    def _insert(self, db: sqlite3.Connection, one: "PreparedDocument") -> IndexedDocument:
+        insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
+        key = db.execute(insert, (one.document.name, one.root, one.source, one.record)).lastrowid
+        db.executemany("INSERT INTO pages VALUES (?, ?, ?)", ((key, number, page) for number, page in one.pages))
+        return _insert_quotes(db, key, one.document.name, one.quotes, one.records)
+
+    def _prune_segments(self) -> None:
+        with self._folder.catalog.read() as db:
+            self._segments.prune({name for (name,) in db.execute("SELECT name FROM segments")})
 
     def _prune_generations(self) -> None:
         with self._folder.catalog.read() as db:
             current = dict(db.execute("SELECT fingerprint, generation FROM indexes").fetchall())
         self._folder.generations.prune(current)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document that is ready to be stored."""
+
+    document: Document
+    record: str
+    root: str
+    pages: Sequence[tuple[int, str]]
+    """Number and record of each."""
+    quotes: Sequence[Quote]
+    records: Sequence[str]
+    """Of the quotes."""
+    source: str
+    """Key of the stored copy of its file."""
 
 
 def part_of(fingerprint: str, number: int) -> str:
@@ -198,6 +260,43 @@ def part_of(fingerprint: str, number: int) -> str:
 def _shards_of(fingerprint: str) -> str:
     """The fingerprint of an index's shards: what stands before the dot."""
     return fingerprint.partition(".")[0]
+
+
+def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
+    """Those of the names that are documents'."""
+    query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
+    return {name for (name,) in db.execute(query, (json.dumps(names),))}
+
+
+def _insert_quotes(
+    db: sqlite3.Connection, key: int | None, name: str, quotes: Sequence[Quote], records: Sequence[str]
+) -> IndexedDocument:
+    rows = ((q.id, key, q.page, q.kind, q.layout, q.image, record) for q, record in zip(quotes, records, strict=True))
+    db.executemany(_QUOTE, rows)
+    return IndexedDocument(name, _rows(db, key), quotes)
+
+
+def _rows(db: sqlite3.Connection, key: int | None) -> list[int]:
+    return [row for (row,) in db.execute("SELECT row FROM quotes WHERE document = ? ORDER BY row", (key,))]
+
+
+def _stored_quotes(db: sqlite3.Connection, name: str) -> tuple[int, list[Quote]]:
+    """A document's key and its quotes, in the order of their rows."""
+    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
+    records = db.execute("SELECT record FROM quotes WHERE document = ? ORDER BY row", (key,))
+    return key, [Quote.model_validate_json(record) for (record,) in records]
+
+
+def _indexed(db: sqlite3.Connection, name: str) -> IndexedDocument:
+    key, quotes = _stored_quotes(db, name)
+    return IndexedDocument(name, _rows(db, key), quotes)
+
+
+def _described(db: sqlite3.Connection, name: str, words: Mapping[str, str]) -> IndexedDocument:
+    key, quotes = _stored_quotes(db, name)
+    quotes = [quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}) for quote in quotes]
+    db.execute("DELETE FROM quotes WHERE document = ?", (key,))
+    return _insert_quotes(db, key, name, quotes, [_json(quote, name) for quote in quotes])
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:

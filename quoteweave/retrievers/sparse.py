@@ -1,8 +1,10 @@
 """Retrievers that match words: BM25, TF-IDF, and the tuned default that also reads pages, captions, references."""
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.references import labels_in, pages_in
 from quoteweave.core.tokens import words
@@ -51,22 +53,27 @@ class Bm25Retriever:
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first; nothing where no word and no reference of it is found.
 
-        Brings the index up to date first when it is not and nobody else is writing. Raises UsageError for a filter
-        that names an unknown document, CollectionError when the collection cannot be read.
+        All that the collection lists is searched, whatever is written meanwhile, and nothing is written. Raises
+        UsageError for a filter that names an unknown document, CollectionError when the collection cannot be read.
         """
-        index = self._index()
-        if index is None or k < 1:
+        if k < 1:
             return [[] for _ in queries]
-        allowed = self._allowed(index, where)
-        return [self._hits(index, self._scores(index, query.text), k, allowed) for query in queries]
+        while True:
+            index = self._opened = lexical.current(self._collection, self._opened)
+            allowed = self._allowed(index, where)
+            found = [self._hits(index, self._scores(index, query.text), k, allowed) for query in queries]
+            hits = [each for each in found if each is not None]
+            if len(hits) == len(found):
+                return hits
+            # A quote that is gone was removed or replaced after the index was opened, or the catalogue is damaged.
+            if lexical.current(self._collection, index) is index:
+                raise CollectionError(
+                    f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds. "
+                    f"See what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}"
+                )
 
     def _scores(self, index: LexicalIndex, question: str) -> "Scores":
         return index.scores("quotes", words(question))
-
-    def _index(self) -> LexicalIndex | None:
-        lexical.refresh_if_free(self._collection)
-        self._opened = lexical.current(self._collection, self._opened)
-        return self._opened
 
     def _allowed(self, index: LexicalIndex, where: Filter | None) -> "npt.NDArray[np.bool_] | None":
         """(n,) which quotes pass the filter; None when all do."""
@@ -82,25 +89,28 @@ class Bm25Retriever:
 
     def _hits(
         self, index: LexicalIndex, scores: "Scores", k: int, allowed: "npt.NDArray[np.bool_] | None"
-    ) -> list[Hit]:
+    ) -> list[Hit] | None:
+        """The best quotes; None where one of them is not in the catalogue any more."""
         import numpy as np
 
-        found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+        scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
+        found = np.flatnonzero(scores > 0)
         if len(found) > k:
-            # Ties at the cut would else be broken by the order of a partition, which depends on k.
-            threshold = np.partition(scores[found], len(found) - k)[len(found) - k]
-            found = found[scores[found] >= threshold]
-        best = found[np.argsort(-scores[found], kind="stable")][:k]
+            # All that tie at the cut stay for now: the order of a partition would else choose between them.
+            matched = scores[found]
+            found = found[matched >= np.partition(matched, -k)[-k]]
+        best = found[np.lexsort((index.order[found], -scores[found]))][:k]
         quotes = self._collection.quotes_at(index.rows[best].tolist())
-        # A quote removed since the index was made is no hit.
         kept = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
+        if len(kept) < len(best):
+            return None
         return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
 
 
 class TfidfRetriever(Bm25Retriever):
     """TF-IDF over the same words: the cosine of a quote's vector and the question's, from 0 to 1.
 
-    The formula is in `index.tfidf`; it is that of scikit-learn's TfidfVectorizer over the same words.
+    The formula is in `index.lexical`; it is that of scikit-learn's TfidfVectorizer over the same words.
     """
 
     def _scores(self, index: LexicalIndex, question: str) -> "Scores":
@@ -127,8 +137,8 @@ class LexicalRetriever(Bm25Retriever):
         matched = np.flatnonzero(quotes)
         np.maximum.at(best, index.page_of[matched], quotes[matched])
         of_page = (pages + np.float32(BEST_QUOTE) * best)[index.page_of]
-        share = np.divide(quotes, best[index.page_of], out=np.zeros_like(quotes), where=best[index.page_of] > 0)
-        scores: Scores = of_page * (np.float32(FLOOR) + np.float32(1 - FLOOR) * share)
+        share = quotes / np.where(best > 0, best, np.float32(1))[index.page_of]
+        scores: Scores = of_page * (np.float32(FLOOR) + np.float32(1 - FLOOR) * share).astype(np.float32, copy=False)
         return scores
 
 
@@ -144,7 +154,7 @@ def _references(index: LexicalIndex, question: str) -> "Scores":
     gained = np.zeros(index.page_count, dtype=np.float32)
     for line in question.splitlines():
         for label in labels_in(line):
-            gained[list(index.pages_labelled(label))] += REFERENCE * unit
+            gained[index.pages_labelled(label)] += REFERENCE * unit
         for number in pages_in(line):
-            gained[list(index.pages_numbered(number))] += REFERENCE * unit
+            gained[index.pages_numbered(number)] += REFERENCE * unit
     return gained

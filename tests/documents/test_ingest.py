@@ -64,7 +64,29 @@ def test_a_folder_becomes_documents_that_can_be_found(collection: Collection, fo
     assert texts(collection) == {"a.txt": "Anchors.", "c.txt": "Cranes.", "sub/b.txt": "Buoys."}
     ((hit,),) = LexicalRetriever(collection).search([Query(text="Which buoys?")], 3)
     assert hit.quote.document == "sub/b.txt"
-    assert [state.revision == collection.revision() for state in collection.indexes()] == [True]
+
+
+@pytest.mark.parametrize("pause", [0.0, 60.0])
+def test_what_is_listed_while_files_are_added_is_what_can_be_found(
+    collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    for number in range(20):
+        (folder / f"z{number:02}.txt").write_text(f"Cranes, {number} of them.")
+    prepare, counts = Writer.prepare, []
+
+    def look(self: Writer, source: Path, **options: Any) -> Any:
+        with Collection.open(collection.root) as other:
+            hits = LexicalRetriever(other).search([Query(text="cranes anchors buoys")], 50)[0]
+            assert {hit.quote.document for hit in hits} == {document.name for document in other.documents()}
+            counts.append(len(hits))
+        return prepare(self, source, **options)
+
+    monkeypatch.setattr(Writer, "prepare", look)
+    monkeypatch.setattr(ingest, "LEAST_PAUSE_S", pause)
+    monkeypatch.setattr(ingest, "PAUSE_RATIO", 0)
+    update(collection, folder)
+    assert counts == (list(range(23)) if pause == 0 else [0, *[1] * 22])
+    assert len(collection.documents()) == 23
 
 
 def test_unchanged_files_are_not_read_again(
@@ -309,20 +331,20 @@ def test_whatever_reading_raises_costs_that_file_only(
 def test_what_is_no_fault_of_a_file_ends_the_run_and_leaves_what_was_done(
     collection: Collection, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = Writer.put
+    prepare = Writer.prepare
 
     def full(self: Writer, source: Path, **options: Any) -> Any:
-        if options["name"] == "c.txt":
+        if options["name"] == "sub/b.txt":
             raise StorageError("cannot write: the disk is full")
-        return put(self, source, **options)
+        return prepare(self, source, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Writer, "put", full)
+        patched.setattr(Writer, "prepare", full)
         with pytest.raises(StorageError, match="the disk is full"):
             update(collection, folder)
-    assert sorted(texts(collection)) == ["a.txt"]
+    assert sorted(texts(collection)) == ["a.txt", "c.txt"]
     assert failures(collection) == {}
-    assert update(collection, folder).added == ("c.txt", "sub/b.txt")
+    assert update(collection, folder).added == ("sub/b.txt",)
 
 
 def test_a_language_that_ocr_does_not_know_is_a_mistake(collection: Collection, folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from made_documents import made, put, stored_files
 
+from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 
 # What changes files, or comes just before a change: with each statement of SQLite, the moments to die at.
@@ -48,6 +49,8 @@ def assert_whole(collection: Collection) -> None:
         assert source.decode().splitlines()[0] == quotes[0].text
         image = collection.images.path(str(quotes[-1].image))
         assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
+    indexed = [name for segment in lexical.current(collection).segments.values() for name in segment.names]
+    assert sorted(indexed) == [document.name for document in collection.documents()]
     for state in collection.indexes():
         assert [path.read_text() for path in state.folder.iterdir()] == ["whole", "whole"]
 
@@ -61,9 +64,10 @@ def assert_finished(root: Path) -> None:
         assert state.revision == collection.revision()
         image = collection.images.path(str(collection.document_quotes("a.txt")[-1].image))
         assert stored_files(root / "images") | stored_files(root / "sources") == {image, collection.source("a.txt")}
+        assert stored_files(root / "lexical") == set(collection.segments())
         assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
     assert sorted(path.name for path in root.iterdir()) == [
-        "catalog.sqlite", "collection.json", "images", "indexes", "sources", "writer.lock"
+        "catalog.sqlite", "collection.json", "images", "indexes", "lexical", "sources", "writer.lock"
     ]  # fmt: skip
 
 

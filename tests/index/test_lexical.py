@@ -1,21 +1,27 @@
-"""The lexical index beside a collection that changes: up to date, or as it was; and made again where it is damaged."""
+"""The lexical index beside a collection that changes: always in step, whatever the order and batches of the changes."""
 
-import shutil
+import multiprocessing
+import random
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_collections import made_quote, make_collection, put
+from made_collections import made_quote, make_collection, prepare, put
 
-from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
+from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Query
 from quoteweave.core.tokens import words
-from quoteweave.index import lexical
+from quoteweave.index import lexical, segment_builder, segment_store
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.index.writer import Writer
+from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
+
+WORDS = ("grain", "timber", "harbour", "crane", "ship", "rail", "Figure 2", "page 1", "!")
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 
 
 def found(retriever: Bm25Retriever, question: str = "grain") -> list[str]:
@@ -25,6 +31,10 @@ def found(retriever: Bm25Retriever, question: str = "grain") -> list[str]:
 def add(collection: Collection, folder: Path, name: str, text: str) -> None:
     with collection.writer() as writer:
         put(writer, folder / "files", name, [made_quote(text)])
+
+
+def segment_files(collection: Collection) -> set[str]:
+    return {path.name for path in (collection.root / "lexical").glob("*")}
 
 
 @pytest.fixture
@@ -48,84 +58,117 @@ def test_after_any_changes_what_is_found_is_what_is_there(steps: list[tuple[str,
                     writer.remove(name)
             for word in ("grain", "timber"):
                 assert found(retriever, word) == [name for name, text in sorted(present.items()) if text == word]
+            assert segment_files(collection) == {path.name for path in collection.segments()}
 
 
-def test_a_removed_quote_is_no_hit_even_where_the_index_still_has_it(collection: Collection) -> None:
+@settings(max_examples=20, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.tuples(texts, st.integers(0, 2)), max_size=4)),
+    texts,
+    st.randoms(use_true_random=False),
+)
+def test_order_and_batches_of_adding_change_no_result(
+    documents: dict[str, list[tuple[str, int]]], question: str, chance: random.Random
+) -> None:
+    def results(order: Sequence[str], batch: int, detour: bool) -> list[list[tuple[str, str, float]]]:
+        with tempfile.TemporaryDirectory() as folder, Collection.create(Path(folder) / "collection") as collection:
+            with collection.writer() as writer:
+                if detour:
+                    put(writer, Path(folder) / "files", "a", [made_quote("grain that goes again")])
+                    put(writer, Path(folder) / "files", "z", [made_quote("timber that goes again")])
+                for start in range(0, len(order), batch):
+                    writer.store(
+                        [
+                            prepare(
+                                writer,
+                                Path(folder) / "files",
+                                name,
+                                [made_quote(t, page=p) for t, p in documents[name]],
+                            )
+                            for name in order[start : start + batch]
+                        ]
+                    )
+                for name in {"a", "z"} - documents.keys() if detour else ():
+                    writer.remove(name)
+            retrievers = [kind(collection) for kind in (Bm25Retriever, LexicalRetriever, TfidfRetriever)]
+            found = [retriever.search([Query(text=question)], 50)[0] for retriever in retrievers]
+            return [[(hit.quote.id, hit.quote.text, hit.score) for hit in hits] for hits in found]
+
+    detour = bool(documents)  # documents of these names are there for a while, with other words
+    names = sorted(documents)
+    expected = results(names, max(1, len(names)), False)
+    chance.shuffle(names)
+    with pytest.MonkeyPatch.context() as patch:
+        for ratio in (0, 3):  # never merged; merged where sizes are near
+            patch.setattr(segment_store, "RATIO", ratio)
+            assert results(names, 1, False) == expected
+            assert results(names, 2, detour) == expected
+
+
+def test_a_document_is_found_as_soon_as_it_is_listed(collection: Collection, tmp_path: Path) -> None:
     retriever = Bm25Retriever(collection)
-    assert found(retriever) == ["a", "b"]
-    with collection.writer() as writer:
+    with Collection.open(collection.root) as other, other.writer() as writer:
+        for name in "cde":
+            put(writer, tmp_path / "files", name, [made_quote("grain")])
+            assert found(retriever) == [document.name for document in collection.documents()]
         writer.remove("a")
-        assert found(retriever) == ["b"]
-        assert [hit.rank for hit in retriever.search([Query(text="grain")], 2)[0]] == [1]
+        assert found(retriever) == ["b", "c", "d", "e"]
 
 
-def test_while_another_writes_the_index_is_read_as_it_was_and_mended_after(
+def test_searching_writes_nothing_and_takes_no_lock(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {}) as collection, Collection.open(collection.root) as other, other.writer():
+        before = sorted(path for path in collection.root.rglob("*") if not path.name.endswith(("-shm", "-wal")))
+        assert found(Bm25Retriever(collection)) == []
+        after = sorted(path for path in collection.root.rglob("*") if not path.name.endswith(("-shm", "-wal")))
+        assert after == before
+
+
+def _replace_without_end(root: Path, folder: Path, started: "threading.Event", stop: "threading.Event") -> None:
+    with Collection.open(root) as collection, collection.writer() as writer:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            put(writer, folder, f"d{number % 7}", [made_quote(f"grain number {number}"), made_quote("grain too")])
+            if number == 14:
+                started.set()
+
+
+def test_readers_beside_a_busy_writer_never_fail_and_see_whole_documents(
     collection: Collection, tmp_path: Path
 ) -> None:
-    retriever = Bm25Retriever(collection)
-    assert found(retriever) == ["a", "b"]
-    with Collection.open(collection.root) as other, other.writer() as writer:
-        put(writer, tmp_path / "files", "c", [made_quote("grain")])
-        assert found(retriever) == ["a", "b"]
-        lexical.refresh(other, writer)
-        assert found(retriever) == ["a", "b", "c"]
-        put(writer, tmp_path / "files", "d", [made_quote("grain")])
-        assert found(retriever) == ["a", "b", "c"]
-    assert found(retriever) == ["a", "b", "c", "d"]
+    context = multiprocessing.get_context("spawn")
+    started, stop = context.Event(), context.Event()
+    writer = context.Process(target=_replace_without_end, args=(collection.root, tmp_path / "files", started, stop))
+    writer.start()
+    try:
+        assert started.wait(60)
+        retriever = Bm25Retriever(collection)
+        for _ in range(60):
+            names = found(retriever)
+            assert {names.count(f"d{number}") for number in range(7)} == {2}
+            assert names[:2] == ["a", "b"]
+    finally:
+        stop.set()
+        writer.join(60)
+    assert writer.exitcode == 0
 
 
-def test_where_the_folder_cannot_be_written_the_index_is_read_as_it_was(
-    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object) -> None:
-        raise StorageError("read-only")
-
-    retriever = Bm25Retriever(collection)
-    assert found(retriever) == ["a", "b"]
-    add(collection, tmp_path, "c", "grain")
-    monkeypatch.setattr(collection, "writer", refused)
-    assert found(retriever) == ["a", "b"]
+def test_segments_are_few_and_each_document_is_in_one(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {f"d{i:03}": ["grain by rail"] for i in range(120)}) as collection:
+        index = lexical.current(collection)
+        assert len(index.segments) <= 6
+        names = [name for segment in index.segments.values() for name in segment.names]
+        assert sorted(names) == [f"d{i:03}" for i in range(120)]
 
 
-def test_without_any_index_it_is_told_who_holds_the_lock(collection: Collection) -> None:
-    with Collection.open(collection.root) as other, other.writer(), pytest.raises(CollectionLocked, match="process"):
-        found(Bm25Retriever(collection))
-    assert found(Bm25Retriever(collection)) == ["a", "b"]
-
-
-@pytest.mark.parametrize("what", ["indexes", "vectors"])
-def test_what_somebody_removed_is_made_again(collection: Collection, what: str, tmp_path: Path) -> None:
-    retriever = Bm25Retriever(collection)
-    assert found(retriever) == ["a", "b"]
-    shutil.rmtree(collection.root / what)
-    add(collection, tmp_path, "c", "grain")
-    for each in (retriever, Bm25Retriever(collection)):
-        assert found(each) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    "name", ["rows.npy", "pages.json", "norms.npy", "quotes/data.csc.index.npy", "quotes/params.index.json"]
-)
-def test_a_damaged_index_is_named_and_made_again_once_it_is_removed(collection: Collection, name: str) -> None:
-    found(Bm25Retriever(collection))
-    (state,) = collection.indexes()
-    path = state.folder / name
-    path.write_bytes(path.read_bytes()[:5])
-    with pytest.raises(CollectionError, match="is damaged") as caught:
-        found(Bm25Retriever(collection))
-    assert str(state.folder) in str(caught.value)
-    shutil.rmtree(state.folder)
-    assert found(Bm25Retriever(collection)) == ["a", "b"]
-
-
-def test_a_damaged_shard_is_made_again(collection: Collection, tmp_path: Path) -> None:
-    found(Bm25Retriever(collection))
-    shards = list((collection.root / "vectors").rglob("*.npz"))
-    assert len(shards) == 2
-    for shard in shards:
-        shard.write_bytes(shard.read_bytes()[:-10])
-    add(collection, tmp_path, "c", "timber")
-    assert found(Bm25Retriever(collection)) == ["a", "b"]
+def test_words_of_a_removed_document_are_in_no_segment(collection: Collection, tmp_path: Path) -> None:
+    add(collection, tmp_path, "secret name", "grain canarybird")
+    with collection.writer() as writer:
+        writer.remove("secret name")
+        stored = b"".join(path.read_bytes() for path in (collection.root / "lexical").iterdir())
+    assert b"grain" in stored
+    assert b"canarybird" not in stored
+    assert b"secret" not in stored
 
 
 def test_only_the_words_of_what_changed_are_read_again(
@@ -137,10 +180,8 @@ def test_only_the_words_of_what_changed_are_read_again(
         read.append(text)
         return words(text)
 
-    found(Bm25Retriever(collection))
-    monkeypatch.setattr(lexical, "words", spy)
+    monkeypatch.setattr(segment_builder, "words", spy)
     add(collection, tmp_path, "c", "grain by rail")
-    assert found(Bm25Retriever(collection)) == ["a", "b", "c"]
     assert read == ["grain by rail"]
     read.clear()
     add(collection, tmp_path, "b", "timber")
@@ -150,71 +191,96 @@ def test_only_the_words_of_what_changed_are_read_again(
     assert read == ["timber"]
 
 
-def test_an_index_that_is_up_to_date_is_left_alone(collection: Collection) -> None:
-    retriever = Bm25Retriever(collection)
-    found(retriever)
-    before = collection.indexes()
-    found(retriever)
-    found(LexicalRetriever(collection))
-    with collection.writer() as writer:
-        lexical.refresh(collection, writer)
-    assert collection.indexes() == before
-
-
-def test_the_index_of_an_earlier_version_makes_way_on_first_use(
-    collection: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(lexical, "FINGERPRINT", "lexical-0")
-        assert found(Bm25Retriever(collection)) == ["a", "b"]
-    assert [state.fingerprint for state in collection.indexes()] == ["lexical-0"]
-    assert found(Bm25Retriever(collection)) == ["a", "b"]
-    assert [state.fingerprint for state in collection.indexes()] == [lexical.FINGERPRINT]
-    assert not list(collection.root.rglob("lexical-0"))
-
-
-def test_an_index_that_is_replaced_while_it_is_being_read_is_read_again(
+def test_a_failed_transaction_leaves_the_index_as_it_was(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Replaced(lexical.LexicalIndex):
-        def __init__(self, folder: Path) -> None:
-            if not replaced:
-                replaced.append(folder)
-                with collection.writer() as writer:
-                    put(writer, tmp_path / "files", "c", [made_quote("grain")])
-                    lexical.refresh(collection, writer)
-                assert not folder.exists()
-            super().__init__(folder)
+    def fails(*_: object) -> None:
+        raise RuntimeError("in the middle")
 
-    replaced: list[Path] = []
-    monkeypatch.setattr(lexical, "LexicalIndex", Replaced)
-    assert found(Bm25Retriever(collection)) == ["a", "b", "c"]
+    before = collection.segments()
+    with monkeypatch.context() as patch, collection.writer() as writer:
+        patch.setattr("quoteweave.index.writer._count_revision", fails)
+        with pytest.raises(RuntimeError):
+            put(writer, tmp_path / "files", "c", [made_quote("grain")])
+    assert collection.segments() == before
+    assert found(Bm25Retriever(collection)) == ["a", "b"]
+    with collection.writer():
+        pass
+    assert segment_files(collection) == {path.name for path in before}
 
 
-def test_an_opened_index_outlives_its_folder(collection: Collection) -> None:
-    lexical.refresh_if_free(collection)
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "gone"])
+def test_a_damaged_segment_is_named_and_can_be_made_again(collection: Collection, damage: str) -> None:
+    (path,) = collection.segments()
+    data = bytearray(path.read_bytes())
+    if damage == "gone":
+        path.unlink()
+    else:
+        data[len(data) // 2] ^= 1
+        path.write_bytes({"flip": bytes(data), "cut": bytes(data[:-1]), "empty": b""}[damage])
+    with pytest.raises(CollectionError, match="check --repair") as caught:
+        found(Bm25Retriever(collection))
+    assert str(path) in str(caught.value)
+    with collection.writer() as writer:
+        writer.rebuild_lexical()
+    assert found(Bm25Retriever(collection)) == ["a", "b"]
+
+
+def test_every_flip_of_a_segment_is_found_out(collection: Collection) -> None:
+    (path,) = collection.segments()
+    data = path.read_bytes()
+    for at in range(0, len(data), max(1, len(data) // 60)):
+        flipped = bytearray(data)
+        flipped[at] ^= 0x10
+        path.write_bytes(flipped)
+        with pytest.raises(CollectionError, match="is damaged"):
+            lexical.current(collection)
+
+
+def test_a_quote_that_the_catalogue_lacks_is_damage_and_no_silence(collection: Collection) -> None:
+    with collection._catalog.write() as db:
+        db.execute("DELETE FROM quotes WHERE id IN (SELECT id FROM quotes LIMIT 1)")
+    with pytest.raises(CollectionError, match="lacks quotes"):
+        found(Bm25Retriever(collection))
+
+
+def test_an_opened_index_outlives_its_files(collection: Collection) -> None:
     index = lexical.current(collection)
-    assert index is not None
-    shutil.rmtree(index.folder)
+    for path in collection.segments():
+        path.unlink()
     assert (index.scores("quotes", ["grain"]) > 0).tolist() == [True, True]
     assert (index.scores("pages", ["ship"]) > 0).tolist() == [False, True]
     assert (index.cosines(["ship"]) > 0).tolist() == [False, True]
     assert list(index.pages_numbered("1")) == [0, 1]
-    assert lexical.current(collection, index) is None
 
 
-def test_a_collection_has_no_index_before_the_first_search(collection: Collection) -> None:
-    assert lexical.current(collection) is None
+def test_a_description_is_found_and_its_quotes_get_new_rows(tmp_path: Path) -> None:
+    quotes = [made_quote("Figure 1", layout="figure"), made_quote("timber")]
+    with make_collection(tmp_path, {"a": quotes, "b": ["grain"]}) as collection:
+        (picture, text), rows = collection.document_quotes("a"), collection.select().tolist()
+        with collection.writer() as writer:
+            writer.describe({"a": {picture.id: "a crane lifts grain"}})
+        assert found(Bm25Retriever(collection), "crane grain") == ["a", "b"]
+        assert found(Bm25Retriever(collection), "timber") == ["a"]
+        assert collection.quotes_at(rows[:2]) == [None, None]
+        assert collection.quote(text.id) == text
 
 
 def test_headers_and_footers_are_words_of_their_page_but_no_quotes(tmp_path: Path) -> None:
     quotes = [made_quote("Annual report", layout="header"), made_quote("grain"), made_quote("timber", page=1)]
     with make_collection(tmp_path, {"a": quotes}) as collection:
-        lexical.refresh_if_free(collection)
         index = lexical.current(collection)
-        assert index is not None
         assert index.rows.tolist() == collection.select().tolist()
         assert index.page_of.tolist() == [0, 1]
         assert index.page_count == 2
         assert (index.scores("pages", ["annual"]) > 0).tolist() == [True, False]
         assert index.scores("quotes", ["annual"]).tolist() == [0, 0]
+
+
+def test_documents_stored_together_are_listed_together(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "collection") as collection, collection.writer() as writer:
+        prepared = [prepare(writer, tmp_path / "files", name, [made_quote("grain")]) for name in "ab"]
+        assert (collection.documents(), found(Bm25Retriever(collection))) == ([], [])
+        writer.store(prepared)
+        assert [document.name for document in collection.documents()] == found(Bm25Retriever(collection)) == ["a", "b"]
+        assert isinstance(writer, Writer)

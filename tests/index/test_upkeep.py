@@ -8,7 +8,7 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
 from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
-from quoteweave.index import kinds, lexical, views
+from quoteweave.index import kinds, views
 from quoteweave.index.collection import Collection
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.upkeep import indexes_behind, refresh_indexes
@@ -58,9 +58,6 @@ def test_what_was_removed_leaves_every_index(port: Collection) -> None:
         assert held(store) == ["coal", "salt"]
         assert is_current(port, store)
     assert indexes_behind(port) == []
-    state = port.index_state(lexical.FINGERPRINT)
-    assert state is not None
-    assert state.revision == port.revision()
 
 
 def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection, tmp_path: Path) -> None:
@@ -81,13 +78,13 @@ def test_an_index_that_another_version_made_in_another_way_is_left_alone_and_tol
     port: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(port, FakeEncoder())
-    (before,) = [state for state in port.indexes() if state.fingerprint != lexical.FINGERPRINT]
+    (before,) = port.indexes()
     monkeypatch.setattr(views, "VERSION", views.VERSION + 1)
     with port.writer() as writer:
         writer.remove("a.txt")
         (note,) = refresh_indexes(port, writer)
     assert "another version of quoteweave made it" in note
-    assert [state for state in port.indexes() if state.fingerprint != lexical.FINGERPRINT] == [before]
+    assert port.indexes() == [before]
     with pytest.raises(FingerprintMismatch):
         VectorStore(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
 
