@@ -21,10 +21,15 @@ _UNSPACED = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 _INDIC = "\u0900-\u0963\u0966-\u0dff"  # whole blocks, because vowel signs are no letters to `\w`
-_TOKEN = re.compile(
+_NUMBERS = (
     r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d++)?"  # 1,204 and 1,204.5
     r"|\d++(?:\.\d++)++"  # 12.4
     r"|\d{1,2}:\d\d(?!\d)"  # 10:40
+)
+# The same tokens in text of ASCII alone, found three times as fast.
+_ASCII_TOKEN = re.compile(rf"{_NUMBERS}|[a-z0-9]++")
+_TOKEN = re.compile(
+    rf"{_NUMBERS}"
     rf"|[{_UNSPACED}]++"
     rf"|(?:[^\W_{_UNSPACED}]++|[{_INDIC}]++)++"
 )
@@ -55,7 +60,10 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     `stem=False` leaves words as written, `stop=False` keeps English stop words.
     """
     found: list[str] = []
-    for word in _TOKEN.findall(fold(text)):
+    folded = fold(text)
+    if stem and stop and folded.isascii():
+        return [_stemmed(word) for word in _ASCII_TOKEN.findall(folded) if word not in STOP_WORDS]
+    for word in _TOKEN.findall(folded):
         if _RUN.match(word):
             found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
         elif not (stop and word in STOP_WORDS):

@@ -115,5 +115,6 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
 
 def _repeats(i: int, quote: Quote, j: int, picture: Quote) -> bool:
     """Of two quotes in one place, the first counts."""
-    larger = area(picture.bbox) > 1.02 * area(quote.bbox)
-    return i != j and inside(quote.bbox, picture.bbox) > 0.95 and (larger or j < i)
+    if i == j or inside(quote.bbox, picture.bbox) <= 0.95:
+        return False
+    return j < i or area(picture.bbox) > 1.02 * area(quote.bbox)

@@ -332,7 +332,7 @@ def _named_quotes(document: Document, parsed: ParsedDocument) -> list[Quote]:
 def _json(record: Record, name: str) -> str:
     # Read back at once: JSON holds neither lone surrogates nor boxes at infinity, and the reader must never find out.
     try:
-        text = record.model_dump_json()
+        text = record.model_dump_json(exclude_defaults=True)
         if type(record).model_validate_json(text) == record:
             return text
     except ValueError:

@@ -96,3 +96,8 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=0x17F)))
 def test_case_makes_no_difference(text: str) -> None:
     assert words(text.casefold()) == words(text)
+
+
+@given(st.text(alphabet="aBz019,.:_-'% \n", max_size=30))
+def test_ascii_is_cut_as_it_is_beside_other_scripts(text: str) -> None:
+    assert [*words(text), "ж"] == words(f"{text} ж")
