@@ -7,7 +7,7 @@ are no defence against somebody who writes a checksum that fits.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
@@ -28,12 +28,17 @@ _FIELD = "checksum"
 
 def file_checksum(path: Path) -> str:
     """XXH3, 128 bits in hexadecimal, of a file's content. Raises OSError where it cannot be read."""
+    with path.open("rb", buffering=0) as file:
+        return checksum_of(file)
+
+
+def checksum_of(file: BinaryIO) -> str:
+    """The checksum of what an open file holds from here on. Raises OSError where it cannot be read."""
     import xxhash
 
     digest = xxhash.xxh3_128()
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(_READ_BYTES):
-            digest.update(block)
+    while block := file.read(_READ_BYTES):
+        digest.update(block)
     return digest.hexdigest()
 
 
@@ -94,6 +99,14 @@ def _record_checksum(record: Record) -> str:
     import xxhash
 
     return str(xxhash.xxh3_128_hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")))
+
+
+def row_checksum(*values: str | int | None) -> int:
+    """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
+    import xxhash
+
+    said = json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return int(xxhash.xxh3_64_intdigest(said)) - (1 << 63)
 
 
 def block_checksums(data: Any) -> "Sums":

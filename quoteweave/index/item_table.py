@@ -79,7 +79,7 @@ class _File:
         return Blocks(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
 
     def vectors(self, data: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
-        """The vectors from `first` to `last`, of the file's mapped bytes. Raises CollectionError if they are damaged."""
+        """The vectors from `first` to `last` of the mapped file. Raises CollectionError where they are damaged."""
         numbers: Vectors = mapped_numbers(data, self.path, self.offset, shape=self._shape, dtype=self.dtype)
         if self.blocks is not None:
             begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))

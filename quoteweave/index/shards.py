@@ -94,7 +94,7 @@ class ShardStore:
         self.put(fingerprint, key, arrays)
 
     def vectors(self, fingerprint: str, key: str) -> StoredVectors | None:
-        """Where vectors that were put lie, without reading them; None as for `get`. `StoredVectors.verify` reads them."""
+        """Where vectors that were put lie, without reading them as `StoredVectors.verify` does; None as for `get`."""
 
         def read(path: Path) -> StoredVectors:
             with path.open("rb") as file:

@@ -14,7 +14,12 @@ from quoteweave.index.manifests import manifest_of
 from quoteweave.index.records import Failure, IndexState, Origin
 from quoteweave.index.selection import require_documents
 
-_QUOTE = "INSERT INTO quotes (id, document, page, kind, layout, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_DOCUMENT = """INSERT INTO documents (name, root, source, record, checksum)
+VALUES (?1, ?2, ?3, ?4, row_checksum(?4, ?1, ?2, ?3))"""
+_PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
+_QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
+_FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -42,9 +47,8 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM documents WHERE name = ?", (name,))
             db.execute("DELETE FROM failures WHERE name = ?", (name,))
-            insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
-            key = db.execute(insert, (name, root, stored, record)).lastrowid
-            db.executemany("INSERT INTO pages VALUES (?, ?, ?)", ((key, number, page) for number, page in pages))
+            key = db.execute(_DOCUMENT, (name, root, stored, record)).lastrowid
+            db.executemany(_PAGE, ((key, number, page) for number, page in pages))
             rows = ((q.id, key, q.page, q.kind, q.layout, q.image, quote) for q, quote in quotes)
             db.executemany(_QUOTE, rows)
             _count_revision(db)
@@ -61,11 +65,14 @@ class Writer:
         """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
-            (record,) = db.execute("SELECT record FROM documents WHERE name = ?", (name,)).fetchone()
+            query = "SELECT record FROM checked_documents WHERE name = ?"
+            (record,) = db.execute(query, (name,)).fetchone()
             old = Document.model_validate_json(record)
             new = old.model_copy(update={"metadata": dict(metadata)})
             if new != old:
-                db.execute("UPDATE documents SET record = ? WHERE name = ?", (_json(new, name), name))
+                update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, source)
+                WHERE name = ?2"""
+                db.execute(update, (_json(new, name), name))
                 _count_revision(db)
         return new
 
@@ -78,7 +85,8 @@ class Writer:
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
             (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-            records = db.execute("SELECT record FROM quotes WHERE document = ? ORDER BY row", (key,)).fetchall()
+            query = "SELECT record FROM checked_quotes WHERE document = ? ORDER BY row"
+            records = db.execute(query, (key,)).fetchall()
             quotes = [Quote.model_validate_json(record) for (record,) in records]
             quotes = [quote.model_copy(update={"vlm_text": said.get(quote.id, quote.vlm_text)}) for quote in quotes]
             db.execute("DELETE FROM quotes WHERE document = ?", (key,))
@@ -90,7 +98,10 @@ class Writer:
         """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
-            db.execute("UPDATE documents SET root = ? WHERE name = ?", (_text(str(root), name), name))
+            update = """UPDATE documents
+            SET root = ?1, checksum = row_checksum(verified(checksum, record, name, root, source), name, ?1, source)
+            WHERE name = ?2"""
+            db.execute(update, (_text(str(root), name), name))
 
     def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
@@ -102,8 +113,7 @@ class Writer:
             time=time.time(),
         )
         with self._folder.catalog.write() as db:
-            insert = "INSERT OR REPLACE INTO failures (name, record) VALUES (?, ?)"
-            db.execute(insert, (failure.name, failure.model_dump_json()))
+            db.execute(_FAILURE, (failure.name, failure.model_dump_json()))
 
     def clear_failure(self, name: str) -> None:
         """Forgets a failure, if there is one of that name."""
