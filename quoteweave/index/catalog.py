@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from quoteweave.index.catalog_file import (
@@ -139,6 +139,14 @@ class Catalog:
             yield db
             db.commit()
 
+    @contextmanager
+    def unverified(self) -> Iterator[sqlite3.Connection]:
+        """A connection to the file as it is, to find out what is left of it. Raises sqlite3.Error."""
+        with closing(self._open()) as db:
+            db.text_factory = _lenient
+            db.execute("BEGIN")
+            yield db
+
     def begin(self) -> None:
         """Verifies the file as it is now that nobody else writes: what will be recorded at the end is to be right.
 
@@ -259,6 +267,10 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _lenient(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _verified(checksum: int, record: str, *columns: str | int | None) -> str:

@@ -161,6 +161,15 @@ class Collection:
             (key, _) = db.execute(query, (name,)).fetchone()
         return self._folder.sources.verified(key, name)
 
+    def source_keys(self) -> dict[str, str]:
+        """The key of each document's stored file, for `stored_source`, by the document's name."""
+        with self._catalog.read() as db:
+            return {name: key for name, key, _ in db.execute("SELECT name, source, record FROM checked_documents")}
+
+    def stored_source(self, key: str) -> Path:
+        """A stored file, verified. Raises CollectionError where it is missing or damaged."""
+        return self._folder.sources.verified(key)
+
     def failures(self) -> list[Failure]:
         """Files that could not become documents, by name."""
         with self._catalog.read() as db:

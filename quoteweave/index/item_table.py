@@ -224,6 +224,11 @@ class ItemTable:
                 blocks=file.blocks,
             )
 
+    def verify(self) -> None:
+        """Reads all vectors. Raises CollectionError where a file is missing or damaged."""
+        for _ in self.blocks(self.places()):
+            pass
+
     def save(self, folder: Path) -> None:
         """Writes the table; it holds paths relative to `folder`, so that both may be moved together."""
         import numpy as np

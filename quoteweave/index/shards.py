@@ -103,7 +103,7 @@ class ShardStore:
         return self._read(fingerprint, key, read)
 
     def _read(self, fingerprint: str, key: str, read: Callable[[Path], T]) -> T | None:
-        path = self._path(fingerprint, key)
+        path = self.path(fingerprint, key)
         try:
             return read(path)
         except FileNotFoundError:
@@ -122,10 +122,19 @@ class ShardStore:
         """
         from numpy.lib.format import write_array
 
-        with replacing(self._path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
+        with replacing(self.path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(_aligned(f"{name}.npy", file.tell()), "w", force_zip64=True) as member:
                     write_array(member, array, allow_pickle=False)
+
+    def damage(self, fingerprint: str, key: str) -> str | None:
+        """Reads all of a shard; what is wrong with it, None where nothing is. Raises as `get`."""
+        if not self.path(fingerprint, key).exists():
+            return "it is missing"
+        arrays = self.get(fingerprint, key)
+        if arrays is None or ("lengths" in arrays and self.vectors(fingerprint, key) is None):
+            return "its content is not what was written"
+        return None
 
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
         """Removes every shard but the keys kept of each fingerprint; returns how many. For the writer alone."""
@@ -141,7 +150,8 @@ class ShardStore:
                     shutil.rmtree(folder, ignore_errors=True)
         return removed
 
-    def _path(self, fingerprint: str, key: str) -> Path:
+    def path(self, fingerprint: str, key: str) -> Path:
+        """Where the arrays lie, whether they are there or not. Raises ValueError for what cannot name a file."""
         return self.root / folder_name(fingerprint) / f"{folder_name(key)}.npz"
 
 

@@ -135,6 +135,15 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute(query, (f"{fingerprint}.*", name))
 
+    def drop_shard(self, fingerprint: str, key: str) -> None:
+        """Says that no document has that shard, which is damaged."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM shards WHERE fingerprint = ? AND key = ?", (fingerprint, key))
+
+    def put_source(self, source: Path, content: str) -> str:
+        """Stores the file of a document again. Raises as `put`."""
+        return self._folder.sources.put(source, content)
+
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
         """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.
 
@@ -158,7 +167,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
-    def drop_index(self, fingerprint: str) -> None:
+    def drop_index(self, fingerprint: str, *, keep_shards: bool = False) -> None:
         """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
 
         An index's shards have its fingerprint, or what stands before the dot in it.
@@ -167,7 +176,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
             left = {_shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
-            if shards not in left:
+            if shards not in left and not keep_shards:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
