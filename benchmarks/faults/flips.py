@@ -1,11 +1,11 @@
 """What becomes of damaged files: bytes are flipped, files cut short, in every kind of file of a collection.
 
 A small collection is made of the sample documents, with a lexical index, FAISS, MaxSim and (with `--milvus`) embedded
-Milvus, and copied for each trial. There one file is damaged, by a flipped bit, some random bytes, zeros, or by being cut
-short; then everything is read that people read: documents, quotes, searches, an answer, crops, pages. A trial ends as
+Milvus, and copied for each trial. There one file is damaged, by a flipped bit, some random bytes, zeros, or by being
+cut short; then everything is read that people read: documents, quotes, searches, an answer, crops, pages. A trial is
 
 - `no effect`: all that was read is what it was before;
-- `named`: a QuoteweaveError or a note names the file, or the folder of the index that it belongs to, and says what to do;
+- `named`: a QuoteweaveError or a note names the file, or the folder of its index, and says what to do;
 - `unnamed`: a QuoteweaveError that does not;
 - `silent`: something else was read, and no word about it;
 - `raw`: an exception of another kind, or the process died.
@@ -118,10 +118,9 @@ def chosen(original: Path, chance: random.Random, *, without: str) -> tuple[str,
     for path in sorted(original.rglob("*")):
         place = path.relative_to(original).as_posix()
         if path.is_file() and path.stat().st_size and not (without and without in place):
-            by_kind[kind_of(place)].append(place)
-    kinds = sorted(by_kind)
+            by_kind[kind_of(place).partition(":")[0]].append(place)
     # The catalogue is where everything goes through.
-    place = chance.choice(by_kind[chance.choice([*kinds, *["catalog.sqlite"] * 3])])
+    place = chance.choice(by_kind[chance.choice([*sorted(by_kind), *["catalog.sqlite"] * 3])])
     size = (original / place).stat().st_size
     at = chance.randrange(size)
     how = chance.choice(["bit", "bit", "bytes", "zeros", "cut"])
@@ -312,29 +311,24 @@ def judged(found: Observed, baseline: Observed, path: Path) -> dict[str, Any]:
 
 def repaired(copy: Path, place: str, baseline: Observed, *, milvus: bool) -> dict[str, Any]:
     """What `check` finds, and what is read after `check --repair`."""
-    found = _command("check", "-c", copy, "--json")
-    names = json.dumps(found["json"].get("damaged", [])) if found["json"] else ""
-    index = "/".join(place.split("/")[:3])
-    check = "found" if place in names or (place.startswith("indexes") and index in names) else "not found"
-    if found["code"] not in (0, 1) or found["json"] is None:
-        return {"check": "failed", "bad": found["stderr"][-500:]}
-    mended = _command("check", "-c", copy, "--repair", "--json")
-    if mended["json"] is None:
-        return {"check": check, "repair": "failed", "bad": mended["stderr"][-500:]}
+    from quoteweave.documents.repair import check_and_repair
+    from quoteweave.index.checks import check
+
+    try:
+        found, index = check(copy).damaged, "/".join(place.split("/")[:3])
+        # What was read before may have been made again or moved already, such as an index of words.
+        named = [item for item in found if item.file in (place, index) or ("milvus" in place and item.part == "index")]
+        mended = check_and_repair(copy).damaged
+        after = check(copy).damaged
+    except Exception as error:
+        return {"check": "failed", "bad": f"{type(error).__name__}: {error}"}
     again = observe(copy, milvus=milvus)
-    whole = all(again.get(name) == baseline[name] for name in again if name not in ("notes", "told"))
-    left = [item for item in mended["json"]["damaged"] if not item["repaired"]]
-    repair = "whole" if whole and not left else "told what is lost" if left else "silent"
-    return {"check": check, "repair": repair, **({"bad": mended["json"]} if repair == "silent" else {})}
-
-
-def _command(*arguments: object) -> dict[str, Any]:
-    code = "from quoteweave.cli.app import main; main()"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    with suppress(ValueError):
-        return {"code": ended.returncode, "stderr": ended.stderr, "json": json.loads(ended.stdout)}
-    return {"code": ended.returncode, "stderr": ended.stderr, "json": None}
+    whole = all(again.get(name) == baseline[name] for name in again if name not in ("notes", "told", "indexes"))
+    left = [item.model_dump() for item in mended if not item.repaired or item.advice]
+    repair = "made again" if whole and not after else "said what is lost" if left else "silent"
+    other = [name for name in again if again[name] != baseline.get(name)]
+    bad = {"bad": {"differ": other, "mended": [item.model_dump() for item in mended]}} if repair == "silent" else {}
+    return {"check": "named it" if named else "nothing named", "repair": repair, "left": left, **bad}
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from quoteweave.index.salvage import salvage
 from quoteweave.index.upkeep import refresh_index, refresh_indexes
 from quoteweave.index.writer import Writer
 
+RECOVERED = "recovered"
 _ADD_AGAIN = "add its file again"
 
 
@@ -70,19 +71,19 @@ def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
             write_header(root)
         if _of(report, "catalogue"):
             before = salvage(root)
-    lost = []
+    lost = [_lost(what, None) for what in _set_aside(root, before)] if _of(report, "catalogue") else []
     with Collection.open(root) as collection, collection.writer() as writer:
         for name, read in _read_again(collection, before).items():
             origin, _ = before[name]
             if isinstance(read, FileRead):
+                if not origin.parser:
+                    origin = origin.model_copy(update={"parser": ParserSettings().fingerprint})
                 path = collection.stored_source(before[name][1])
                 writer.put(path, name=name, format=read.format.value, origin=origin, parsed=read.parsed)
             else:
                 what = f"the document {name!r} is lost: {read}"
                 lost.append(_lost(what, name))
         refresh_indexes(collection, writer)
-    if _of(report, "catalogue"):
-        lost += [_lost(what, None) for what in _without_document(root)]
     return lost
 
 
@@ -90,12 +91,18 @@ def _lost(what: str, document: str | None) -> Damage:
     return Damage(part="catalogue", file="catalog.sqlite", what=what, document=document, advice=_ADD_AGAIN)
 
 
-def _without_document(root: Path) -> list[str]:
-    """Stored files of which no document is left."""
+def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str]:
+    """Keeps stored files of which no document is left from being removed as leftovers; what to say of each."""
     with Collection.open(root) as collection:
-        kept = {collection.document(document.name).content for document in collection.documents()}
-    files = sorted(path for path in (root / "sources").rglob("*") if path.is_file())
-    return [f"which document {path} was is lost" for path in files if path.name[:64] not in kept]
+        known = {*collection.source_keys().values(), *(key for _, key in before.values())}
+    told = []
+    for path in sorted(path for path in (root / "sources").rglob("*") if path.is_file()):
+        if f"{path.parent.name}/{path.name}" not in known:
+            aside = root / RECOVERED / path.name
+            aside.parent.mkdir(exist_ok=True)
+            path.replace(aside)
+            told.append(f"the name of a document is lost; its file is {aside} now")
+    return told
 
 
 def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, str]]) -> "dict[str, FileRead | str]":
@@ -122,6 +129,8 @@ def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, st
 def _settings(origin: Origin) -> ParserSettings | None:
     """The settings that a document was parsed with, if they are usual ones."""
     usual = (ParserSettings(), ParserSettings(ocr=False))
+    if not origin.parser:
+        return usual[0]
     return next((settings for settings in usual if settings.fingerprint == origin.parser), None)
 
 

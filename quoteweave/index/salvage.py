@@ -1,11 +1,11 @@
 """What is left of a damaged catalogue is put into a new one: documents whose rows are all what was written."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.core.records import Document
+from quoteweave.core.records import Document, Quote
 from quoteweave.index.catalog import Catalog, create_catalog
 from quoteweave.index.catalog_file import forget
 from quoteweave.index.checks import read_pages, read_quotes
@@ -13,6 +13,7 @@ from quoteweave.index.checksums import row_checksum
 from quoteweave.index.faults import writing
 from quoteweave.index.folder import Folder
 from quoteweave.index.records import Origin
+from quoteweave.index.writer import document_id
 
 # Rows that were lost are not given to others: indexes may still refer to them.
 _ROWS_LEFT_FREE = 1 << 32
@@ -24,13 +25,14 @@ Left = tuple[Row, list[Row], list[Row]]
 def salvage(root: Path) -> dict[str, tuple[Origin, str]]:
     """Replaces the catalogue at `root` by one of what is left of it. For the owner of the writer's lock alone.
 
-    Returns documents that were lost although their own record was not: their names, with where they come from and the
-    key of their stored file. Raises StorageError where the disk refuses.
+    Returns documents that were lost and can be named: with where they come from, as far as that is known (without a
+    parser where it is not), and the key of their stored file. Raises StorageError where the disk refuses.
     """
     folder = Folder(root)
     path = folder.catalog.path
     made = path.with_name(f"{path.name}.made")
     kept, lost = _documents(folder.catalog)
+    lost |= _named_by_quotes(folder, {*kept, *lost})
     with writing(path):
         for leftover in (made, *_beside(made)):
             leftover.unlink(missing_ok=True)
@@ -44,7 +46,7 @@ def salvage(root: Path) -> dict[str, tuple[Origin, str]]:
         forget(path)
         for old in _beside(path):
             old.unlink(missing_ok=True)
-        os.replace(made, path)
+        made.replace(path)
     return lost
 
 
@@ -73,6 +75,22 @@ def _documents(catalog: Catalog) -> tuple[dict[str, Left], dict[str, tuple[Origi
             )
             lost[name] = origin, source
     return kept, lost
+
+
+def _named_by_quotes(folder: Folder, known: set[str]) -> dict[str, tuple[Origin, str]]:
+    """Documents whose own record was lost, told by their quotes; where they come from and their metadata are lost."""
+    names = {}
+    for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
+        if checksum == row_checksum(record, id, *columns):
+            with suppress(ValueError):
+                names[id.partition(":")[0]] = Quote.model_validate_json(record).document
+    found = {}
+    for path in folder.sources.root.rglob("*"):
+        for id, name in names.items():
+            if name not in known and document_id(name, path.name[:64]) == id:
+                origin = Origin(root=folder.root.absolute(), content=path.name[:64], parser="")
+                found[name] = origin, path.relative_to(folder.sources.root).as_posix()
+    return found
 
 
 def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: ignore[type-arg]
@@ -121,7 +139,6 @@ def _insert_others(db: sqlite3.Connection, folder: Folder, kept: Mapping[str, Le
     generations += [int(path.name) for path in folder.generations.root.glob("*/*") if path.name.isdigit()]
     # Beyond all that was given, so that every index is behind and brought up to date.
     db.execute("UPDATE state SET revision = ?, generation = ?", (max([0, *revisions]) + 1, max(generations)))
-    db.execute(
-        "INSERT INTO sqlite_sequence (name, seq) SELECT 'quotes', 0 WHERE NOT EXISTS (SELECT * FROM sqlite_sequence)"
-    )
+    if not db.execute("SELECT * FROM sqlite_sequence").fetchall():
+        db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('quotes', 0)")
     db.execute("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'quotes'", (_ROWS_LEFT_FREE,))

@@ -214,15 +214,19 @@ def part_of(fingerprint: str, number: int) -> str:
     return f"{fingerprint}.{number}"
 
 
+def document_id(name: str, content: str) -> str:
+    """The id of the document of that name whose file has that SHA-256."""
+    return hashlib.sha256(f"{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
 def _shards_of(fingerprint: str) -> str:
     """The fingerprint of an index's shards: what stands before the dot."""
     return fingerprint.partition(".")[0]
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
-    named = hashlib.sha256(f"{name}\0{origin.content}".encode("utf-8", "surrogatepass"))
     return Document(
-        id=named.hexdigest()[:12],
+        id=document_id(name, origin.content),
         name=name,
         content=origin.content,
         format=format,
