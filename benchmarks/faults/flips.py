@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -255,7 +255,7 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
     def searched(retriever: Any) -> Any:
         hits = [retriever.search([Query(text=text) for text in QUESTIONS], HITS, where=where) for where in filters]
         notes.extend(getattr(retriever, "notes", lambda: ())())
-        return hits
+        return [ranked(found) for of_filter in hits for found in of_filter]
 
     def crops() -> Any:
         quotes = [q for document in collection.documents() for q in collection.document_quotes(document.name)]
@@ -286,6 +286,14 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
     for retriever in retrievers(collection, milvus=milvus):
         found[retriever.store.plan.spec] = lambda retriever=retriever: searched(retriever)
     return found
+
+
+def ranked(hits: Sequence[Any]) -> Any:
+    """Scores, and what stands above the last: which of equal ones comes first depends on when they were read."""
+    scores = [round(hit.score, 4) for hit in hits]
+    return scores, sorted(
+        (hit.quote.model_dump_json(), s) for hit, s in zip(hits, scores, strict=True) if s > scores[-1]
+    )
 
 
 def judged(found: Observed, baseline: Observed, path: Path) -> dict[str, Any]:
@@ -325,7 +333,8 @@ def repaired(copy: Path, place: str, baseline: Observed, *, milvus: bool) -> dic
     again = observe(copy, milvus=milvus)
     whole = all(again.get(name) == baseline[name] for name in again if name not in ("notes", "told", "indexes"))
     left = [item.model_dump() for item in mended if not item.repaired or item.advice]
-    repair = "made again" if whole and not after else "said what is lost" if left else "silent"
+    said = left or [note for note in again["notes"] if note not in baseline["notes"]]
+    repair = "made again" if whole and not after else "said what is lost" if said else "silent"
     other = [name for name in again if again[name] != baseline.get(name)]
     bad = {"bad": {"differ": other, "mended": [item.model_dump() for item in mended]}} if repair == "silent" else {}
     return {"check": "named it" if named else "nothing named", "repair": repair, "left": left, **bad}

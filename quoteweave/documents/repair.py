@@ -204,6 +204,8 @@ class _Repair:
             folder = self._path(damage)
             fingerprint = folder.parent.name
             states = [state for state in self._collection.indexes() if state.fingerprint == fingerprint]
+            if states and states[0].folder != folder:
+                continue  # made again meanwhile, with the vectors that it lacked
             manifest = manifest_of(states[0]) if states else None
             if manifest is None:
                 self._writer.drop_index(fingerprint, keep_shards=True)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -77,7 +78,7 @@ class _Check:
         self._read(self._folder.catalog.path)
         leftovers: list[str] = []
         if not damaged:  # else nobody knows what should be there
-            with Collection(self.root) as collection:
+            with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._indexes(collection)]
             leftovers = self._leftovers()
         return CheckReport(

@@ -93,12 +93,15 @@ class ShardStore:
         arrays = {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64), "checksums": sums}
         self.put(fingerprint, key, arrays)
 
-    def vectors(self, fingerprint: str, key: str) -> StoredVectors | None:
-        """Where vectors that were put lie, without reading them as `StoredVectors.verify` does; None as for `get`."""
+    def vectors(self, fingerprint: str, key: str, *, verified: bool = False) -> StoredVectors | None:
+        """Where vectors that were put lie, without reading them unless they are to be `verified`; None as for `get`."""
 
         def read(path: Path) -> StoredVectors:
             with path.open("rb") as file:
-                return _located(key, path, file)
+                stored = _located(key, path, file)
+            if verified:
+                stored.verify()
+            return stored
 
         return self._read(fingerprint, key, read)
 
