@@ -10,8 +10,8 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 from uuid import uuid4
 
 from quoteweave.core.records import Record
@@ -40,7 +40,7 @@ class _Descriptors:
 
     def __init__(self) -> None:
         self._connections: Counter[Counted] = Counter()
-        self._kept: defaultdict[Counted, list[BinaryIO]] = defaultdict(list)
+        self._kept: defaultdict[Counted, list[FileIO]] = defaultdict(list)
         self._guard = threading.Lock()
 
     def connected(self, path: Path) -> Counted | None:
@@ -58,7 +58,7 @@ class _Descriptors:
                 self._close_unused(key)
 
     @contextmanager
-    def opened(self, path: Path) -> Iterator[BinaryIO]:
+    def opened(self, path: Path) -> Iterator[FileIO]:
         """The file, to be read. Raises OSError."""
         file = path.open("rb", buffering=0)
         key = _key(os.fstat(file.fileno()))
@@ -81,6 +81,8 @@ def _key(found: os.stat_result) -> Counted:
 
 
 DESCRIPTORS = _Descriptors()
+# As what each file was verified in this process, so that opening it again costs nothing while it is the same.
+_verified: dict[Path, tuple[str, int, int, int]] = {}
 
 
 def checksum_path(path: Path) -> Path:
@@ -96,20 +98,27 @@ def recorded(path: Path) -> FileChecksum | None:
         return None
 
 
-def verify_file(path: Path, known: FileChecksum | None = None) -> FileChecksum | None:
+def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
     """Verifies the file against its checksum, unless that is the `known` one; returns it, None where there is none.
+
+    What this process has verified and the system does not say has changed is read again only `anew`.
 
     Raises CollectionError where the file is not what was written.
     """
     while (expected := recorded(path)) is not None and expected != known:
         try:
             with DESCRIPTORS.opened(path) as file:
+                stat = os.fstat(file.fileno())
+                state = (expected.written, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+                if _verified.get(path) == state and not anew:
+                    break
                 found = checksum_of(file)
         except FileNotFoundError:
             raise damaged(path, "the file is missing") from None
         except OSError:
             return None  # SQLite will say why it cannot be read
         if found == expected.content:
+            _verified[path] = state
             break
         # A writer that began meanwhile has removed the checksum first.
         if recorded(path) == expected:

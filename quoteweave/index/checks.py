@@ -185,7 +185,7 @@ def check_catalogue(path: Path) -> Told:
     """What is wrong with the catalogue at `path`: its bytes, SQLite's structures, rows, and what these say."""
     name = path.name
     try:
-        verify_file(path)
+        verify_file(path, anew=True)
     except CollectionError:
         yield Damage(part="catalogue", file=name, what="its content is not what was written")
     try:

@@ -6,8 +6,9 @@ are no defence against somebody who writes a checksum that fits.
 
 import json
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
@@ -22,7 +23,7 @@ R = TypeVar("R", bound=Record)
 
 CHECKSUMS = "checksums.json"
 BLOCK_BYTES = 1 << 18
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 18
 _FIELD = "checksum"
 
 
@@ -32,13 +33,15 @@ def file_checksum(path: Path) -> str:
         return checksum_of(file)
 
 
-def checksum_of(file: BinaryIO) -> str:
+def checksum_of(file: FileIO) -> str:
     """The checksum of what an open file holds from here on. Raises OSError where it cannot be read."""
     import xxhash
 
     digest = xxhash.xxh3_128()
-    while block := file.read(_READ_BYTES):
-        digest.update(block)
+    # One buffer that stays in the processor's caches: new memory for each block takes twice the time.
+    buffer = memoryview(bytearray(_READ_BYTES))
+    while size := file.readinto(buffer):
+        digest.update(buffer[:size])
     return digest.hexdigest()
 
 
