@@ -1,5 +1,6 @@
 """`quoteweave ask`: a question, and an answer whose every claim is cited."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -38,7 +39,7 @@ from quoteweave.cli.options import (
     make_filter,
     tell_if_empty,
 )
-from quoteweave.cli.output import writing_output
+from quoteweave.cli.output import printable, writing_output
 from quoteweave.cli.retrieving import (
     DEFAULT,
     BatchSizeOption,
@@ -137,6 +138,7 @@ def ask(
     from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import make_chat, make_generator
+    from quoteweave.pipeline.views import stored_crops
     from quoteweave.retrievers.steps import Chats
 
     finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
@@ -167,6 +169,7 @@ def ask(
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
         form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if stream and chat else Form.WHOLE
         answered = answered_as(form, rag, question, where, model=settings.model)
+        _tell(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
         target = html or (_temporary_page() if open_it else None)
         if target is not None:
             write_page([answered], opened, target, title=question)
@@ -205,9 +208,17 @@ def _view(answered: "Answered", collection: "Collection") -> "AnswerView":
     from quoteweave.pipeline.views import cited_pages, stored_crops
 
     context = answered.context
-    crops = stored_crops(collection, [hit.quote for hit in context.images])
-    pages = tuple(cited_pages(collection, answered.answer))
-    return AnswerView(answer=answered.answer, context=context, pages=pages, crops=crops)
+    crops, lost_crops = stored_crops(collection, [hit.quote for hit in context.images])
+    pages, lost_pages = cited_pages(collection, answered.answer)
+    _tell(lost_pages)
+    warnings = (*answered.answer.warnings, *lost_crops, *lost_pages)
+    answer = answered.answer.model_copy(update={"warnings": warnings})
+    return AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
+
+
+def _tell(notes: Sequence[str]) -> None:
+    for note in notes:
+        typer.echo(printable(f"note: {note}"), err=True)
 
 
 def _temporary_page() -> Path:

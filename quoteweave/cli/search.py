@@ -62,6 +62,7 @@ def search(
     from quoteweave.core.errors import UsageError
     from quoteweave.core.records import Query
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.views import stored_crops
 
     if kind not in (None, "text", "image"):
         raise UsageError(f"--kind {kind!r}: write text or image")
@@ -70,10 +71,12 @@ def search(
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         found = wait_for(make_search(opened, finding, where).find(Query(text=question), k, where=where))
-        tell_trace(found.trace)
+        _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
+        trace = found.trace.model_copy(update={"notes": (*found.trace.notes, *damage)})
+        tell_trace(trace)
         if as_json:
             hits = [hit_json(hit, opened) for hit in found.hits]
-            print_json({"question": question, "hits": hits, "trace": found.trace.model_dump(mode="json")})
+            print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
             _show(found.hits)
 

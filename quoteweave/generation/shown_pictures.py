@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.core.shares import greatest_share
 from quoteweave.generation.cited_messages import image_quotes
@@ -125,6 +125,8 @@ class InlinePictures:
             reason = "has a name that no file can have"
         except UnfitPicture as error:
             reason = str(error)
+        except CollectionError as error:
+            reason = f"was not shown: {error}"
         warnings.append(_in_words(name, reason))
         return None
 

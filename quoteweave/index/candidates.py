@@ -114,7 +114,7 @@ class Compressed:
                 small = self._compress(vectors)
                 file.write(small.tobytes())
                 lengths.append(len(small))
-        placed = replace(shard, path=path, offset=0, dtype=small.dtype, dimension=small.shape[1])
+        placed = replace(shard, path=path, offset=0, dtype=small.dtype, dimension=small.shape[1], blocks=None)
         self._items.add(replace(placed, lengths=np.array(lengths)))
 
     def remove(self, rows: "Rows") -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.core.errors import CollectionError, QuoteNotFound
+from quoteweave.core.errors import QuoteNotFound
 from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
 from quoteweave.index.folder import Folder, check_format, is_collection, make_folder
 from quoteweave.index.images import ImageStore
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
 
-_PAGES = "SELECT pages.record FROM pages JOIN documents ON documents.key = document WHERE name = ? ORDER BY number"
-_QUOTES = "SELECT quotes.record FROM quotes JOIN documents ON documents.key = document WHERE name = ? ORDER BY row"
+_PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"
+_QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
 _COUNTS = """
 SELECT 'documents', NULL, count(*) FROM documents
 UNION ALL SELECT 'pages', NULL, count(*) FROM pages
@@ -79,6 +79,11 @@ class Collection:
         self.close()
 
     @property
+    def catalog_path(self) -> Path:
+        """The file that holds documents, pages and quotes."""
+        return self._catalog.path
+
+    @property
     def images(self) -> ImageStore:
         """The crops that quotes refer to by key."""
         return self._folder.images
@@ -96,9 +101,11 @@ class Collection:
         names that writer, and StorageError where the folder cannot be written.
         """
         with writer_lock(self.root, wait_s):
+            self._catalog.begin()
             writer = Writer(self._folder)
             yield writer
             writer.prune()
+            self._catalog.settle()
 
     def revision(self) -> int:
         """Grows with each change to documents, their metadata included; 0 for a new collection."""
@@ -123,20 +130,21 @@ class Collection:
     def documents(self) -> list[Document]:
         """Every document, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM documents ORDER BY name")
+            found = db.execute("SELECT record FROM checked_documents ORDER BY name")
             return [Document.model_validate_json(record) for (record,) in found]
 
     def document(self, name: str) -> Document:
         """The document of that name."""
         with self._catalog.read() as db:
             require_documents(db, [name])
-            (record,) = db.execute("SELECT record FROM documents WHERE name = ?", (name,)).fetchone()
+            query = "SELECT record FROM checked_documents WHERE name = ?"
+            (record,) = db.execute(query, (name,)).fetchone()
             return Document.model_validate_json(record)
 
     def origins(self) -> dict[str, Origin]:
         """Where each document comes from, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT root, record FROM documents ORDER BY name").fetchall()
+            found = db.execute("SELECT root, record FROM checked_documents ORDER BY name").fetchall()
             documents = [(Path(root), Document.model_validate_json(record)) for root, record in found]
         return {
             document.name: Origin(
@@ -146,19 +154,26 @@ class Collection:
         }
 
     def source(self, name: str) -> Path:
-        """The stored copy of a document's file. Raises CollectionError where somebody has removed it."""
+        """The stored copy of a document's file, verified. Raises CollectionError where it is missing or damaged."""
         with self._catalog.read() as db:
             require_documents(db, [name])
-            (key,) = db.execute("SELECT source FROM documents WHERE name = ?", (name,)).fetchone()
-        path = self._folder.sources.path(key)
-        if not path.is_file():
-            raise CollectionError(f"{path}, the file of {name!r}, is missing; remove the document, then add it again")
-        return path
+            query = "SELECT source, record FROM checked_documents WHERE name = ?"
+            (key, _) = db.execute(query, (name,)).fetchone()
+        return self._folder.sources.verified(key, name)
+
+    def source_keys(self) -> dict[str, str]:
+        """The key of each document's stored file, for `stored_source`, by the document's name."""
+        with self._catalog.read() as db:
+            return {name: key for name, key, _ in db.execute("SELECT name, source, record FROM checked_documents")}
+
+    def stored_source(self, key: str) -> Path:
+        """A stored file, verified. Raises CollectionError where it is missing or damaged."""
+        return self._folder.sources.verified(key)
 
     def failures(self) -> list[Failure]:
         """Files that could not become documents, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM failures ORDER BY name")
+            found = db.execute("SELECT record FROM checked_failures ORDER BY name")
             return [Failure.model_validate_json(record) for (record,) in found]
 
     def pages(self, name: str) -> list[Page]:
@@ -170,7 +185,7 @@ class Collection:
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM quotes WHERE id = ?", (id,)).fetchone()
+            found = db.execute("SELECT record FROM checked_quotes WHERE id = ?", (id,)).fetchone()
             if found is None:
                 raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
             return Quote.model_validate_json(found[0])
@@ -187,9 +202,9 @@ class Collection:
         All of one committed state; one document at a time is in memory.
         """
         with self._catalog.read() as db:
-            documents = db.execute("SELECT key, record FROM documents ORDER BY name")
+            documents = db.execute("SELECT key, record FROM checked_documents ORDER BY name")
             for key, document in documents:
-                of_document = "SELECT row, record FROM quotes WHERE document = ? ORDER BY row"
+                of_document = "SELECT row, record FROM checked_quotes WHERE document = ? ORDER BY row"
                 found = db.execute(of_document, (key,)).fetchall()
                 quotes = [Quote.model_validate_json(record) for _, record in found]
                 yield Document.model_validate_json(document), [row for row, _ in found], quotes
@@ -221,7 +236,7 @@ class Collection:
     def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
-        query = "SELECT row, record FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
+        query = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
         with self._catalog.read() as db:
             found = {row: Quote.model_validate_json(record) for row, record in db.execute(query, (json.dumps(wanted),))}
         return [found.get(row) for row in wanted]

@@ -69,8 +69,17 @@ class Embedded:
     unreadable: list[Unreadable] = field(default_factory=list)
 
 
-def survey(collection: Collection, writer: Writer, plan: IndexPlan, pictures: Pictures | None = None) -> Survey:
+def survey(
+    collection: Collection,
+    writer: Writer,
+    plan: IndexPlan,
+    pictures: Pictures | None = None,
+    *,
+    verified: bool = False,
+) -> Survey:
     """Looks for each document's shard, and ties it to the document if that was not done yet.
+
+    With `verified`, all vectors are read, and a shard with damaged ones is missing.
 
     The words of a document never change, so a shard that is tied to it fits. Its pictures may, with a password for
     instance: they are compared wherever `pictures` are given.
@@ -79,11 +88,11 @@ def survey(collection: Collection, writer: Writer, plan: IndexPlan, pictures: Pi
     of_pictures, shards = plan.view == "image", collection.shards
     for document in collection.documents():
         name, key, count = document.name, tied.get(document.name), 0
-        before = shards.vectors(plan.shards, key) if key is not None else None
+        before = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
         stored = before if pictures is None or not of_pictures else None
         if stored is None and (pictures is not None or not of_pictures):
             key, count = _needed(collection, plan, name, pictures)
-            stored = shards.vectors(plan.shards, key)
+            stored = shards.vectors(plan.shards, key, verified=verified)
         if stored is not None:
             found.stored[name] = stored
             continue
@@ -129,7 +138,9 @@ def embed(
     ModelFailed for what are no vectors, or not of the dimension of those that are there, and what the encoder raises;
     documents that were done stay done.
     """
-    found, progress = survey(collection, writer, plan, pictures), progress or EmbedProgress()
+    # What an index that is built now stands on must be whole, or no later command would make it again.
+    found = survey(collection, writer, plan, pictures, verified=True)
+    progress = progress or EmbedProgress()
     unreadable = _tried_again(collection, plan, found, pictures) if pictures is not None else []
     progress.on_total(sum(found.views.values()))
     run = _Run(collection, writer, encoder, plan=plan, found=found, progress=progress)

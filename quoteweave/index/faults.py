@@ -1,6 +1,7 @@
 """What a disk or SQLite refuses becomes an error that says what happened, to which file, and what to do."""
 
 import errno
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,8 +30,6 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: _ALLOW,
     sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
 }
-# SQLITE_ERROR too: our statements never change, so one that SQLite cannot make sense of met tables that are not ours.
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -48,12 +47,11 @@ def writing(path: Path) -> Iterator[None]:
         if advice is None:
             raise
         raise StorageError(_refused(Path(error.filename or path), error.strerror or str(error), advice)) from error
-    except sqlite3.DatabaseError as error:
+    except sqlite3.Error as error:
         code = primary_code(error)
         if code in _SQLITE_ADVICE:
             raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
-        _raise_read_error(path, error)
-        raise
+        raise _read_error(path, error) from error
 
 
 @contextmanager
@@ -65,38 +63,44 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        _raise_read_error(path, error)
-        raise
+    except sqlite3.Error as error:
+        raise _read_error(path, error) from error
     except ValidationError as error:
         raise damaged(path, "a record in it is not what it should be") from error
 
 
 def damaged(path: Path, reason: str) -> CollectionError:
     """The error for a collection whose file at `path` cannot be trusted any more."""
-    return CollectionError(f"{path} is damaged: {reason}. Add the documents again into a new folder to rebuild it")
+    return CollectionError(f"{path} is damaged: {reason}; {repair_command(path.parent)}")
+
+
+def repair_command(root: Path) -> str:
+    """What to do about damage in the collection at `root`."""
+    return f"make again what can be made again with: quoteweave check -c {shlex.quote(str(root))} --repair"
 
 
 def _refused(path: Path, reason: str, advice: str) -> str:
     return f"cannot write {path}: {reason}; {advice}. What was stored before is intact"
 
 
-def _raise_read_error(path: Path, error: sqlite3.DatabaseError) -> None:
+def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
     code = primary_code(error)
-    if code in _DAMAGED:
-        raise damaged(path, str(error)) from error
     if code in _BUSY:
-        raise CollectionLocked(f"another program holds {path}; close it, then try again") from error
+        return CollectionLocked(f"another program holds {path}; close it, then try again")
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
-        raise damaged(path, "the file is missing") from error
+        return damaged(path, "the file is missing")
     if code in _SQLITE_ADVICE:
-        raise CollectionError(
+        return CollectionError(
             f"cannot read {path}: {error}; allow reading it, and let a command that may write there run once if the "
             "last one that wrote was killed"
-        ) from error
+        )
+    # Our statements never change, so one that SQLite cannot make sense of met what is not ours; text that is no text,
+    # which Python's own module finds, comes without a code.
+    said = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
+    return damaged(path, said)
 
 
-def primary_code(error: sqlite3.DatabaseError) -> int:
+def primary_code(error: sqlite3.Error) -> int:
     """SQLite's result code of an error, without its extension; 0 where the error is not SQLite's."""
     # The low byte of SQLite's extended result code is the primary one; errors of the Python module carry none.
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

@@ -1,5 +1,6 @@
 """Files of the collection folder: written whole or not at all, and named by their content."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator
@@ -8,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from quoteweave.index.faults import writing
+from quoteweave.core.errors import CollectionError
+from quoteweave.index.faults import repair_command, writing
 
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -45,6 +47,43 @@ class ContentFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._verified: dict[str, tuple[int, ...]] = {}
+
+    def read(self, key: str) -> bytes:
+        """The content of `key`, verified.
+
+        Raises CollectionError where it is missing or damaged, ValueError for what is no key.
+        """
+        path = self.path(key)
+        with self._told(path):
+            data = path.read_bytes()
+            _require(path, hashlib.sha256(data).hexdigest())
+        return data
+
+    def verified(self, key: str, of: str | None = None) -> Path:
+        """Where the content of `key` lies, which is read and verified unless it was since it last changed.
+
+        Errors say `of` which document the file is. Raises as `read`.
+        """
+        path = self.path(key)
+        with self._told(path, of):
+            found = path.stat()
+            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if self._verified.get(key) != state:
+                with path.open("rb") as file:
+                    _require(path, hashlib.file_digest(file, "sha256").hexdigest())
+                self._verified[key] = state
+        return path
+
+    @contextmanager
+    def _told(self, path: Path, of: str | None = None) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, _OtherContent) as error:
+            what = f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
+            what = "is missing" if isinstance(error, FileNotFoundError | NotADirectoryError) else what
+            whose = f", the file of {of!r}," if of is not None else ""
+            raise CollectionError(f"{path}{whose} {what}; {repair_command(self.root.parent)}") from error
 
     def path(self, key: str) -> Path:
         """Where the content of `key` lies, whether it is there or not. Raises ValueError for what is no key."""
@@ -66,6 +105,15 @@ class ContentFolder:
         for folder, _, names in os.walk(self.root):
             for name in names:
                 yield f"{Path(folder).name}/{name}", Path(folder, name)
+
+
+class _OtherContent(Exception):
+    """A file's content is not that which it is named by."""
+
+
+def _require(path: Path, digest: str) -> None:
+    if path.name[:64] != digest:
+        raise _OtherContent("is damaged: its content is not what was written")
 
 
 def content_key(digest: str, suffix: str) -> str:

@@ -18,6 +18,7 @@ from quoteweave.index.sources import SourceStore
 FORMAT = 2
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
+LEXICAL = "lexical"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
@@ -36,7 +37,7 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
-        self.segments = root / "lexical"
+        self.segments = root / LEXICAL
 
 
 def is_collection(root: Path) -> bool:
@@ -60,11 +61,16 @@ def make_folder(root: Path) -> None:
                     leftover.unlink()
                 create_catalog(root / _CATALOG)
                 # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
-                with replacing(root / _HEADER) as file:
-                    file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
+                write_header(root)
     except CollectionLocked:
         if not is_collection(root):
             raise
+
+
+def write_header(root: Path) -> None:
+    """Says that a collection of this format is at `root`. Raises StorageError where the disk refuses."""
+    with replacing(root / _HEADER) as file:
+        file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
 
 
 def check_format(root: Path) -> None:

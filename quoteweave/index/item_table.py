@@ -1,15 +1,23 @@
 """Which items there are, and where in which files their vectors lie; the vectors themselves stay on disk."""
 
 import json
-import mmap
 import os
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import CollectionError
+from quoteweave.index.checksums import (
+    Blocks,
+    block_checksums,
+    block_count,
+    map_file,
+    mapped_numbers,
+    seal,
+    verify,
+)
 from quoteweave.index.vectors import Shard
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[Any]
 
 _ITEM = [("row", "<i8"), ("file", "<i8"), ("start", "<i8"), ("length", "<i8")]
-_ITEMS, _FILES, _VECTORS = "items.npy", "files.json", "vectors.bin"
+_ITEMS, _FILES, _SUMS, _VECTORS = "items.npy", "files.json", "checksums.npy", "vectors.bin"
 # 4 MB in single precision: what the processor's caches hold beside a question's scores.
 _NUMBERS_AT_ONCE = 1 << 20
 
@@ -39,35 +47,58 @@ class Block:
     """One after the other, all vectors of the block: (vectors, dimension) each, memory-mapped."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
-    path: str
+    path: Path
     offset: int
     """Where the numbers begin, in bytes."""
     dtype: str
     dimension: int
     count: int
     """How many vectors there are from there on."""
+    blocks: Blocks | None
+    """Checksums of blocks among which these numbers are; None where they have just been made."""
+    known: "npt.NDArray[np.bool_]" = field(init=False)
+    """(blocks,) which have been found to be right."""
 
-    def vectors(self) -> "Vectors":
-        """(count, dimension), mapped until the array is let go. Raises CollectionError where the file is not whole."""
+    def __post_init__(self) -> None:
         import numpy as np
 
-        try:
-            with Path(self.path).open("rb") as file:
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            numbers = np.frombuffer(mapped, self.dtype, self.count * self.dimension, self.offset)
-        except FileNotFoundError:
-            raise CollectionError(f"{self.path} is missing, which holds vectors of the index") from None
-        except OSError as error:
-            raise CollectionError(f"cannot read {self.path}, which holds vectors of the index: {error}") from error
-        except ValueError as error:
-            raise CollectionError(f"{self.path}, which holds vectors of the index, is damaged: {error}") from error
-        return numbers.reshape(self.count, self.dimension)
+        self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
+
+    def place(self, folder: Path) -> tuple[str | int, ...]:
+        """What is saved of it in `folder`, but for the checksums."""
+        path, blocks = os.path.relpath(self.path, folder), self.summed()
+        return path, self.offset, self.dtype, self.dimension, self.count, blocks.start, blocks.size
+
+    def summed(self) -> Blocks:
+        """The checksums, made where there are none yet. Raises CollectionError where the file is not whole then."""
+        if self.blocks is not None:
+            return self.blocks
+        numbers = mapped_numbers(map_file(self.path), self.path, self.offset, shape=self._shape, dtype=self.dtype)
+        return Blocks(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
+
+    def vectors(self, data: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
+        """The vectors from `first` to `last` of the mapped file. Raises CollectionError where they are damaged."""
+        numbers: Vectors = mapped_numbers(data, self.path, self.offset, shape=self._shape, dtype=self.dtype)
+        if self.blocks is not None:
+            begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))
+            bounds = (begin - self.blocks.start, end - self.blocks.start)
+            # Most often all of it has been verified.
+            if not self.known[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
+                self.blocks.verify(data, begin, end, self.known)
+        return numbers[first:last]
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.count, self.dimension
 
 
 class ItemTable:
-    """Items with at least one vector, by row. 32 bytes an item are in memory, and one file at a time is mapped."""
+    """Items with at least one vector, by row. 32 bytes an item are in memory, and one file at a time is mapped.
+
+    Vectors are verified, block by block, when they are first read.
+    """
 
     def __init__(self) -> None:
         import numpy as np
@@ -81,10 +112,15 @@ class ItemTable:
         """The table as it was saved. Raises CollectionError where files are missing or damaged."""
         import numpy as np
 
+        verify(folder)
         table = cls()
         try:
             listed = json.loads((folder / _FILES).read_text("utf-8"))
-            table._files = [_File(os.path.normpath(folder / path), *place) for path, *place in listed]
+            sums = np.load(folder / _SUMS, allow_pickle=False)
+            for name, *place, start, size in listed:
+                path, count = Path(os.path.normpath(folder / name)), block_count(size)
+                table._files.append(_File(path, *place, Blocks(path, start, size, sums[:count])))
+                sums = sums[count:]
             table._added = [np.load(folder / _ITEMS, allow_pickle=False)]
             counts = np.array([file.count for file in table._files], np.int64)
             whole = table._added[0].dtype == _ITEM and (table._ends <= counts[table._items["file"]]).all()
@@ -121,8 +157,8 @@ class ItemTable:
         items = np.empty(len(shard.rows), _ITEM)
         items["row"], items["length"], items["file"] = shard.rows, shard.lengths, len(self._files)
         items["start"] = np.cumsum(shard.lengths) - shard.lengths
-        path, count = str(shard.path.absolute()), int(shard.lengths.sum())
-        self._files.append(_File(path, shard.offset, shard.dtype.str, shard.dimension, count))
+        place = (shard.path.absolute(), shard.offset, shard.dtype.str, shard.dimension)
+        self._files.append(_File(*place, int(shard.lengths.sum()), shard.blocks))
         self._added.append(items)
 
     def remove(self, rows: "Rows") -> None:
@@ -178,14 +214,20 @@ class ItemTable:
             width = np.dtype(file.dtype).itemsize * file.dimension
             yield Shard(
                 document="",
-                path=Path(file.path),
+                path=file.path,
                 offset=file.offset + first * width,
                 dtype=np.dtype(file.dtype),
                 dimension=file.dimension,
                 rows=items["row"][at],
                 quotes=(),
                 lengths=items["length"][at],
+                blocks=file.blocks,
             )
+
+    def verify(self) -> None:
+        """Reads all vectors. Raises CollectionError where a file is missing or damaged."""
+        for _ in self.blocks(self.places()):
+            pass
 
     def save(self, folder: Path) -> None:
         """Writes the table; it holds paths relative to `folder`, so that both may be moved together."""
@@ -193,10 +235,11 @@ class ItemTable:
 
         items = self._items.copy()
         used, items["file"] = np.unique(items["file"], return_inverse=True)
-        files = [astuple(self._files[number]) for number in used.tolist()]
-        listed = [(os.path.relpath(path, folder), *place) for path, *place in files]
-        (folder / _FILES).write_text(json.dumps(listed), "utf-8")
+        files = [self._files[number] for number in used.tolist()]
+        (folder / _FILES).write_text(json.dumps([file.place(folder) for file in files]), "utf-8")
+        np.save(folder / _SUMS, np.concatenate([np.empty(0, np.uint64), *(file.summed().sums for file in files)]))
         np.save(folder / _ITEMS, items)
+        seal(folder, [_FILES, _SUMS, _ITEMS])
 
     def save_with_vectors(self, folder: Path) -> None:
         """Writes the table and, in the order of rows, all its vectors, which must be of one type."""
@@ -206,7 +249,8 @@ class ItemTable:
                 for part in block.parts:
                     file.write(part.data)
         for shard in self.shards(self.places()[:1]):
-            copied.add(replace(shard, path=path, offset=0, rows=self.rows, lengths=self._items["length"]))
+            whole = replace(shard, path=path, offset=0, rows=self.rows, lengths=self._items["length"], blocks=None)
+            copied.add(whole)
         copied.save(folder)
 
     @property
@@ -229,19 +273,19 @@ class _Mapped:
 
     def __init__(self, files: list[_File]) -> None:
         self._files = files
-        self._last: tuple[int, Vectors] | None = None
+        self._last: tuple[int, npt.NDArray[np.uint8]] | None = None
 
-    def vectors(self, number: int) -> "Vectors":
+    def vectors(self, number: int, first: int, last: int) -> "Vectors":
         if self._last is None or self._last[0] != number:
             self._last = None
-            self._last = number, self._files[number].vectors()
-        return self._last[1]
+            self._last = number, map_file(self._files[number].path)
+        return self._files[number].vectors(self._last[1], first, last)
 
 
 def _parts(items: "np.ndarray[Any, Any]", mapped: _Mapped) -> "Iterator[Vectors]":
     for at in _runs(items):
         first, last = items[at.start], items[at.stop - 1]
-        yield mapped.vectors(int(first["file"]))[first["start"] : last["start"] + last["length"]]
+        yield mapped.vectors(int(first["file"]), int(first["start"]), int(last["start"] + last["length"]))
 
 
 def _runs(items: "np.ndarray[Any, Any]") -> Iterator[slice]:

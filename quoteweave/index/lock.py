@@ -48,6 +48,20 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
         lock.release()
 
 
+def is_being_written(root: Path) -> bool:
+    """Whether a process on this machine holds the writer's lock; found without taking it."""
+    try:
+        owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
+        if owner.host == socket.gethostname() and owner.pid > 0:
+            os.kill(owner.pid, 0)
+            return True
+    except PermissionError:  # another user's
+        return True
+    except (OSError, ValueError, OverflowError):
+        pass
+    return False
+
+
 def _sign(root: Path) -> None:
     # The owner's name only serves the message to others: a disk too full for it must not stop a removal.
     with suppress(OSError):

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionError
+from quoteweave.index.checksums import unsealed
 from quoteweave.index.records import IndexState, Manifest
 
 MANIFEST = "index.json"
@@ -14,7 +15,7 @@ def read_manifest(state: IndexState) -> Manifest | None:
     """What a generation holds; None where it is none of vectors. Raises CollectionError where that is damaged."""
     path = state.folder / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return unsealed(Manifest, path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

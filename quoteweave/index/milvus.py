@@ -3,16 +3,17 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
+from quoteweave.index.checksums import file_checksum, sealed_json, unsealed, verify_file
 from quoteweave.index.faults import writing
 from quoteweave.index.milvus_connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus_fields import entities, expression, make_indexes, make_schema
@@ -38,6 +39,9 @@ class Pointer(Record):
     uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
     collection: str = Field(pattern=f"^{_OURS.pattern}$", description="its name in Milvus")
     dimension: int = Field(ge=1)
+    files: Mapping[str, str] = Field(
+        default_factory=dict, description="checksums of the embedded index's files, by their paths below its folder"
+    )
 
 
 class MilvusIndex:
@@ -64,6 +68,8 @@ class MilvusIndex:
     ) -> None:
         pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
         server = _server(pointer, uri, token)
+        if pointer is not None and server is None:
+            _verify(place / "collections" / pointer.collection, pointer.files)
         self.dimension = dimension
         self._place = place
         self._uri = server.uri if server else _EMBEDDED
@@ -141,9 +147,10 @@ class MilvusIndex:
         with self._milvus.client() as client:
             # What lies in segments is found many times faster than what has just come in.
             client.flush(self._name, timeout=CALL_S)
-        pointer = Pointer(uri=self._uri, collection=self._name, dimension=self.dimension)
+        files = _checksums(self._place / "collections" / self._name) if self._uri == _EMBEDDED else {}
+        pointer = Pointer(uri=self._uri, collection=self._name, dimension=self.dimension, files=files)
         with writing(folder):
-            (folder / POINTER).write_text(pointer.model_dump_json(indent=2), encoding="utf-8")
+            (folder / POINTER).write_bytes(sealed_json(pointer))
         self._saved = True
 
     def drop(self) -> None:
@@ -261,17 +268,35 @@ def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Serv
     return None if pointer is None else Server.at(pointer.uri)
 
 
+def _checksums(folder: Path) -> dict[str, str]:
+    """Of what Milvus reads, by path; it is not changed but by our own changes, all of which end in `save`."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.endswith((".prev", ".tmp")) and "wal" not in path.relative_to(folder).parts:
+            # Milvus merges files beside us, and what it has merged goes.
+            with suppress(FileNotFoundError):
+                found[path.relative_to(folder).as_posix()] = file_checksum(path)
+    return found
+
+
+def _verify(folder: Path, files: Mapping[str, str]) -> None:
+    """Raises CollectionError where a file that is there is not what was written. Milvus itself tells of missing ones."""
+    for name, checksum in files.items():
+        if (folder / name).exists():
+            verify_file(folder / name, checksum)
+
+
 def _pointed(folder: Path) -> str | None:
     """The collection that an index in that folder points to; None where there is none."""
-    with suppress(OSError, ValidationError):
-        return Pointer.model_validate_json((folder / POINTER).read_bytes()).collection
+    with suppress(OSError, ValueError):
+        return unsealed(Pointer, (folder / POINTER).read_bytes()).collection
     return None
 
 
 def _read_pointer(path: Path, dimension: int) -> Pointer:
     try:
-        pointer = Pointer.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        pointer = unsealed(Pointer, path.read_bytes())
+    except (OSError, ValueError) as error:
         raise CollectionError(f"{path} is missing or damaged; build the index again") from error
     if pointer.dimension != dimension:
         raise FingerprintMismatch(

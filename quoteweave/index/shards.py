@@ -1,15 +1,16 @@
 """Embedding shards: what an encoder made of one document's views, stored once for those views."""
 
+import errno
 import hashlib
 import shutil
 import zipfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from quoteweave.core.errors import StorageError
+from quoteweave.index.checksums import Blocks, block_checksums, map_file
 from quoteweave.index.faults import writing
 from quoteweave.index.files import folder_name, replacing
 
@@ -50,10 +51,19 @@ class StoredVectors:
     """0 where no item has vectors."""
     lengths: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     """(n,) how many vectors each item has; 0 for those that could not be encoded."""
+    blocks: Blocks
+    """Checksums of the numbers, in blocks."""
+
+    def verify(self) -> None:
+        """Reads all numbers. Raises CollectionError where they are not those that were stored, or cannot be read."""
+        self.blocks.verify(map_file(self.path), self.offset, self.offset + self.blocks.size)
 
 
 class ShardStore:
     """Named arrays under `root/<fingerprint>/<key>.npz`, uncompressed.
+
+    Every byte has a checksum: that of the archive (CRC-32) where arrays are read whole, and checksums of blocks for
+    vectors, which are read in place.
 
     Shards that no document refers to are removed when a writer ends; see `Writer.keep_shards`.
     """
@@ -62,7 +72,7 @@ class ShardStore:
         self.root = root
 
     def get(self, fingerprint: str, key: str) -> "Arrays | None":
-        """The arrays, or None where there are none; a damaged file is removed and counts as none.
+        """The arrays, or None where there are none; a damaged file counts as none, until it is put again.
 
         Raises StorageError where the file cannot be opened.
         """
@@ -79,29 +89,33 @@ class ShardStore:
         import numpy as np
 
         contiguous = np.ascontiguousarray(vectors)
-        self.put(fingerprint, key, {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64)})
+        sums = np.concatenate([_description(contiguous.shape, contiguous.dtype), block_checksums(contiguous.data)])
+        arrays = {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64), "checksums": sums}
+        self.put(fingerprint, key, arrays)
 
-    def vectors(self, fingerprint: str, key: str) -> StoredVectors | None:
-        """Where vectors that were put lie, without reading them; None as for `get`."""
+    def vectors(self, fingerprint: str, key: str, *, verified: bool = False) -> StoredVectors | None:
+        """Where vectors that were put lie, without reading them unless they are to be `verified`; None as for `get`."""
 
         def read(path: Path) -> StoredVectors:
             with path.open("rb") as file:
-                return _located(key, path, file)
+                stored = _located(key, path, file)
+            if verified:
+                stored.verify()
+            return stored
 
         return self._read(fingerprint, key, read)
 
     def _read(self, fingerprint: str, key: str, read: Callable[[Path], T]) -> T | None:
-        path = self._path(fingerprint, key)
+        path = self.path(fingerprint, key)
         try:
             return read(path)
         except FileNotFoundError:
             return None
-        except OSError as error:  # says nothing of what is in the file, which may have cost hours
-            raise StorageError(f"{path} cannot be read: {error.strerror or error}; see to it and try again") from error
-        except (EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile):
-            # A reader may not be allowed to remove it; the next `put` replaces it in any case.
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        except Exception as error:  # what zipfile and numpy raise of a damaged file is not written down
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                # This says nothing of what is in the file, which may have cost hours.
+                told = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
+                raise StorageError(told) from error
             return None
 
     def put(self, fingerprint: str, key: str, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> None:
@@ -111,10 +125,19 @@ class ShardStore:
         """
         from numpy.lib.format import write_array
 
-        with replacing(self._path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
+        with replacing(self.path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(_aligned(f"{name}.npy", file.tell()), "w", force_zip64=True) as member:
                     write_array(member, array, allow_pickle=False)
+
+    def damage(self, fingerprint: str, key: str) -> str | None:
+        """Reads all of a shard; what is wrong with it, None where nothing is. Raises as `get`."""
+        if not self.path(fingerprint, key).exists():
+            return "it is missing"
+        arrays = self.get(fingerprint, key)
+        if arrays is None or ("lengths" in arrays and self.vectors(fingerprint, key) is None):
+            return "its content is not what was written"
+        return None
 
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
         """Removes every shard but the keys kept of each fingerprint; returns how many. For the writer alone."""
@@ -130,7 +153,8 @@ class ShardStore:
                     shutil.rmtree(folder, ignore_errors=True)
         return removed
 
-    def _path(self, fingerprint: str, key: str) -> Path:
+    def path(self, fingerprint: str, key: str) -> Path:
+        """Where the arrays lie, whether they are there or not. Raises ValueError for what cannot name a file."""
         return self.root / folder_name(fingerprint) / f"{folder_name(key)}.npz"
 
 
@@ -143,20 +167,33 @@ def _aligned(name: str, position: int) -> zipfile.ZipInfo:
 
 
 def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
-    """Raises ValueError, KeyError or BadZipFile for a file that is damaged; the numbers themselves are not read."""
+    """Raises any kind of exception for a file that is damaged; the numbers themselves are not read."""
     from numpy.lib import format as npy
 
     with zipfile.ZipFile(file) as archive:
         with archive.open("lengths.npy") as member:
             lengths = npy.read_array(member, allow_pickle=False)
+        with archive.open("checksums.npy") as member:
+            sums = npy.read_array(member, allow_pickle=False)
         with archive.open("vectors.npy") as member:
             npy.read_magic(member)
-            (count, dimension), _, dtype = npy.read_array_header_1_0(member)
+            shape, in_columns, dtype = npy.read_array_header_1_0(member)
+            count, dimension = shape
             offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
             size = archive.getinfo("vectors.npy").file_size - member.tell()
-    if size != count * dimension * dtype.itemsize or lengths.sum() != count:
+    described = not in_columns and sums[0] == _description(shape, dtype)[0]
+    if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
         raise ValueError(f"{path} does not hold what it says")
-    return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths)
+    blocks = Blocks(path, offset, size, sums[1:])
+    return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths, blocks)
+
+
+def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+    """(1,) the checksum of what numbers mean."""
+    import numpy as np
+
+    said = np.array([*shape, *dtype.str.encode()], np.int64)
+    return block_checksums(said.data)
 
 
 def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quoteweave.index.checksums import sealed_json
 from quoteweave.index.collection import Collection
 from quoteweave.index.manifests import MANIFEST, manifest_of
 from quoteweave.index.opened import closing, open_if_whole, open_planned
@@ -159,10 +160,11 @@ def _all_within(rows: "Rows", present: "Rows") -> bool:
 def _shard(collection: Collection, name: str, vectors: StoredVectors, rows: "Rows") -> Shard:
     quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
     lengths = vectors.lengths[vectors.lengths > 0]
-    return Shard(name, vectors.path, vectors.offset, vectors.dtype, vectors.dimension, rows, quotes, lengths)
+    of_file = (vectors.path, vectors.offset, vectors.dtype, vectors.dimension)
+    return Shard(name, *of_file, rows, quotes, lengths, vectors.blocks)
 
 
 def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
     if index is not None:
         index.save(folder)
-    (folder / MANIFEST).write_text(manifest.model_dump_json(), "utf-8")
+    (folder / MANIFEST).write_bytes(sealed_json(manifest))

@@ -21,7 +21,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures |
     for state in collection.indexes():
         if state.revision != revision:
             try:
-                _refresh(collection, writer, state, pictures)
+                refresh_index(collection, writer, state, pictures)
             except QuoteweaveError as error:
                 spec = _spec(state)
                 command = building_command(collection.root, spec)
@@ -36,7 +36,11 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
     return [manifest for manifest in behind if manifest is not None]
 
 
-def _refresh(collection: Collection, writer: Writer, state: IndexState, pictures: Pictures | None) -> None:
+def refresh_index(collection: Collection, writer: Writer, state: IndexState, pictures: Pictures | None = None) -> None:
+    """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged.
+
+    Raises what `open_index` and `synchronise` raise.
+    """
     manifest = read_manifest(state)
     if manifest is not None and manifest.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")

@@ -9,6 +9,7 @@ from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import Embedded, EmbedProgress, embed
+from quoteweave.index.faults import damaged
 from quoteweave.index.manifests import building_command, manifest_of
 from quoteweave.index.opened import OpenedIndex, explained, open_generation
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
@@ -129,6 +130,13 @@ class VectorStore:
                 if self.collection.index_state(self._fingerprint) == state:
                     raise explained(error, self.collection, self.plan.spec) from error
         raise self._missing()
+
+    def require_rows(self, opened: OpenedIndex) -> None:
+        """Raises CollectionError unless rows of the index may be gone because documents have changed since."""
+        state = self.collection.index_state(self._fingerprint)
+        if state is not None and state.folder == opened.folder and state.revision == self.collection.revision():
+            lost = "the catalogue lacks quotes that the index of the same revision holds"
+            raise damaged(self.collection.catalog_path, lost)
 
     def _rivals(self) -> list[tuple[IndexState, Manifest]]:
         """Indexes that go by the same word and were made with other settings."""

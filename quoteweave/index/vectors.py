@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from quoteweave.core.records import Filter, Quote
+from quoteweave.index.checksums import Blocks, map_file, mapped_numbers
 from quoteweave.index.collection import Collection
 
 if TYPE_CHECKING:
@@ -41,15 +42,24 @@ class Shard:
     """(n,) the quotes of these rows."""
     lengths: "Rows"
     """(n,) how many vectors each item has; their vectors follow each other in the order of `rows`."""
+    blocks: Blocks | None = None
+    """Checksums of the numbers; None where they have just been made."""
 
     def vectors(self) -> "npt.NDArray[Any]":
-        """(sum of lengths, dimension) memory-mapped, read-only. Raises OSError where the file is gone."""
+        """(sum of lengths, dimension) memory-mapped, read-only, verified.
+
+        Raises CollectionError where the file is gone or damaged.
+        """
         import numpy as np
 
         shape = (int(self.lengths.sum()), self.dimension)
         if not shape[0]:
             return np.empty(shape, dtype=self.dtype)
-        return np.memmap(self.path, dtype=self.dtype, mode="r", offset=self.offset, shape=shape)
+        data = map_file(self.path)
+        found: npt.NDArray[Any] = mapped_numbers(data, self.path, self.offset, shape=shape, dtype=self.dtype)
+        if self.blocks is not None:
+            self.blocks.verify(data, self.offset, self.offset + found.nbytes)
+        return found
 
 
 class Scope:

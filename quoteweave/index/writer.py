@@ -18,7 +18,12 @@ from quoteweave.index.segment_builder import IndexedDocument
 from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.selection import require_documents
 
-_QUOTE = "INSERT INTO quotes (id, document, page, kind, layout, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_DOCUMENT = """INSERT INTO documents (name, root, source, record, checksum)
+VALUES (?1, ?2, ?3, ?4, row_checksum(?4, ?1, ?2, ?3))"""
+_PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
+_QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
+_FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 # Documents whose words are counted at once when the lexical index is made anew.
 _AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
@@ -89,11 +94,14 @@ class Writer:
         """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
-            (record,) = db.execute("SELECT record FROM documents WHERE name = ?", (name,)).fetchone()
+            query = "SELECT record FROM checked_documents WHERE name = ?"
+            (record,) = db.execute(query, (name,)).fetchone()
             old = Document.model_validate_json(record)
             new = old.model_copy(update={"metadata": dict(metadata)})
             if new != old:
-                db.execute("UPDATE documents SET record = ? WHERE name = ?", (_json(new, name), name))
+                update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, source)
+                WHERE name = ?2"""
+                db.execute(update, (_json(new, name), name))
                 _count_revision(db)
         return new
 
@@ -114,7 +122,10 @@ class Writer:
         """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
-            db.execute("UPDATE documents SET root = ? WHERE name = ?", (_text(str(root), name), name))
+            update = """UPDATE documents
+            SET root = ?1, checksum = row_checksum(verified(checksum, record, name, root, source), name, ?1, source)
+            WHERE name = ?2"""
+            db.execute(update, (_text(str(root), name), name))
 
     def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
@@ -126,8 +137,7 @@ class Writer:
             time=time.time(),
         )
         with self._folder.catalog.write() as db:
-            insert = "INSERT OR REPLACE INTO failures (name, record) VALUES (?, ?)"
-            db.execute(insert, (failure.name, failure.model_dump_json()))
+            db.execute(_FAILURE, (failure.name, failure.model_dump_json()))
 
     def clear_failure(self, name: str) -> None:
         """Forgets a failure, if there is one of that name."""
@@ -148,6 +158,15 @@ class Writer:
         query = "DELETE FROM shards WHERE fingerprint GLOB ? AND document IN (SELECT key FROM documents WHERE name = ?)"
         with self._folder.catalog.write() as db:
             db.execute(query, (f"{fingerprint}.*", name))
+
+    def drop_shard(self, fingerprint: str, key: str) -> None:
+        """Says that no document has that shard, which is damaged."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM shards WHERE fingerprint = ? AND key = ?", (fingerprint, key))
+
+    def put_source(self, source: Path, content: str) -> str:
+        """Stores the file of a document again. Raises as `put`."""
+        return self._folder.sources.put(source, content)
 
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
         """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.
@@ -172,7 +191,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
-    def drop_index(self, fingerprint: str) -> None:
+    def drop_index(self, fingerprint: str, *, keep_shards: bool = False) -> None:
         """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
 
         An index's shards have its fingerprint, or what stands before the dot in it.
@@ -181,7 +200,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
             left = {_shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
-            if shards not in left:
+            if shards not in left and not keep_shards:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
@@ -221,9 +240,8 @@ class Writer:
         self._prune_segments()
 
     def _insert(self, db: sqlite3.Connection, one: "PreparedDocument") -> IndexedDocument:
-        insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
-        key = db.execute(insert, (one.document.name, one.root, one.source, one.record)).lastrowid
-        db.executemany("INSERT INTO pages VALUES (?, ?, ?)", ((key, number, page) for number, page in one.pages))
+        key = db.execute(_DOCUMENT, (one.document.name, one.root, one.source, one.record)).lastrowid
+        db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
         return _insert_quotes(db, key, one.document.name, one.quotes, one.records)
 
     def _prune_segments(self) -> None:
@@ -257,6 +275,11 @@ def part_of(fingerprint: str, number: int) -> str:
     return f"{fingerprint}.{number}"
 
 
+def document_id(name: str, content: str) -> str:
+    """The id of the document of that name whose file has that SHA-256."""
+    return hashlib.sha256(f"{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
 def _shards_of(fingerprint: str) -> str:
     """The fingerprint of an index's shards: what stands before the dot."""
     return fingerprint.partition(".")[0]
@@ -283,7 +306,7 @@ def _rows(db: sqlite3.Connection, key: int | None) -> list[int]:
 def _stored_quotes(db: sqlite3.Connection, name: str) -> tuple[int, list[Quote]]:
     """A document's key and its quotes, in the order of their rows."""
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-    records = db.execute("SELECT record FROM quotes WHERE document = ? ORDER BY row", (key,))
+    records = db.execute("SELECT record FROM checked_quotes WHERE document = ? ORDER BY row", (key,))
     return key, [Quote.model_validate_json(record) for (record,) in records]
 
 
@@ -300,9 +323,8 @@ def _described(db: sqlite3.Connection, name: str, words: Mapping[str, str]) -> I
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
-    named = hashlib.sha256(f"{name}\0{origin.content}".encode("utf-8", "surrogatepass"))
     return Document(
-        id=named.hexdigest()[:12],
+        id=document_id(name, origin.content),
         name=name,
         content=origin.content,
         format=format,

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.errors import EndpointError, EndpointUnreachable
+from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
 from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.lines import appending, iter_rows
 from quoteweave.core.prompts import load_prompt
@@ -120,7 +120,9 @@ class PictureDescriber:
                     usage, in_a_row = said.usage, 0
                 except UnfitPicture as error:
                     failed[picture.image] = f"The stored picture {error}; it was not sent."
-                except (EndpointError, OSError) as error:
+                except CollectionError as error:
+                    failed[picture.image] = str(error)
+                except EndpointError as error:
                     failed[picture.image], in_a_row = str(error), in_a_row + 1
                     if in_a_row >= GIVES_UP:
                         raise EndpointUnreachable(
@@ -158,7 +160,7 @@ class PictureDescriber:
         return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
 
     async def _ask(self, picture: Picture) -> Description:
-        data = self.collection.images.path(picture.image).read_bytes()
+        data = self.collection.images.read(picture.image)
         shown = await asyncio.to_thread(encode, data, MAX_PIXELS)
         prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
         content = [

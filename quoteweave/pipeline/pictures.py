@@ -14,7 +14,7 @@ from quoteweave.documents.pdf import DPI, open_pdf
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
 from quoteweave.index.collection import Collection
-from quoteweave.pipeline.views import MARGIN, cut_out, page_picture, stored_crop
+from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -48,24 +48,21 @@ class CollectionPictures:
         return None if page is None else _hash(page, *map(repr, quote.bbox))
 
     def crop(self, quote: Quote) -> "Image":
-        """The quote's stored crop, or else the quote cut out of its page, in RGB.
+        """The quote's stored crop or, where none was stored, the quote cut out of its page, in RGB.
 
-        Raises DocumentError, which names the quote and the file, for a crop that is damaged or cannot be had.
+        Raises DocumentError, which names the quote and the file, for a crop that is missing, damaged or cannot be had.
         """
         from PIL import Image
 
-        path = stored_crop(self._collection, quote)
-        if path is None:
+        if quote.image is None:
             with self._told_of(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
         try:
-            with open_pictures(path) as opened:
+            with open_pictures(self._collection.images.verified(quote.image)) as opened:
                 return Image.fromarray(opened.draw(0).pixels)
-        except Exception as error:  # Pillow's readers raise whatever a damaged file makes Python raise
-            reason = "" if path.name in str(error) else f" ({error})"
+        except Exception as error:  # Pillow's readers raise whatever a file makes Python raise
             raise DocumentError(
-                f"the crop of quote {quote.id} of {quote.document!r} cannot be read: {path} is damaged{reason}; "
-                "remove that document, then add it again"
+                f"the crop of quote {quote.id} of {quote.document!r} cannot be shown: {error}"
             ) from error
 
     def page_key(self, document: str, page: int) -> str | None:

@@ -172,6 +172,6 @@ def _pictures(settings: ModelSettings, images: "Collection | ImageSource | None"
 
 def _crops(collection: Collection) -> "ImageSource":
     def read(key: str, /) -> bytes:
-        return collection.images.path(key).read_bytes()
+        return collection.images.read(key)
 
     return read

@@ -1,11 +1,10 @@
 """Pictures for people: pages as they are shown, crops of quotes, and pages with a quote's box drawn."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
-from quoteweave.core.errors import DocumentError
+from quoteweave.core.errors import CollectionError, DocumentError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import encode
@@ -33,10 +32,12 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
-    """A quote cut out of its page, as an image file's bytes; None where its document has no pictures of pages."""
-    stored = _stored_crop(collection, quote)
-    if stored is not None:
-        return stored
+    """A quote cut out of its page, as an image file's bytes; None where its document has no pictures of pages.
+
+    Raises CollectionError where its stored crop is missing or damaged.
+    """
+    if quote.image is not None:
+        return stored_crop(collection, quote)
     picture = page_picture(collection, quote.document, quote.page, password=password)
     return None if picture is None else encode(cut_out(picture, quote))
 
@@ -63,17 +64,25 @@ def _outlined(picture: Picture, box: Box) -> Picture:
     return Picture(np.asarray(image), picture.scale)
 
 
-def cited_pages(collection: Collection, answer: Answer) -> list[PageView]:
-    """The pages that an answer cites, in the order of its citations, for `render_answer`."""
+def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:
+    """The pages that an answer cites, in the order of its citations, for `render_answer`.
+
+    With them a sentence on each document whose file is missing or damaged: its pages are shown as their text.
+    """
     places = dict.fromkeys((citation.document, citation.page) for citation in answer.citations)
-    return [_page_view(collection, document, page) for document, page in places]
+    notes: list[str] = []
+    pages = [_page_view(collection, document, page, notes) for document, page in places]
+    return pages, list(dict.fromkeys(notes))
 
 
-def _page_view(collection: Collection, document: str, page: int) -> PageView:
+def _page_view(collection: Collection, document: str, page: int, notes: list[str]) -> PageView:
+    picture = None
     try:
         picture = page_picture(collection, document, page)
     except DocumentError:  # encrypted, for instance: the page is then shown as its text
-        picture = None
+        pass
+    except CollectionError as error:
+        notes.append(str(error))
     image = None if picture is None else encode(picture.pixels, lossy=True)
     record = next(found for found in collection.pages(document) if found.number == page)
     here = Filter(documents=(document,), first_page=page, last_page=page)
@@ -81,18 +90,26 @@ def _page_view(collection: Collection, document: str, page: int) -> PageView:
     return PageView(document=document, page=record, image=image, quotes=tuple(q for q in quotes if q is not None))
 
 
-def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> dict[str, bytes]:
-    """Bytes of the quotes' stored crops by key; a crop that is gone is left out."""
-    crops = ((quote.image, _stored_crop(collection, quote)) for quote in quotes)
-    return {key: crop for key, crop in crops if key is not None and crop is not None}
+def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> tuple[dict[str, bytes], list[str]]:
+    """Bytes of the quotes' stored crops by key, and a sentence on each that is missing or damaged."""
+    crops: dict[str, bytes] = {}
+    notes: dict[str, str] = {}
+    for quote in quotes:
+        if quote.image is not None and quote.image not in {*crops, *notes}:
+            try:
+                crops[quote.image] = stored_crop(collection, quote)
+            except CollectionError as error:
+                notes[quote.image] = str(error)
+    return crops, list(notes.values())
 
 
-def _stored_crop(collection: Collection, quote: Quote) -> bytes | None:
-    path = stored_crop(collection, quote)
-    return None if path is None else path.read_bytes()
-
-
-def stored_crop(collection: Collection, quote: Quote) -> Path | None:
-    """The file of a quote's stored crop; None where it has none, or where that is gone."""
-    path = collection.images.path(quote.image) if quote.image is not None else None
-    return path if path is not None and path.is_file() else None
+def stored_crop(collection: Collection, quote: Quote) -> bytes:
+    """A quote's stored crop, verified. Raises CollectionError where it is missing or damaged."""
+    if quote.image is None:
+        raise ValueError(f"quote {quote.id} has no stored crop")
+    try:
+        return collection.images.read(quote.image)
+    except CollectionError as error:
+        raise CollectionError(
+            f"the picture of quote {quote.id} of {quote.document!r} cannot be shown: {error}"
+        ) from error

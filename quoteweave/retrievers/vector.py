@@ -148,6 +148,8 @@ class VectorRetriever:
         places = [_places(opened, one, scope) for one in found]
         rows = list({row for ranked in places for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
+        if None in quotes.values():
+            self.store.require_rows(opened)
         there = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in places]
         return [
             [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]

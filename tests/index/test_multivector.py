@@ -17,6 +17,7 @@ from made_shards import BEFORE, Among, made_shard, topics
 
 from quoteweave.core.errors import CollectionError, StorageError
 from quoteweave.index import candidates
+from quoteweave.index.checksums import seal
 from quoteweave.index.kinds import OF_MANY
 from quoteweave.index.multivector import MultiVectorIndex
 from quoteweave.index.vectors import VectorIndex
@@ -161,10 +162,13 @@ def test_a_damaged_folder_is_refused_when_it_is_opened(kind: str, tmp_path: Path
     assert len(MultiVectorIndex(kind, 64, folder).rows) == ITEMS
 
 
-@pytest.mark.parametrize("files", [[], [["../../x.npz", 0, "<f2", 64, 3]], [["x", 0, "no type", 64, 9]], [1], {}, None])
+@pytest.mark.parametrize(
+    "files", [[], [["../../x.npz", 0, "<f2", 64, 3, 0, 384]], [["x", 0, "no type", 64, 9, 0, 9]], [1], {}, None]
+)
 def test_a_table_that_does_not_fit_its_files_is_refused(files: Any, tmp_path: Path) -> None:
     folder = published(made_index("exact", tmp_path), tmp_path)
     (folder / "files.json").write_text(json.dumps(files), "utf-8")
+    seal(folder, ["files.json", "items.npy", "checksums.npy"])  # as if it had been written so
     with pytest.raises(CollectionError, match=r"000001 is damaged"):
         MultiVectorIndex("exact", 64, folder)
 

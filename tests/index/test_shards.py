@@ -1,4 +1,5 @@
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.core.errors import CollectionError
 from quoteweave.index.shards import ShardStore, shard_key
 
 VECTORS: dict[str, np.ndarray[Any, Any]] = {
@@ -29,14 +31,16 @@ def test_arrays_come_back_with_their_names_types_and_shapes(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
-def test_a_truncated_shard_counts_as_none_and_is_removed(tmp_path: Path, share: float) -> None:
+def test_a_truncated_shard_counts_as_none_until_it_is_put_again(tmp_path: Path, share: float) -> None:
     store = ShardStore(tmp_path)
     store.put("f1", "ab", VECTORS)
     path = tmp_path / "f1" / "ab.npz"
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
     assert store.get("f1", "ab") is None
-    assert not path.exists()
+    assert path.exists()  # a reader removes nothing, and `check` is to find it
+    store.put("f1", "ab", VECTORS)
+    assert store.get("f1", "ab") is not None
 
 
 def put_vectors(store: ShardStore) -> np.ndarray[Any, Any]:
@@ -81,13 +85,15 @@ def test_items_without_any_vectors_have_no_dimension(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
-def test_truncated_vectors_count_as_none_and_are_removed(tmp_path: Path, share: float) -> None:
+def test_truncated_vectors_count_as_none_until_they_are_put_again(tmp_path: Path, share: float) -> None:
     store = ShardStore(tmp_path)
     put_vectors(store)
     path = tmp_path / "f1" / "ab.npz"
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     assert store.vectors("f1", "ab") is None
-    assert not path.exists()
+    assert path.exists()
+    put_vectors(store)
+    assert store.vectors("f1", "ab") is not None
 
 
 @pytest.mark.parametrize("lengths", [[1, 0, 4], [8]])
@@ -113,6 +119,27 @@ def test_a_shard_with_one_wrong_bit_in_its_vectors_counts_as_none(tmp_path: Path
     data[data.index(bytes([7] * 100)) + 50] ^= 1
     path.write_bytes(data)
     assert store.get("f1", "ab") is None
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_any_flipped_bit_makes_a_shard_none_or_its_vectors_fail_or_changes_nothing(place: float, bit: int) -> None:
+    with TemporaryDirectory() as folder:
+        store = ShardStore(Path(folder))
+        vectors = np.arange(40_000, dtype=np.float32).reshape(1000, 40)  # more than half a block
+        store.put_vectors("f1", "ab", vectors, [1, 0, 700, 299])
+        path = Path(folder, "f1", "ab.npz")
+        data = bytearray(path.read_bytes())
+        data[int(place * len(data))] ^= 1 << bit
+        path.write_bytes(data)
+        found = store.vectors("f1", "ab")
+        if found is not None:
+            numbers = np.fromfile(path, "<f4", 40_000, offset=found.offset)
+            if not np.array_equal(numbers, vectors.ravel()):
+                with pytest.raises(CollectionError, match=rf"{path}, which holds vectors of the index, is damaged"):
+                    found.verify()
+            else:
+                found.verify()
+                assert (found.dtype, found.dimension, found.lengths.tolist()) == (vectors.dtype, 40, [1, 0, 700, 299])
 
 
 def test_a_shard_that_would_run_code_when_loaded_is_refused_both_ways(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Pictures of quotes and pages, checked by their pixels, over the sample documents and a few made on the spot."""
 
 import io
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_a_text_quote_is_cut_from_its_page(samples_opened: Collection) -> None:
     assert np.array_equal(pixels(crop(samples_opened, quote)), page.cut(quote.bbox, margin=2.0))
 
 
-def test_an_image_quote_is_its_stored_crop_and_is_cut_again_where_that_is_gone(
+def test_an_image_quote_is_its_stored_crop_and_one_that_is_missing_or_damaged_is_told(
     sample_collection: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(sample_collection, tmp_path / "copy")
@@ -125,12 +126,17 @@ def test_an_image_quote_is_its_stored_crop_and_is_cut_again_where_that_is_gone(
         stored = collection.images.path(quote.image)
         data = stored.read_bytes()
         assert crop(collection, quote) == data
-        assert stored_crops(collection, [quote]) == {quote.image: data}
-        stored.unlink()
-        assert stored_crops(collection, [quote]) == {}
-        height, width = pixels(crop(collection, quote)).shape[:2]
-        was_height, was_width = pixels(data).shape[:2]
-        assert width / height == pytest.approx(was_width / was_height, rel=0.05)
+        assert stored_crops(collection, [quote, quote]) == ({quote.image: data}, [])
+        stored.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        for what in ("damaged", "missing"):
+            crops, (note,) = stored_crops(collection, [quote, quote])
+            assert crops == {}
+            assert re.search(
+                rf"quote {quote.id} of 'harbour-report.pdf' .*{stored} is {what}.* check -c .* --repair", note
+            )
+            with pytest.raises(CollectionError, match=rf"{stored} is {what}"):
+                crop(collection, quote)
+            stored.unlink(missing_ok=True)
 
 
 def test_a_document_without_pages_has_no_pictures(pageless_and_locked: Collection) -> None:
@@ -138,7 +144,7 @@ def test_a_document_without_pages_has_no_pictures(pageless_and_locked: Collectio
     assert page_picture(pageless_and_locked, "notes.md", 0) is None
     assert crop(pageless_and_locked, quote) is None
     assert marked_page(pageless_and_locked, quote) is None
-    (view,) = cited_pages(pageless_and_locked, answer_citing(quote))
+    ((view,), _) = cited_pages(pageless_and_locked, answer_citing(quote))
     assert view.image is None
     assert quote in view.quotes
 
@@ -152,7 +158,7 @@ def test_an_encrypted_document_is_drawn_with_its_password_only(pageless_and_lock
 
 def test_cited_pages_of_an_encrypted_document_are_shown_as_text(pageless_and_locked: Collection) -> None:
     quote = pageless_and_locked.document_quotes("locked.pdf")[0]
-    (view,) = cited_pages(pageless_and_locked, answer_citing(quote))
+    ((view,), _) = cited_pages(pageless_and_locked, answer_citing(quote))
     assert (view.document, view.page.number, view.image) == ("locked.pdf", 0, None)
     assert [found.text for found in view.quotes] == ["Timber came by rail, in forty wagons a day."]
 
@@ -162,7 +168,7 @@ def test_cited_pages_come_once_each_in_the_order_of_the_citations(samples_opened
     notes = samples_opened.document_quotes("field-notes-scan.pdf")[0]
     second = next(quote for quote in harbour if quote.page == 2)
     first = [quote for quote in harbour if quote.page == 1][:2]
-    views = cited_pages(samples_opened, answer_citing(second, notes, *first))
+    views, _ = cited_pages(samples_opened, answer_citing(second, notes, *first))
     assert [(view.document, view.page.number) for view in views] == [
         ("harbour-report.pdf", 2),
         ("field-notes-scan.pdf", 0),
@@ -175,7 +181,21 @@ def test_cited_pages_come_once_each_in_the_order_of_the_citations(samples_opened
 
 
 def test_an_answer_without_citations_has_no_pages(samples_opened: Collection) -> None:
-    assert cited_pages(samples_opened, answer_citing()) == []
+    assert cited_pages(samples_opened, answer_citing()) == ([], [])
+
+
+def test_a_cited_page_whose_file_is_damaged_is_shown_as_text_and_told(sample_collection: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_collection, tmp_path / "copy")
+    with Collection.open(tmp_path / "copy") as collection:
+        quote = a_quote(collection, "harbour-report.pdf", "chart")
+        source = collection.source("harbour-report.pdf")
+        data = bytearray(source.read_bytes())
+        data[len(data) // 2] ^= 1
+        source.write_bytes(data)
+        (view,), (note,) = cited_pages(collection, answer_citing(quote))
+        assert view.image is None
+        assert quote in view.quotes
+        assert re.search(rf"{source}, the file of 'harbour-report.pdf', is damaged.* check -c .* --repair", note)
 
 
 def test_what_is_not_there_is_told(samples_opened: Collection, sample_collection: Path, tmp_path: Path) -> None:

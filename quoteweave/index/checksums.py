@@ -1,0 +1,198 @@
+"""Checksums of stored files: of a file as a whole, of a small record within it, and of large arrays block by block.
+
+All are XXH3 (xxhash), which runs about as fast as memory is read. They tell damage by disks, copies and programs; they
+are no defence against somebody who writes a checksum that fits.
+"""
+
+import json
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from quoteweave.core.errors import CollectionError
+from quoteweave.core.records import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Sums = npt.NDArray[np.uint64]
+
+R = TypeVar("R", bound=Record)
+
+CHECKSUMS = "checksums.json"
+BLOCK_BYTES = 1 << 18
+_READ_BYTES = 1 << 18
+_FIELD = "checksum"
+
+
+def file_checksum(path: Path) -> str:
+    """XXH3, 128 bits in hexadecimal, of a file's content. Raises OSError where it cannot be read."""
+    with path.open("rb", buffering=0) as file:
+        return checksum_of(file)
+
+
+def checksum_of(file: FileIO) -> str:
+    """The checksum of what an open file holds from here on. Raises OSError where it cannot be read."""
+    import xxhash
+
+    digest = xxhash.xxh3_128()
+    # One buffer that stays in the processor's caches: new memory for each block takes twice the time.
+    buffer = memoryview(bytearray(_READ_BYTES))
+    while size := file.readinto(buffer):
+        digest.update(buffer[:size])
+    return digest.hexdigest()
+
+
+def seal(folder: Path, names: list[str]) -> None:
+    """Writes the checksums of these files of a folder beside them; `verify` then tells whether they have changed."""
+    sums = {name: file_checksum(folder / name) for name in sorted(names)}
+    (folder / CHECKSUMS).write_text(json.dumps(sums), "utf-8")
+
+
+def verify(folder: Path) -> None:
+    """Raises CollectionError, which names the file, where one that was sealed is missing or has another content."""
+    path = folder / CHECKSUMS
+    try:
+        sums = json.loads(path.read_bytes())
+        expected = {str(name): str(checksum) for name, checksum in sums.items()}
+        if not expected:
+            raise ValueError("it names no file")
+    except FileNotFoundError:
+        raise CollectionError(f"{path} is missing") from None
+    except OSError as error:
+        raise CollectionError(f"{path} cannot be read ({error.strerror or error})") from error
+    except (ValueError, AttributeError) as error:
+        raise CollectionError(f"{path} is damaged: {error}") from error
+    for name, checksum in expected.items():
+        verify_file(folder / name, checksum)
+
+
+def verify_file(path: Path, checksum: str) -> None:
+    """Raises CollectionError where a file is missing, cannot be read, or has another checksum."""
+    try:
+        found = file_checksum(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise CollectionError(f"{path} is missing") from None
+    except OSError as error:
+        raise CollectionError(f"{path} cannot be read ({error.strerror or error})") from error
+    except ValueError as error:  # a name that no file can have
+        raise CollectionError(f"{path.parent / CHECKSUMS} is damaged: {error}") from error
+    if found != checksum:
+        raise CollectionError(f"{path} is damaged: its content is not what was written")
+
+
+def sealed_json(record: Record) -> bytes:
+    """A record as JSON with its own checksum in it, for `unsealed`."""
+    return json.dumps({**record.model_dump(mode="json"), _FIELD: _record_checksum(record)}, ensure_ascii=False).encode()
+
+
+def unsealed(model: type[R], data: bytes) -> R:
+    """The record that `sealed_json` wrote. Raises ValueError where it is not what was written."""
+    fields = json.loads(data)
+    checksum = fields.pop(_FIELD, None) if isinstance(fields, dict) else None
+    record = model.model_validate(fields)
+    if checksum != _record_checksum(record):
+        raise ValueError("its checksum does not fit its content")
+    return record
+
+
+def _record_checksum(record: Record) -> str:
+    import xxhash
+
+    return str(xxhash.xxh3_128_hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")))
+
+
+def row_checksum(*values: str | int | None) -> int:
+    """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
+    import xxhash
+
+    said = json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return int(xxhash.xxh3_64_intdigest(said)) - (1 << 63)
+
+
+def block_checksums(data: Any) -> "Sums":
+    """(blocks,) XXH3, 64 bits, of each `BLOCK_BYTES` of a buffer of bytes; the last block may be shorter."""
+    import numpy as np
+    import xxhash
+
+    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    starts = range(0, len(view), BLOCK_BYTES)
+    sums = [xxhash.xxh3_64_intdigest(view[start : start + BLOCK_BYTES]) for start in starts]
+    return np.array(sums, np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The checksums of a stretch of a file, by blocks."""
+
+    path: Path
+    start: int
+    """Where the stretch begins in the file, in bytes."""
+    size: int
+    """Of the stretch, in bytes."""
+    sums: "Sums"
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return block_count(self.size)
+
+    def verify(self, data: Any, first: int, last: int, known: "npt.NDArray[np.bool_] | None" = None) -> None:
+        """Verifies the blocks of the file, which is `data`, that hold its bytes from `first` to `last`.
+
+        Blocks that are `known` to be right are passed over, and those found right become so. Raises CollectionError.
+        """
+        import xxhash
+
+        for number in range((first - self.start) // BLOCK_BYTES, block_count(last - self.start)):
+            if known is not None and known[number]:
+                continue
+            at = self.start + number * BLOCK_BYTES
+            block = data[at : min(at + BLOCK_BYTES, self.start + self.size)]
+            if number >= len(self.sums) or xxhash.xxh3_64_intdigest(block) != self.sums[number]:
+                raise CollectionError(
+                    f"{self.path}, which holds vectors of the index, is damaged: what stands there from byte {at:,} on "
+                    "is not what was written"
+                )
+            if known is not None:
+                known[number] = True
+
+
+def block_count(size: int) -> int:
+    """How many blocks so many bytes are."""
+    return -(-size // BLOCK_BYTES)
+
+
+def map_file(path: Path) -> "npt.NDArray[np.uint8]":
+    """The bytes of a file that holds vectors, memory-mapped until the array is let go.
+
+    Raises CollectionError where it is missing or cannot be read.
+    """
+    import mmap
+
+    import numpy as np
+
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise CollectionError(f"{path} is missing, which holds vectors of the index") from None
+    except OSError as error:
+        raise CollectionError(f"cannot read {path}, which holds vectors of the index: {error}") from error
+    except ValueError as error:  # it is empty
+        raise CollectionError(f"{path}, which holds vectors of the index, is damaged: {error}") from error
+    return np.frombuffer(mapped, np.uint8)
+
+
+def mapped_numbers(
+    data: "npt.NDArray[np.uint8]", path: Path, offset: int, *, shape: tuple[int, int], dtype: Any
+) -> Any:
+    """The array of that shape which begins at byte `offset` of a mapped file. Raises CollectionError where it ends."""
+    import numpy as np
+
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    if offset + size > len(data):
+        raise CollectionError(f"{path}, which holds vectors of the index, is damaged: it was cut short")
+    return np.frombuffer(data.data, dtype, shape[0] * shape[1], offset).reshape(shape)

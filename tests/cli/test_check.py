@@ -1,0 +1,85 @@
+"""`quoteweave check`: what it says of a whole and of a damaged collection, and what it makes again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+
+
+@pytest.fixture
+def copy(sample_collection: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sample_collection, tmp_path / "copy"))
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
+def test_a_whole_collection(quoteweave: Quoteweave, copy: Path) -> None:
+    ended = quoteweave("check", "-c", copy)
+    assert ended.code == 0
+    assert "files are as they were written" in ended.out
+
+
+def test_damage_is_listed_with_its_file_and_the_exit_code_says_so(quoteweave: Quoteweave, copy: Path) -> None:
+    image, source = (max(path for path in (copy / part).rglob("*") if path.is_file()) for part in ("images", "sources"))
+    flip(image)
+    source.unlink()
+    ended = quoteweave("check", "-c", copy)
+    assert ended.code == 1
+    assert f"damaged: {image.relative_to(copy)} (of " in ended.out
+    assert f"damaged: {source.relative_to(copy)} (of " in ended.out
+    assert "2 damaged; make again what can be made again with --repair" in ended.out
+    told = quoteweave("check", "-c", copy, "--json").json()
+    assert told["whole"] is False
+    assert {damage["part"]: damage["file"] for damage in told["damaged"]} == {
+        "source": str(source.relative_to(copy)),
+        "picture": str(image.relative_to(copy)),
+    }
+
+
+def test_crops_are_cut_again_and_missing_files_copied_again(quoteweave: Quoteweave, copy: Path) -> None:
+    whole = {path: path.read_bytes() for part in ("images", "sources") for path in (copy / part).rglob("*.*")}
+    images = [path for path in whole if path.is_relative_to(copy / "images")]
+    flip(images[0])
+    images[1].unlink()
+    next(path for path in whole if path.is_relative_to(copy / "sources")).unlink()
+    ended = quoteweave("check", "-c", copy, "--repair")
+    assert ended.code == 0
+    assert ended.out.count("repaired: ") == 3
+    assert {path: path.read_bytes() for part in ("images", "sources") for path in (copy / part).rglob("*.*")} == whole
+
+
+def test_documents_are_read_again_where_their_rows_are_damaged(quoteweave: Quoteweave, copy: Path) -> None:
+    before = quoteweave("search", "a layer of wood", "-c", copy, "--json").json()["hits"]
+    path = copy / "catalog.sqlite"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"layer of wood", b"LAYER of wood"))
+    assert data != path.read_bytes()
+    ended = quoteweave("search", "a layer of wood", "-c", copy)
+    assert ended.code == 1
+    assert f"{path} is damaged" in ended.err
+    assert f"quoteweave check -c {copy} --repair" in ended.err
+    assert quoteweave("check", "-c", copy, "--repair").code == 0
+    assert quoteweave("search", "a layer of wood", "-c", copy, "--json").json()["hits"] == before
+
+
+def test_a_damaged_crop_is_told_where_its_quote_is_found(quoteweave: Quoteweave, copy: Path) -> None:
+    hits = quoteweave("search", "vessel calls", "-c", copy, "--kind", "image", "--json").json()["hits"]
+    image = Path(next(hit["image"] for hit in hits if hit["image"]))
+    flip(image)
+    ended = quoteweave("search", "vessel calls", "-c", copy, "--kind", "image")
+    assert ended.code == 0
+    assert f"{image} is damaged" in ended.err
+    ended = quoteweave("ask", "How many vessel calls?", "-c", copy, "--html", copy.parent / "answer.html")
+    assert f"{image} is damaged" in ended.err
+    assert f"{image} is damaged" in (copy.parent / "answer.html").read_text("utf-8").replace("&#39;", "'")
+
+
+def test_what_is_no_collection_is_an_error(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    ended = quoteweave("check", "-c", tmp_path)
+    assert ended.code == 1
+    assert "no collection is at" in ended.err
