@@ -133,12 +133,12 @@ def _store(describer: "PictureDescriber", collection: "Collection") -> tuple[int
         for document, _, quotes in collection.iter_documents_quotes()
         if (words := describer.words(quotes))
     }
-    if not said:
+    if not (said or collection.may_have_traces()):
         return 0, []
     with collection.writer() as writer:
         for name, words in said.items():
             writer.describe(name, words)
-        notes = refresh_indexes(collection, writer)
+        notes = (*refresh_indexes(collection, writer), *writer.finish_removals())
     return sum(map(len, said.values())), list(notes)
 
 

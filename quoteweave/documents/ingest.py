@@ -36,6 +36,9 @@ class AddReport(Record):
     failed: tuple[Refused, ...] = ()
     warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
+    remains: tuple[str, ...] = Field(
+        default=(), description="where traces of what was removed or replaced remain, why, and until when"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def add(
         run.add(files, progress)
         progress.on_index()
         notes = refresh_indexes(collection, writer, options.pictures)
-        return run.report(notes)
+        return run.report(notes, writer.finish_removals())
 
 
 class _Run:
@@ -90,12 +93,12 @@ class _Run:
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
 
-    def report(self, index_notes: tuple[str, ...]) -> AddReport:
+    def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
         )
-        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes)
+        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes, remains=remains)
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
         """Documents that came from one of these folders and are there no more, and failures that are looked at anew."""

@@ -12,6 +12,7 @@ from quoteweave.index.folder import Folder, check_format, is_collection, make_fo
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.records import Counts, Failure, IndexState, Origin
+from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.writer import Writer
@@ -99,12 +100,17 @@ class Collection:
             writer = Writer(self._folder)
             yield writer
             writer.prune()
+            self._folder.reserve.keep()
 
     def revision(self) -> int:
         """Grows with each change to documents, their metadata included; 0 for a new collection."""
         with self._catalog.read() as db:
             (revision,) = db.execute("SELECT revision FROM state").fetchone()
             return int(revision)
+
+    def may_have_traces(self) -> bool:
+        """Whether anything may be left in the folder of documents that were removed."""
+        return has_unfinished_removals(self._folder)
 
     def counts(self) -> Counts:
         """How many documents, pages and quotes there are."""

@@ -12,12 +12,14 @@ from quoteweave.index.files import replacing
 from quoteweave.index.generations import Generations
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
+from quoteweave.index.reserve import Reserve
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
 
 FORMAT = 1
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
+_RESERVE = "reserve"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
@@ -36,6 +38,7 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
+        self.reserve = Reserve(root / _RESERVE)
 
 
 def is_collection(root: Path) -> bool:
@@ -61,6 +64,7 @@ def make_folder(root: Path) -> None:
                 # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
                 with replacing(root / _HEADER) as file:
                     file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
+                Folder(root).reserve.keep()
     except CollectionLocked:
         if not is_collection(root):
             raise
@@ -103,4 +107,4 @@ def _require_empty(root: Path) -> None:
 
 def _is_ours(name: str) -> bool:
     # What a killed maker can have left.
-    return name in {LOCK_NAME, OWNER_NAME} or name.startswith((_CATALOG, f".{_HEADER}."))
+    return name in {LOCK_NAME, OWNER_NAME, _RESERVE} or name.startswith((_CATALOG, f".{_HEADER}."))

@@ -1,20 +1,23 @@
 """Changing a collection: documents in and out, what failed, and derived indexes."""
 
 import hashlib
+import shutil
 import sqlite3
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from quoteweave.core.errors import DamagedDocument
+from quoteweave.core.errors import DamagedDocument, StorageError
 from quoteweave.core.records import Document, ParsedDocument, Quote, Record
+from quoteweave.index import removals
 from quoteweave.index.folder import Folder
-from quoteweave.index.manifests import manifest_of
+from quoteweave.index.leftovers import remove_unused, shards_of
 from quoteweave.index.records import Failure, IndexState, Origin
+from quoteweave.index.removals import record_removal
 from quoteweave.index.selection import require_documents
 
 _QUOTE = "INSERT INTO quotes (id, document, page, kind, layout, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -40,7 +43,8 @@ class Writer:
         quotes = [(quote, _json(quote, name)) for quote in _named_quotes(document, parsed)]
         stored = self._folder.sources.put(source, origin.content)
         with self._folder.catalog.write() as db:
-            db.execute("DELETE FROM documents WHERE name = ?", (name,))
+            if db.execute("DELETE FROM documents WHERE name = ?", (name,)).rowcount:
+                record_removal(db, name)
             db.execute("DELETE FROM failures WHERE name = ?", (name,))
             insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
             key = db.execute(insert, (name, root, stored, record)).lastrowid
@@ -51,11 +55,49 @@ class Writer:
         return document
 
     def remove(self, name: str) -> None:
-        """Removes a document and all that belongs to it. Raises UsageError where there is none of that name."""
-        with self._folder.catalog.write() as db:
+        """Removes a document and all that belongs to it. Raises UsageError where there is none of that name.
+
+        Where the disk is too full for it, room is made: first the reserve, then what indexes can be built from again.
+        """
+        try:
+            self._remove(name)
+        except StorageError:
+            self._folder.reserve.release()
+            try:
+                self._remove(name, overwrite=False)
+            except StorageError:
+                self._drop_generations()
+                self._remove(name, overwrite=False)
+
+    def _remove(self, name: str, *, overwrite: bool = True) -> None:
+        with self._folder.catalog.write(overwrite=overwrite) as db:
             require_documents(db, [name])
             db.execute("DELETE FROM documents WHERE name = ?", (name,))
+            # A file of that name which was not added, because the name was taken, is told by its whole path.
+            db.execute(_FORGET, (name, name))
+            record_removal(db, name)
             _count_revision(db)
+
+    def unfinished_removals(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that were removed, but not without a trace yet."""
+        return removals.unfinished_removals(self._folder, names)
+
+    def may_hold_removed(self) -> set[str]:
+        """Fingerprints of the indexes that may still hold what was removed."""
+        with self._folder.catalog.read() as db:
+            return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
+
+    def holds_nothing_removed(self, fingerprint: str) -> None:
+        """Says that an index was brought up to date, or is gone."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
+
+    def finish_removals(self) -> tuple[str, ...]:
+        """Removes every trace of documents that were removed; says what remains, and until when.
+
+        To be called once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
+        """
+        return removals.finish_removals(self._folder, self.prune)
 
     def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Document:
         """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
@@ -148,41 +190,29 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
-    def drop_index(self, fingerprint: str) -> None:
+    def drop_index(self, fingerprint: str, *, with_shards: bool = True) -> None:
         """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
 
         An index's shards have its fingerprint, or what stands before the dot in it.
         """
-        shards = _shards_of(fingerprint)
+        shards = shards_of(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            left = {_shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
-            if shards not in left:
+            left = {shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            if with_shards and shards not in left:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
     def prune(self) -> None:
         """Removes images, sources, shards and indexes that nothing refers to. Done when the writer ends."""
-        shards: dict[str, set[str]] = defaultdict(set)
+        remove_unused(self._folder)
+
+    def _drop_generations(self) -> None:
+        """Removes the files of all indexes; these are then as if they had never been built."""
         with self._folder.catalog.read() as db:
-            images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
-            sources = {key for (key,) in db.execute("SELECT source FROM documents")}
-            for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
-                shards[fingerprint].add(key)
-            current = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
-        for fingerprint, name, generation, revision in current:
-            folder = self._folder.generations.path(fingerprint, generation)
-            state = IndexState(
-                name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder
-            )
-            manifest = manifest_of(state)
-            # An index that was not brought up to date may still read the vectors of a document that is gone.
-            if manifest is not None:
-                shards[_shards_of(fingerprint)].update(manifest.documents.values())
-        self._folder.images.prune(images)
-        self._folder.sources.prune(sources)
-        self._folder.shards.prune(shards)
-        self._prune_generations()
+            current = db.execute("SELECT fingerprint, generation FROM indexes").fetchall()
+        for fingerprint, generation in current:
+            shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
 
     def _prune_generations(self) -> None:
         with self._folder.catalog.read() as db:
@@ -193,11 +223,6 @@ class Writer:
 def part_of(fingerprint: str, number: int) -> str:
     """The fingerprint under which the parts of shards that are not whole yet are stored."""
     return f"{fingerprint}.{number}"
-
-
-def _shards_of(fingerprint: str) -> str:
-    """The fingerprint of an index's shards: what stands before the dot."""
-    return fingerprint.partition(".")[0]
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:

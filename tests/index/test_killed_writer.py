@@ -63,7 +63,7 @@ def assert_finished(root: Path) -> None:
         assert stored_files(root / "images") | stored_files(root / "sources") == {image, collection.source("a.txt")}
         assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
     assert sorted(path.name for path in root.iterdir()) == [
-        "catalog.sqlite", "collection.json", "images", "indexes", "sources", "writer.lock"
+        "catalog.sqlite", "collection.json", "images", "indexes", "reserve", "sources", "writer.lock"
     ]  # fmt: skip
 
 
