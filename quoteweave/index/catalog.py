@@ -125,10 +125,12 @@ class Catalog:
         between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
         """
         with writing(self.path), self._connection(for_writing=True) as db:
-            db.execute("VACUUM")
-            db.execute(f"PRAGMA busy_timeout = {READERS_MS}")
-            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            try:
+                db.execute("VACUUM")
+            finally:  # as far as it goes on a full disk
+                db.execute(f"PRAGMA busy_timeout = {READERS_MS}")
+                (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
             return not busy
 
     def close(self) -> None:

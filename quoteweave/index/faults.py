@@ -1,6 +1,8 @@
 """What a disk or SQLite refuses becomes an error that says what happened, to which file, and what to do."""
 
 import errno
+import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +31,8 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: _ALLOW,
     sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
 }
+_PART_WRITTEN = re.compile(r"\d+ requested and \d+ written")
+_LITTLE = 64 << 10  # less than SQLite's own files take
 # SQLITE_ERROR too: our statements never change, so one that SQLite cannot make sense of met tables that are not ours.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -44,12 +48,15 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0)
+        # numpy says no number where a disk takes a part only.
+        advice = _MAKE_ROOM if _PART_WRITTEN.fullmatch(str(error)) else _ADVICE.get(error.errno or 0)
         if advice is None:
             raise
         raise StorageError(_refused(Path(error.filename or path), error.strerror or str(error), advice)) from error
     except sqlite3.DatabaseError as error:
         code = primary_code(error)
+        if code in _SQLITE_ADVICE and is_full(path):
+            raise StorageError(_refused(path, f"the disk is full ({error})", _MAKE_ROOM)) from error
         if code in _SQLITE_ADVICE:
             raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
         _raise_read_error(path, error)
@@ -60,8 +67,8 @@ def writing(path: Path) -> Iterator[None]:
 def reading(path: Path) -> Iterator[None]:
     """Guards a block that reads the catalogue at `path`.
 
-    Raises CollectionError where it is damaged, missing or cannot be read, CollectionLocked where another program
-    holds it. Other errors pass as they are.
+    Raises CollectionError where it is damaged, missing or cannot be read (StorageError where that is for want of room),
+    CollectionLocked where another program holds it. Other errors pass as they are.
     """
     try:
         yield
@@ -70,6 +77,14 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except ValidationError as error:
         raise damaged(path, "a record in it is not what it should be") from error
+
+
+def is_full(path: Path) -> bool:
+    """Whether the disk that `path` is on has next to no room left."""
+    try:
+        return shutil.disk_usage(path.parent).free < _LITTLE
+    except OSError:
+        return False
 
 
 def damaged(path: Path, reason: str) -> CollectionError:
@@ -89,6 +104,8 @@ def _raise_read_error(path: Path, error: sqlite3.DatabaseError) -> None:
         raise CollectionLocked(f"another program holds {path}; close it, then try again") from error
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
         raise damaged(path, "the file is missing") from error
+    if code in _SQLITE_ADVICE and is_full(path):
+        raise StorageError(f"cannot read {path}: the disk is full ({error}); {_MAKE_ROOM}") from error
     if code in _SQLITE_ADVICE:
         raise CollectionError(
             f"cannot read {path}: {error}; allow reading it, and let a command that may write there run once if the "

@@ -91,8 +91,12 @@ def _descriptions(folder: Folder) -> str | None:
 
 def _catalogue(folder: Folder) -> str | None:
     path = folder.catalog.path
-    if folder.catalog.rewrite():
-        return None
+    try:
+        if folder.catalog.rewrite():
+            return None
+    except StorageError as error:
+        needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
+        return f"{path} may still hold parts of what was removed until the next command that writes: {error} ({needed})"
     return (
         f"{path} and {path.name}-wal still hold what was removed, because someone is reading an older state of the "
         "collection; once that has ended, the next command that writes removes it, and so does: "

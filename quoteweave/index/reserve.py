@@ -5,8 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _BYTES = 256 << 10
-# A disk that is nearly full is left alone: what could be set aside there may be needed now.
-_ROOM = 4 * _BYTES
+_LEFT = 64 << 10  # for what is written next
 
 
 class Reserve:
@@ -16,10 +15,12 @@ class Reserve:
         self.path = path
 
     def keep(self) -> None:
-        """Sets the room aside, unless it is or there is little left."""
+        """Sets the room aside, unless it is already; less where less is left, or none."""
         with suppress(OSError):
-            if not self.path.exists() and shutil.disk_usage(self.path.parent).free > _ROOM:
-                self.path.write_bytes(bytes(_BYTES))
+            held = self.path.stat().st_size if self.path.exists() else 0
+            size = min(_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT)
+            if size > held:
+                self.path.write_bytes(bytes(size))
 
     def release(self) -> None:
         """Gives the room back; the next writer that finds enough of it sets it aside again."""

@@ -57,19 +57,24 @@ class Writer:
     def remove(self, name: str) -> None:
         """Removes a document and all that belongs to it. Raises UsageError where there is none of that name.
 
-        Where the disk is too full for it, room is made: first the reserve, then what indexes can be built from again.
+        On a disk that is too full for it room is made, first by the reserve, at last by dropping indexes, which are
+        built from their vectors again; what is deleted is then overwritten later. Raises StorageError if that is not
+        enough.
         """
-        try:
-            self._remove(name)
-        except StorageError:
-            self._folder.reserve.release()
+        for make_room, overwrite in (
+            (_nothing, True),
+            (self._folder.reserve.release, True),
+            (_nothing, False),
+            (self._drop_generations, False),
+        ):
+            make_room()
             try:
-                self._remove(name, overwrite=False)
-            except StorageError:
-                self._drop_generations()
-                self._remove(name, overwrite=False)
+                return self._remove(name, overwrite=overwrite)
+            except StorageError as error:
+                refused = error
+        raise refused
 
-    def _remove(self, name: str, *, overwrite: bool = True) -> None:
+    def _remove(self, name: str, *, overwrite: bool) -> None:
         with self._folder.catalog.write(overwrite=overwrite) as db:
             require_documents(db, [name])
             db.execute("DELETE FROM documents WHERE name = ?", (name,))
@@ -223,6 +228,10 @@ class Writer:
 def part_of(fingerprint: str, number: int) -> str:
     """The fingerprint under which the parts of shards that are not whole yet are stored."""
     return f"{fingerprint}.{number}"
+
+
+def _nothing() -> None:
+    """Makes no room."""
 
 
 def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:

@@ -121,28 +121,24 @@ def test_no_byte_is_left_of_what_a_changed_document_said(with_wren: Collection, 
 
 
 def test_pages_that_sqlite_rebalanced_keep_no_copies(tmp_path: Path) -> None:
-    """SQLite's secure_delete leaves copies of cells between the cells of pages that it rebalanced."""
-    chance, here, gone = random.Random(1), set[str](), set[str]()
+    """SQLite's secure_delete leaves copies between the cells of pages that it rebalanced: here a document's id."""
+    chance, here, gone = random.Random(7), dict[str, str](), set[str]()
     with make_collection(tmp_path, {}) as collection:
-        for number in range(60):
-            if chance.random() < 0.6 or not here:
-                name = f"grauschnäpper-{number:02d}"
-                lengths = chance.choices([3, 10, 50, 400], k=chance.choice([1, 5, 40]))
-                with collection.writer() as writer:
-                    put(writer, tmp_path / "files", name, [made_quote(f"{name} " * length) for length in lengths])
-                here.add(name)
-            else:
-                name = chance.choice(sorted(here))
-                with collection.writer() as writer:
-                    writer.remove(name)
-                here.remove(name)
-                gone.add(name)
         with collection.writer() as writer:
-            refresh_indexes(collection, writer)
-            assert writer.finish_removals() == ()
+            for number in range(80):
+                if chance.random() < 0.6 or not here:
+                    name = f"grauschnäpper-{number:02d}"
+                    lengths = chance.choices([3, 10, 5], k=chance.choice([1, 5, 200]))
+                    quotes = [made_quote(f"{name} " * length) for length in lengths]
+                    here[name] = put(writer, tmp_path / "files", name, quotes).id
+                else:
+                    name = chance.choice(sorted(here))
+                    writer.remove(name)
+                    gone |= {name, here.pop(name)}
+            writer.finish_removals()
         data = (collection.root / "catalog.sqlite").read_bytes()
-    assert [name for name in gone if name.encode() in data] == []
-    assert all(name.encode() in data for name in here)
+    assert [canary for canary in gone if canary.encode() in data] == []
+    assert all(text.encode() in data for both in here.items() for text in both)
 
 
 def test_a_reader_in_the_way_is_told_and_the_next_writer_finishes(with_wren: Collection) -> None:
