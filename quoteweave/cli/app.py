@@ -6,7 +6,23 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import add, ask, demo, describe, eval, imports, index, manage, models, plan, run, search, sft, show
+from quoteweave.cli import (
+    add,
+    ask,
+    check,
+    demo,
+    describe,
+    eval,
+    imports,
+    index,
+    manage,
+    models,
+    plan,
+    run,
+    search,
+    sft,
+    show,
+)
 from quoteweave.cli.output import printable
 
 app = typer.Typer(
@@ -29,6 +45,7 @@ app.command("show", epilog=show.JSON)(show.show)
 app.command("list", epilog=manage.LIST_JSON)(manage.list_documents)
 app.command("status", epilog=manage.STATUS_JSON)(manage.status)
 app.command("remove", epilog=manage.REMOVE_JSON)(manage.remove)
+app.command("check", epilog=check.JSON)(check.check)
 app.command("demo", epilog=demo.JSON)(demo.demo)
 app.add_typer(eval.app, name="eval")
 app.add_typer(sft.app, name="sft")
