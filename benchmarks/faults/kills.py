@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 import made_trials as made
 from common import Table, arguments, finish, machine
 
-from quoteweave.testing import ModelServer, Reply
+from quoteweave.testing import ModelServer
 
 
 @dataclass(slots=True)
@@ -48,21 +48,20 @@ def main() -> None:
     chance, kills, wrong = random.Random(given.seed), Counter[tuple[str, str]](), list[str]()
     with (
         TemporaryDirectory(prefix="quoteweave-kills-") as named,
-        ModelServer(lambda _: Reply(text="sommergoldhahn")) as server,
+        ModelServer(made.describe) as server,
     ):
         folder = Path(named)
         scenes = _scenes(folder, server.base_url)
         wrong += [f"{scene.command}, undisturbed: {what}" for scene in scenes for what in scene.after.wrong]
+        print(*wrong, sep="\n", file=sys.stderr)
         while sum(kills.values()) < given.trials:
-            scene = scenes[sum(kills.values()) % len(scenes)]
+            scene, before = scenes[sum(kills.values()) % len(scenes)], len(wrong)
             if _killed(scene, folder, chance, server.base_url, wrong):
                 kills[scene.kind, scene.command] += 1
-                print(f"{sum(kills.values())}: {len(wrong)} wrong", end="\r", file=sys.stderr, flush=True)
+                print(f"{sum(kills.values())} kills, {len(wrong)} wrong", *wrong[before:], sep="\n", file=sys.stderr)
     rows = [[kind, *(str(kills[kind, command]) for command in made.COMMANDS)] for kind in made.kinds()]
     table = Table("Kills by index and command", ["index", *made.COMMANDS], rows)
     summary = Table("Outcome", ["kills", "wrong"], [[str(sum(kills.values())), str(len(wrong))]])
-    for what in wrong:
-        print(what, file=sys.stderr)
     figures = {"kills": sum(kills.values()), "wrong": wrong}
     finish(found, figures, [table, summary], as_json=given.json)
     sys.exit(bool(wrong))

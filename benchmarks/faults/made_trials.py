@@ -4,19 +4,22 @@ Collections of made documents with an index of each kind, commands in processes 
 collection's folder when all is done.
 """
 
+import base64
 import json
 import multiprocessing
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quoteweave.index.collection import Collection
+    from quoteweave.testing import Reply
 
 KINDS = ("lexical", "flat", "hnsw", "ivfpq", "exact", "milvus", "minilm")
 """Of index: two of words and one vector an item, one of many vectors (MaxSim), and one of a real model."""
@@ -106,6 +109,17 @@ def make_import(folder: Path) -> Path:
     return path
 
 
+def describe(request: Mapping[str, Any]) -> "Reply":
+    """What the vision model says: the picture that is removed has a word of its own."""
+    from PIL import Image
+
+    from quoteweave.testing import Reply
+
+    data = base64.b64decode(request["messages"][0]["content"][1]["image_url"]["url"].partition(",")[2])
+    red, _, blue = Image.open(BytesIO(data)).convert("RGB").resize((1, 1)).tobytes()
+    return Reply(text=OF_PICTURE[1] if blue > red else "all red")
+
+
 def start(arguments: Sequence[object], log: Path) -> Any:
     """The command line in a process of its own, begun; what it writes goes to `log`."""
     process = PROCESSES.Process(target=_command, args=([str(argument) for argument in arguments], log))
@@ -183,8 +197,9 @@ def _look(root: Path, kind: str, answer: Connection) -> None:
     from quoteweave.index.folder import Folder
     from quoteweave.index.leftovers import leftovers
 
+    wrong = [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     with Collection.open(root) as collection:
-        documents, wrong = {}, []
+        documents = {}
         for document, rows, quotes in collection.iter_documents_quotes():
             documents[document.name] = [f"{quote.text} {quote.vlm_text or ''}" for quote in quotes]
             if not len(rows) == len(quotes) == document.quotes or document.pages != len(
@@ -203,7 +218,6 @@ def _look(root: Path, kind: str, answer: Connection) -> None:
         if collection.may_have_traces():
             wrong.append("a removal is not finished")
     wrong += [f"left behind: {path.relative_to(root)}" for path in leftovers(Folder(root))]
-    wrong += [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     answer.send(State(documents, items, (*wrong, *_canaries(root, documents))))
 
 

@@ -1,6 +1,7 @@
 """`quoteweave check --removed`: a search of every byte finds what is left of a document, and nothing else."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,9 +19,10 @@ NAME = "letters/zaunkönig.txt"
 TEXTS = ["The rotkehlchen sang in the morning.", "The goldammer did not."]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a collection from which the document was removed."""
+    tmp_path = tmp_path_factory.mktemp("removed")
     documents = {
         NAME: TEXTS,
         "kept.txt": ["What stays in the morning."],
@@ -31,6 +33,11 @@ def root(tmp_path: Path) -> Path:
             refresh_indexes(collection, writer)
         remove_documents(collection, [NAME])
         return collection.root
+
+
+@pytest.fixture
+def root(prepared: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(prepared, tmp_path / "collection")
 
 
 def test_nothing_is_found_where_nothing_is_left(root: Path) -> None:
