@@ -9,9 +9,11 @@ followed by another command that writes. What is printed is how many files hold 
 
 import random
 import signal
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -97,15 +99,12 @@ def _add(root: Path, folder: Path) -> list[object]:
 
 def _read_meanwhile(root: Path, folder: Path, log: Path) -> list[object]:
     """Changes the collection while a reader is in the way; the command that is to be run once that has ended."""
-    from quoteweave.index.collection import Collection
-
-    with Collection.open(root) as collection:
-        walk = collection.iter_documents_quotes()
-        next(walk)
+    with closing(sqlite3.connect(root / "catalog.sqlite", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM documents").fetchall()
         _checked(_add(root, folder), log)
-        if "someone is reading" not in log.read_text("utf-8"):
-            raise SystemExit(f"nothing was said of the reader: {log.read_text('utf-8')}")
-        walk.close()
+    if "someone is reading" not in log.read_text("utf-8"):
+        raise SystemExit(f"nothing was said of the reader: {log.read_text('utf-8')}")
     return ["check", "--removed", made.GONE, "-c", root]
 
 

@@ -49,17 +49,34 @@ def in_use(folder: Folder) -> InUse:
         sources = {key for (key,) in db.execute("SELECT source FROM documents")}
         for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
             shards[fingerprint].add(key)
-        current = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
-    milvus = set()
-    for fingerprint, name, generation, revision in current:
-        path = folder.generations.path(fingerprint, generation)
-        state = IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=path)
-        manifest = manifest_of(state)
+    states = _current(folder)
+    for state in states:
         # An index that was not brought up to date may still read the vectors of a document that is gone.
-        if manifest is not None:
-            shards[shards_of(fingerprint)].update(manifest.documents.values())
-        milvus |= _pointed(path)
-    return InUse(images, sources, shards, {row[0]: row[2] for row in current}, milvus)
+        if (manifest := manifest_of(state)) is not None:
+            shards[shards_of(state.fingerprint)].update(manifest.documents.values())
+    milvus = {name for state in states for name in _pointed(state.folder)}
+    return InUse(images, sources, shards, {state.fingerprint: state.generation for state in states}, milvus)
+
+
+def shards_of_pictures(folder: Folder) -> set[str]:
+    """Fingerprints of the shards of indexes that see pictures, not words."""
+    manifests = [(state, manifest_of(state)) for state in _current(folder)]
+    return {shards_of(state.fingerprint) for state, held in manifests if held is not None and held.view == "image"}
+
+
+def _current(folder: Folder) -> list[IndexState]:
+    with folder.catalog.read() as db:
+        found = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
+    return [
+        IndexState(
+            name=name,
+            fingerprint=fingerprint,
+            generation=generation,
+            revision=revision,
+            folder=folder.generations.path(fingerprint, generation),
+        )
+        for fingerprint, name, generation, revision in found
+    ]
 
 
 def remove_unused(folder: Folder) -> None:

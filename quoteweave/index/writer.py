@@ -1,6 +1,7 @@
 """Changing a collection: documents in and out, what failed, and derived indexes."""
 
 import hashlib
+import json
 import shutil
 import sqlite3
 import time
@@ -11,13 +12,14 @@ from quoteweave.core.errors import DamagedDocument, StorageError
 from quoteweave.core.records import Document, ParsedDocument, Quote, Record
 from quoteweave.index import removals
 from quoteweave.index.folder import Folder
-from quoteweave.index.leftovers import remove_unused, shards_of
+from quoteweave.index.leftovers import remove_unused, shards_of, shards_of_pictures
 from quoteweave.index.records import Failure, IndexState, Origin
 from quoteweave.index.removals import record_removal
 from quoteweave.index.selection import require_documents
 
 _QUOTE = "INSERT INTO quotes (id, document, page, kind, layout, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
+_UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -120,8 +122,10 @@ class Writer:
         """Says of image quotes what a vision model wrote of them: quote id to `vlm_text`.
 
         All quotes of the document get new rows, in their order, for a row in an index stands for what the quote said
-        then. Raises UsageError for an unknown name, DamagedDocument for text that cannot be stored.
+        then, and vectors of what it said are no more the document's. Raises UsageError for an unknown name,
+        DamagedDocument for text that cannot be stored.
         """
+        of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
             (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
@@ -129,6 +133,7 @@ class Writer:
             quotes = [Quote.model_validate_json(record) for (record,) in records]
             quotes = [quote.model_copy(update={"vlm_text": said.get(quote.id, quote.vlm_text)}) for quote in quotes]
             db.execute("DELETE FROM quotes WHERE document = ?", (key,))
+            db.execute(_UNTIE, (key, of_pictures))
             rows = ((q.id, key, q.page, q.kind, q.layout, q.image, _json(q, name)) for q in quotes)
             db.executemany(_QUOTE, rows)
             _count_revision(db)

@@ -6,7 +6,6 @@ import random
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def canaries() -> list[bytes]:
 
 def found_in(root: Path, *more: bytes) -> dict[str, list[bytes]]:
     """Files that hold canaries, in their content or their name."""
-    found = {}
+    found: dict[str, list[bytes]] = {}
     for path in (path for path in root.rglob("*") if path.is_file()):
         data, name = path.read_bytes(), str(path.relative_to(root))
         whole = data.lower() + name.encode()
@@ -143,8 +142,8 @@ def test_pages_that_sqlite_rebalanced_keep_no_copies(tmp_path: Path) -> None:
 
 def test_a_reader_in_the_way_is_told_and_the_next_writer_finishes(with_wren: Collection) -> None:
     build(with_wren, "flat")
-    with Collection.open(with_wren.root) as other, closing(other.iter_documents_quotes()) as walk:
-        next(walk)
+    with Collection.open(with_wren.root) as other, other._catalog.read() as db:
+        db.execute("SELECT * FROM documents").fetchall()
         outcome = remove_documents(with_wren, [NAME])
         assert outcome.removed == (NAME,)
         (told,) = outcome.remains

@@ -77,6 +77,24 @@ def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection,
     assert indexes_behind(port) == []
 
 
+def test_an_index_of_words_is_behind_once_pictures_have_been_described(tmp_path: Path) -> None:
+    encoder = FakeEncoder()
+    with make_collection(
+        tmp_path, {"a.pdf": ["coal", made_quote("", layout="figure")], "b.txt": ["salt"]}
+    ) as collection:
+        store = built(collection, encoder)
+        quote = collection.document_quotes("a.pdf")[1].id
+        with collection.writer() as writer:
+            writer.describe("a.pdf", {quote: "a barge"})
+            assert refresh_indexes(collection, writer) == ()
+        assert "lacks a.pdf" in str(store.lacking())
+        with collection.writer() as writer:
+            store.refresh(writer)
+        assert store.lacking() is None
+        assert held(store) == ["salt", "coal", ""]
+        assert encoder.views[-1] == ["coal", "a barge"]
+
+
 def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alone_until_something_is_removed(
     port: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
