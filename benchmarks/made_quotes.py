@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
 from quoteweave.core.tokens import STOP_WORDS
 from quoteweave.index.collection import Collection
+from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import Origin
-from quoteweave.index.writer import PreparedDocument, Writer
+from quoteweave.index.writer import Writer
 
 VOCABULARY = 60_000
 QUOTES_ON_A_PAGE = 20

@@ -7,8 +7,9 @@ from pathlib import Path
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, ParsedDocument, Quote
 from quoteweave.index.collection import Collection
+from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import Origin
-from quoteweave.index.writer import PreparedDocument, Writer
+from quoteweave.index.writer import Writer
 
 
 def made_quote(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
-failed and warnings (lists of {name, reason}); index_notes (indexes that could not be kept in step, and why)."""
+failed and warnings (lists of {name, reason}); index_notes (indexes that could not be kept in step, and why);
+remains (where traces of what was removed or replaced remain, and until when)."""
 
 
 def add(
@@ -88,7 +89,7 @@ def _show(report: "AddReport", collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {reason}"), err=True)
-    for note in report.index_notes:
+    for note in (*report.index_notes, *report.remains):
         typer.echo(printable(f"note: {note}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"

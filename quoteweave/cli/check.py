@@ -1,24 +1,38 @@
-"""`quoteweave check`: whether a collection is as it was written, and making again what is not."""
+"""`quoteweave check`: whether a collection is as it was written, making again what is not, and proof of a removal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.options import CollectionOption, JsonOption
+from quoteweave.cli.options import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.output import print_json, printable
 
 if TYPE_CHECKING:
     from quoteweave.index.checks import CheckReport, Damage
 
 JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part, file,
-what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to)."""
+what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to).
+With --removed: name, traces and mentions (sentences, names of documents), files and size (how many files and bytes
+were searched), remains (sentences)."""
 
 
 def check(
     collection: CollectionOption,
     repair: Annotated[bool, typer.Option("--repair", help="Make again what can be made again.")] = False,
+    removed: Annotated[
+        str | None,
+        typer.Option(help="Prove that nothing is left of this document.", metavar="NAME", parser=valid_text),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --removed, the file that was removed, where you still have it: its words are searched for.",
+            metavar="PATH",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read every file of a collection, and say what is damaged or missing.
@@ -26,7 +40,24 @@ def check(
     With --repair, indexes are built from their vectors, crops and documents are made
     from the stored files; what cannot be made again is named. Exits with 1 where
     something is damaged.
+
+    With --removed, search every byte of the folder for a document that was removed.
+    A removal that a kill, or another command that was reading, has left unfinished
+    is finished first. Exits with 1 where traces are left.
     """
+    from quoteweave.core.errors import UsageError
+
+    if removed is not None and repair:
+        raise UsageError("--repair and --removed are two things to do; run one after the other")
+    if removed is None and file is not None:
+        raise UsageError("--file goes with --removed NAME")
+    whole = _show_removed(collection, removed, file, as_json) if removed else _show_check(collection, repair, as_json)
+    if not whole:
+        raise typer.Exit(1)
+
+
+def _show_check(collection: Path, repair: bool, as_json: bool) -> bool:
+    """Checks, prints what was found, and returns whether all is as it was written."""
     from quoteweave.documents.repair import check_and_repair
     from quoteweave.index.checks import check as check_only
 
@@ -36,8 +67,7 @@ def check(
         print_json({"whole": report.whole, **report.model_dump(mode="json")})
     else:
         _print(report, repair=repair)
-    if not report.whole:
-        raise typer.Exit(1)
+    return report.whole
 
 
 def _print(report: "CheckReport", *, repair: bool) -> None:
@@ -79,3 +109,54 @@ def _bar(*, quiet: bool) -> "Iterator[Callable[[int], None]]":
             progress.update(task, advance=1, total=done + max(left, 0))
 
         yield on_file
+
+
+def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:
+    """Searches for a removed document, prints what was found, and returns whether nothing was."""
+    from quoteweave.index.removal_check import check_removed
+
+    remains = _finish(collection)
+    texts, content = ([], None) if file is None else _read(file)
+    found = check_removed(collection, removed, texts, content)
+    if as_json:
+        print_json({**found.model_dump(mode="json"), "remains": remains})
+    else:
+        for line in (*remains, *found.traces):
+            typer.echo(printable(f"left: {line}"))
+        for name in found.mentions:
+            typer.echo(printable(f"note: {name} names it in words of its own"))
+        state = "something is left" if found.traces else "nothing is left"
+        typer.echo(printable(f"{state} of {removed!r} in {found.files} files, {found.size / 1e6:.1f} MB"))
+    return not found.traces
+
+
+def _finish(collection: Path) -> tuple[str, ...]:
+    """Finishes removals, unless another process writes; what remains of them."""
+    from quoteweave.core.errors import CollectionLocked, StorageError
+    from quoteweave.index.collection import Collection
+    from quoteweave.index.upkeep import finish_removals
+
+    with Collection.open(collection) as opened:
+        if not opened.may_have_traces():
+            return ()
+        try:
+            with opened.writer() as writer:
+                return finish_removals(opened, writer)
+        except (CollectionLocked, StorageError) as error:
+            return (f"a removal could not be finished: {error}",)
+
+
+def _read(file: Path) -> tuple[list[str], str]:
+    """The text of a file's quotes, and its hash. Raises a DocumentError where it cannot be read."""
+    import hashlib
+    from tempfile import TemporaryDirectory
+
+    from quoteweave.core.errors import UsageError
+    from quoteweave.documents.parse import DocumentParser, ParserSettings
+    from quoteweave.index.images import ImageStore
+
+    if not file.is_file():
+        raise UsageError(f"{file} is no file")
+    with TemporaryDirectory() as folder:
+        parsed = DocumentParser(ImageStore(Path(folder)), ParserSettings(ocr=False)).parse(file)
+    return [quote.text for quote in parsed.quotes], hashlib.sha256(file.read_bytes()).hexdigest()

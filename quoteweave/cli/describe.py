@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.indexing import Building, bring_up_to_date
 from quoteweave.cli.judging import (
     ApiKeyOption,
     BaseUrlOption,
@@ -17,6 +18,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import CollectionOption, JsonOption
+from quoteweave.cli.retrieving import Finding
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Usage
@@ -83,6 +85,7 @@ def describe(
             say_price(tokens, price, sent_to("pictures and captions", settings), yes=yes)
             failed, spent = _ask(describer, left, concurrency)
         told, notes = _store(describer, opened)
+        notes += bring_up_to_date(opened, Building(Finding(), quiet=as_json))
     cost = None if price is None else price.of(*spent)
     value = {
         "model": describer.model.name,
@@ -133,12 +136,13 @@ def _store(describer: "PictureDescriber", collection: "Collection") -> tuple[int
         for document, _, quotes in collection.iter_documents_quotes()
         if (words := describer.words(quotes))
     }
-    if not said:
+    if not (said or collection.may_have_traces()):
         return 0, []
     with collection.writer() as writer:
         writer.describe(said)
-        notes = refresh_indexes(collection, writer)
-    return sum(map(len, said.values())), list(notes)
+        refresh_indexes(collection, writer)  # what it could not do, is told when the encoders are asked for the rest
+        remains = writer.finish_removals()
+    return sum(map(len, said.values())), list(remains)
 
 
 def _show(value: dict[str, object], failed: dict[str, str], notes: list[str], *, as_json: bool) -> None:

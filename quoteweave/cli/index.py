@@ -96,6 +96,7 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     from quoteweave.core.errors import UsageError
     from quoteweave.index.manifests import manifest_of
     from quoteweave.index.synchronise import drop_index
+    from quoteweave.index.upkeep import finish_removals
 
     states = [(state, manifest_of(state)) for state in collection.indexes()]
     found = [state for state, manifest in states if manifest is not None and manifest.spec in specs]
@@ -105,6 +106,9 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     with collection.writer() as writer:
         for state in found:
             drop_index(collection, writer, state)
+        notes = finish_removals(collection, writer)
+    for note in notes:
+        tell(f"note: {note}")
     tell(f"dropped {len(found)} {'index' if len(found) == 1 else 'indexes'}")
 
 

@@ -1,7 +1,7 @@
 """Building indexes with a bar on stderr, for the commands that do."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
 
     Raises what `VectorRetriever.refresh` raises.
     """
-    from quoteweave.index.upkeep import refresh_indexes
+    from quoteweave.index.upkeep import finish_removals, refresh_indexes
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.vector import VectorRetriever
 
@@ -45,7 +45,13 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
     if not isinstance(retriever, VectorRetriever):
         with collection.writer(wait_s) as writer:
             refresh_indexes(collection, writer)
+            notes = writer.finish_removals()
+        _tell_all(notes)
         return None
+    if collection.may_have_traces():
+        with collection.writer(wait_s) as writer:
+            notes = finish_removals(collection, writer)
+        _tell_all(notes)
     server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
     if retriever.store.plan.kind == "milvus" and server:
         tell(f"vectors, names of documents and ids of quotes are sent to {urlsplit(server).netloc.rpartition('@')[2]}")
@@ -54,6 +60,11 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
     if not how.quiet:
         _suggest(collection, retriever)
     return report
+
+
+def _tell_all(notes: Iterable[str]) -> None:
+    for note in notes:
+        tell(f"note: {note}")
 
 
 def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:

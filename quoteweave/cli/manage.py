@@ -17,7 +17,9 @@ quotes, metadata, warnings."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
 indexes of models (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four
 are null where the index is damaged), failed (list of {name, reason})."""
-REMOVE_JSON = "--json prints one object: removed (names of documents), index_notes (sentences)."
+REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
+was begun before), index_notes and remains (sentences: indexes that could not be kept in
+step, and where traces remain, and until when)."""
 
 
 def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -72,22 +74,29 @@ def remove(
     collection: CollectionOption,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove documents, and all that was made of them, from a collection. Your files are left alone."""
+    """Remove documents, and every trace of them, from a collection.
+
+    Their text, names, vectors, crops, descriptions and copies leave its folder.
+    Where that cannot be done at once, as while another command reads, what
+    remains is said, and the next command that writes removes it. Your own files
+    are left alone. Proof: quoteweave check --removed NAME.
+    """
     from quoteweave.index.collection import Collection
-    from quoteweave.index.upkeep import refresh_indexes
+    from quoteweave.index.upkeep import remove_documents
 
     with Collection.open(collection) as opened:
-        for name in names:
-            opened.document(name)  # all names are known before the first is removed
-        with opened.writer() as writer:
-            writer.remove(*dict.fromkeys(names))
-            notes = refresh_indexes(opened, writer)
+        outcome = remove_documents(opened, names)
     if as_json:
-        print_json({"removed": list(dict.fromkeys(names)), "index_notes": notes})
+        print_json(outcome.model_dump(mode="json"))
         return
-    for note in notes:
+    for note in (*outcome.index_notes, *outcome.remains):
         typer.echo(printable(f"note: {note}"), err=True)
-    typer.echo(f"removed {len(set(names))} documents")
+    if outcome.finished:
+        how = "already removed" if outcome.remains else "already removed, and now without a trace"
+        typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
+    if outcome.removed:
+        count = len(outcome.removed)
+        typer.echo(f"removed {count} {'document' if count == 1 else 'documents'}")
 
 
 def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:

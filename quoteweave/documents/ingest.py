@@ -24,9 +24,10 @@ from quoteweave.documents.reading import FileRead, Progress, Refused, read_files
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Workers
 from quoteweave.index.collection import Collection
+from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import Origin
 from quoteweave.index.upkeep import refresh_indexes
-from quoteweave.index.writer import PreparedDocument, Writer
+from quoteweave.index.writer import Writer
 
 __all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]
 
@@ -48,6 +49,9 @@ class AddReport(Record):
     failed: tuple[Refused, ...] = ()
     warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
+    remains: tuple[str, ...] = Field(
+        default=(), description="where traces of what was removed or replaced remain, why, and until when"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def add(
         run.add(files, progress)
         progress.on_index()
         notes = refresh_indexes(collection, writer, options.pictures)
-        return run.report(notes)
+        return run.report(notes, writer.finish_removals())
 
 
 class _Run:
@@ -103,12 +107,12 @@ class _Run:
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
 
-    def report(self, index_notes: tuple[str, ...]) -> AddReport:
+    def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
         )
-        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes)
+        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes, remains=remains)
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
         """Documents that came from one of these folders and are there no more, and failures that are looked at anew."""

@@ -3,9 +3,10 @@
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from quoteweave.core.errors import CollectionLocked
 from quoteweave.index.catalog_file import (
     DESCRIPTORS,
     Counted,
@@ -20,8 +21,11 @@ from quoteweave.index.checksums import row_checksum
 from quoteweave.index.faults import primary_code, reading, writing
 from quoteweave.index.lock import is_being_written
 
-_PATIENCE_MS = 1_000
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+# How long readers are waited for that keep a deletion from the file: longer than a search takes.
+READERS_MS = 2000
+_BUSY_MS = 30_000
 
 # A quote's row is never used again (AUTOINCREMENT), because derived indexes refer to rows; nor is the number of a
 # generation, because readers know an index by it. Columns repeat what filters and pruning ask for; the record is the
@@ -86,6 +90,13 @@ CREATE VIEW IF NOT EXISTS checked_quotes AS
 SELECT row, id, document, verified(checksum, record, id, page, kind, layout, image) AS record FROM quotes;
 CREATE VIEW IF NOT EXISTS checked_failures AS
 SELECT name, verified(checksum, record, name) AS record FROM failures;
+-- Removals of which something may still be in the folder. The name is not: only its hash, with a salt of its own.
+CREATE TABLE IF NOT EXISTS removals (
+    salt TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+-- Indexes that may still hold what was removed.
+CREATE TABLE IF NOT EXISTS unclean_indexes (fingerprint TEXT PRIMARY KEY) WITHOUT ROWID;
 COMMIT;
 """
 
@@ -116,29 +127,33 @@ class Catalog:
         self._changing = False
         self._verifying = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
-        self._keep = True
         self._closed = False
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one committed state until the block ends, whatever is written meanwhile.
 
-        Raises CollectionError where the catalogue is damaged or cannot be read.
+        Raises CollectionError where the catalogue is damaged or cannot be read, CollectionLocked where a disk is so
+        full that it could only be read as it lay, and it was changed then.
         """
         with reading(self.path), self._connection() as db:
             db.execute("BEGIN")
             yield db
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self, *, overwrite: bool = True) -> Iterator[sqlite3.Connection]:
         """One transaction: committed when the block ends, undone if it fails. For the owner of the lock alone.
 
-        Raises StorageError where the disk is full or refuses, CollectionError where the catalogue is damaged.
+        What it deletes is overwritten with zeros; without `overwrite` that is left to `rewrite`, and the transaction
+        takes little room on the disk. Raises StorageError where the disk is full or refuses, CollectionError where the
+        catalogue is damaged.
         """
-        with writing(self.path), self._connection() as db:
+        with writing(self.path), self._connection(for_writing=True) as db:
             if not self._changing:
                 forget(self.path)
                 self._changing = True
+            # Whether SQLite does so unasked depends on how it was compiled.
+            db.execute(f"PRAGMA secure_delete = {'ON' if overwrite else 'OFF'}")
             db.execute("BEGIN IMMEDIATE")
             yield db
             db.commit()
@@ -146,7 +161,7 @@ class Catalog:
     @contextmanager
     def unverified(self) -> Iterator[sqlite3.Connection]:
         """A connection to the file as it is, to find out what is left of it. Raises sqlite3.Error."""
-        with closing(self._open()) as db:
+        with closing(self._open(for_writing=False)[0]) as db:
             db.text_factory = _lenient
             db.execute("BEGIN")
             yield db
@@ -163,17 +178,31 @@ class Catalog:
     def settle(self) -> None:
         """Moves SQLite's log into the file and records the file's checksum. Done when the writer ends.
 
-        Where a reader is in the midst of a transaction for longer than a second, the next writer does so.
+        Where a reader is in the midst of a transaction for longer than that is waited for, the next writer does so.
+        Raises StorageError where the disk is full or refuses; what was written stays.
         """
         if recorded(self.path) is not None:
             return
-        with writing(self.path), self._connection() as db:
-            (patience,) = db.execute("PRAGMA busy_timeout").fetchone()
-            db.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
-            (busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            db.execute(f"PRAGMA busy_timeout = {patience}")
-            if not busy:
+        with writing(self.path), self._connection(for_writing=True) as db:
+            if _log_is_emptied(db):
                 self._checksum = record(self.path)
+
+    def rewrite(self) -> bool:
+        """Writes the catalogue anew, without a trace of what was deleted, and empties its log.
+
+        False where a reader's transaction forbids that: the old state then stays in the file and its log until it ends.
+        Even where SQLite overwrites what it deletes, parts of it can stay: pages that were rebalanced keep copies
+        between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
+        """
+        with writing(self.path), self._connection(for_writing=True) as db:
+            if not self._changing:
+                forget(self.path)
+                self._changing = True
+            try:
+                db.execute("VACUUM")
+            finally:  # as far as it goes on a full disk
+                emptied = _log_is_emptied(db)
+            return emptied
 
     def close(self) -> None:
         """Closes the connections; those in use close when their block ends."""
@@ -182,22 +211,25 @@ class Catalog:
             self._idle.pop().close()
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self, *, for_writing: bool = False) -> Iterator[sqlite3.Connection]:
         if self._closed:
             raise ValueError(f"the collection of {self.path} is closed")
         self._verify()
         try:
-            db = self._idle.pop()
+            db, kept = self._idle.pop(), True
         except IndexError:
-            db = self._open()
+            db, kept = self._open(for_writing=for_writing)
+        lay = None if kept or for_writing else self._state_at_rest()
         try:
             yield db
             db.rollback()
+            if lay is not None and lay != self._state_at_rest():
+                raise CollectionLocked(f"{self.path} was changed while it was read; run the same command again")
         except BaseException:
             # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
             db.close()
             raise
-        if self._keep and not self._closed:
+        if kept and not self._closed:
             self._idle.append(db)
         else:
             db.close()
@@ -214,28 +246,55 @@ class Catalog:
             self._verified = True
 
     def _verify_structure(self) -> None:
-        db = self._open()
+        db, _ = self._open(for_writing=False)
         try:
             verify_structure(self.path, db)
         finally:
             db.close()
         self._structure_verified = True
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, *, for_writing: bool) -> tuple[sqlite3.Connection, bool]:
+        """A connection, and whether it may be kept."""
         try:
-            db = _connect(self.path, "mode=rw")
-            self._keep = True
+            return _connect(self.path, "mode=rw"), True
         except sqlite3.OperationalError as error:
-            if primary_code(error) not in _REFUSED or not self._is_at_rest():
+            code = primary_code(error)
+            if code not in _REFUSED | _NO_ROOM:
                 raise
-            # SQLite shares a WAL through files beside it, which a folder that we may not write cannot have. Without
-            # them nobody else has it open either, so it may be read as it lies; anew each time, in case that changes.
-            db = _connect(self.path, "mode=ro&immutable=1")
-            self._keep = False
-        return db
+            if code in _NO_ROOM and (for_writing or not self._rests_after_closing()):
+                return _connect(self.path, "mode=rw", alone=True), False
+            if self._state_at_rest() is None:
+                raise
+            # SQLite shares a WAL through files beside it, which a folder that we may not write, or a full disk, cannot
+            # have. Without them nobody else has it open either, so it may be read as it lies; anew each time, in case
+            # that changes.
+            return _connect(self.path, "mode=ro&immutable=1"), False
 
-    def _is_at_rest(self) -> bool:
-        return self.path.exists() and not self.path.with_name(f"{self.path.name}-wal").exists()
+    def _rests_after_closing(self) -> bool:
+        """Whether all is in the file itself, once what a killed process left in the log is written to it."""
+        if self._state_at_rest() is None:
+            with suppress(sqlite3.OperationalError):
+                _connect(self.path, "mode=rw", alone=True).close()
+        return self._state_at_rest() is not None
+
+    def _state_at_rest(self) -> tuple[int, int] | None:
+        """Tells versions of the file apart that is not being written; None while there is a log beside it."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        try:
+            if log.exists() and log.stat().st_size:
+                return None
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+
+def _log_is_emptied(db: sqlite3.Connection) -> bool:
+    """Moves SQLite's log into the file; False where a reader forbids that for longer than a search takes."""
+    db.execute(f"PRAGMA busy_timeout = {READERS_MS}")
+    (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    return not busy
 
 
 class _Connection(sqlite3.Connection):
@@ -245,14 +304,21 @@ class _Connection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        self.counted = DESCRIPTORS.disconnected(self.counted)
+        DESCRIPTORS.disconnected(self.counted)
+        self.counted = None
 
 
-def _connect(path: Path, options: str) -> sqlite3.Connection:
+def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:
+    """A connection; one that is `alone` keeps others from the file until it is closed, and needs no file beside it."""
     uri, counted = f"{path.absolute().as_uri()}?{options}", DESCRIPTORS.connected(path)
     try:
         db = sqlite3.connect(
-            uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False, factory=_Connection
+            uri,
+            uri=True,
+            timeout=_BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
         )
     except BaseException:
         DESCRIPTORS.disconnected(counted)
@@ -261,6 +327,8 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         db.counted = counted
         db.create_function("row_checksum", -1, row_checksum, deterministic=True)
         db.create_function("verified", -1, _verified, deterministic=True)
+        if alone:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
         # With a WAL, NORMAL cannot damage the catalogue: a power cut may take the last transactions, a killed process
         # none, and what is missing is added again by the next run.
         db.execute("PRAGMA synchronous = NORMAL")

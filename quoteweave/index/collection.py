@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.core.errors import QuoteNotFound
+from quoteweave.core.errors import QuoteNotFound, StorageError
 from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
 from quoteweave.index.folder import Folder, check_format, is_collection, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.records import Counts, Failure, IndexState, Origin
+from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.writer import Writer
@@ -105,13 +106,20 @@ class Collection:
             writer = Writer(self._folder)
             yield writer
             writer.prune()
-            self._catalog.settle()
+            self._folder.reserve.keep()
+            # A checksum that cannot be recorded, as on a full disk, is recorded by the next writer.
+            with suppress(StorageError):
+                self._catalog.settle()
 
     def revision(self) -> int:
         """Grows with each change to documents, their metadata included; 0 for a new collection."""
         with self._catalog.read() as db:
             (revision,) = db.execute("SELECT revision FROM state").fetchone()
             return int(revision)
+
+    def may_have_traces(self) -> bool:
+        """Whether anything may be left in the folder of documents that were removed."""
+        return has_unfinished_removals(self._folder)
 
     def counts(self) -> Counts:
         """How many documents, pages and quotes there are."""
@@ -245,7 +253,7 @@ class Collection:
         """The files of the lexical index, which holds every document that the catalogue lists."""
         with self._catalog.read() as db:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
-        return [self._folder.segments / name for (name,) in found]
+        return [self._folder.segments.root / name for (name,) in found]
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""

@@ -1,7 +1,9 @@
 """What a disk or SQLite refuses becomes an error that says what happened, to which file, and what to do."""
 
 import errno
+import re
 import shlex
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +32,8 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: _ALLOW,
     sqlite3.SQLITE_IOERR: "make room or raise the limit on the size of files, then run the same command again",
 }
+_PART_WRITTEN = re.compile(r"\d+ requested and \d+ written")
+_LITTLE = 64 << 10  # less than SQLite's own files take
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -43,12 +47,15 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0)
+        # numpy says no number where a disk takes a part only.
+        advice = _MAKE_ROOM if _PART_WRITTEN.fullmatch(str(error)) else _ADVICE.get(error.errno or 0)
         if advice is None:
             raise
         raise StorageError(_refused(Path(error.filename or path), error.strerror or str(error), advice)) from error
     except sqlite3.Error as error:
         code = primary_code(error)
+        if code in _SQLITE_ADVICE and is_full(path):
+            raise StorageError(_refused(path, f"the disk is full ({error})", _MAKE_ROOM)) from error
         if code in _SQLITE_ADVICE:
             raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
         raise _read_error(path, error) from error
@@ -58,8 +65,8 @@ def writing(path: Path) -> Iterator[None]:
 def reading(path: Path) -> Iterator[None]:
     """Guards a block that reads the catalogue at `path`.
 
-    Raises CollectionError where it is damaged, missing or cannot be read, CollectionLocked where another program
-    holds it. Other errors pass as they are.
+    Raises CollectionError where it is damaged, missing or cannot be read (StorageError where that is for want of room),
+    CollectionLocked where another program holds it. Other errors pass as they are.
     """
     try:
         yield
@@ -67,6 +74,14 @@ def reading(path: Path) -> Iterator[None]:
         raise _read_error(path, error) from error
     except ValidationError as error:
         raise damaged(path, "a record in it is not what it should be") from error
+
+
+def is_full(path: Path) -> bool:
+    """Whether the disk that `path` is on has next to no room left."""
+    try:
+        return shutil.disk_usage(path.parent).free < _LITTLE
+    except OSError:
+        return False
 
 
 def damaged(path: Path, reason: str) -> CollectionError:
@@ -89,6 +104,8 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
         return CollectionLocked(f"another program holds {path}; close it, then try again")
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
         return damaged(path, "the file is missing")
+    if code in _SQLITE_ADVICE and is_full(path):
+        return StorageError(f"cannot read {path}: the disk is full ({error}); {_MAKE_ROOM}")
     if code in _SQLITE_ADVICE:
         return CollectionError(
             f"cannot read {path}: {error}; allow reading it, and let a command that may write there run once if the "

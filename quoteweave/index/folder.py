@@ -12,6 +12,8 @@ from quoteweave.index.files import replacing
 from quoteweave.index.generations import Generations
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
+from quoteweave.index.reserve import Reserve
+from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
 
@@ -19,6 +21,7 @@ FORMAT = 2
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
 LEXICAL = "lexical"
+_RESERVE = "reserve"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
@@ -37,7 +40,8 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
-        self.segments = root / LEXICAL
+        self.segments = SegmentStore(root / LEXICAL)
+        self.reserve = Reserve(root / _RESERVE)
 
 
 def is_collection(root: Path) -> bool:
@@ -62,6 +66,7 @@ def make_folder(root: Path) -> None:
                 create_catalog(root / _CATALOG)
                 # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
                 write_header(root)
+                Folder(root).reserve.keep()
     except CollectionLocked:
         if not is_collection(root):
             raise
@@ -110,4 +115,4 @@ def _require_empty(root: Path) -> None:
 
 def _is_ours(name: str) -> bool:
     # What a killed maker can have left.
-    return name in {LOCK_NAME, OWNER_NAME} or name.startswith((_CATALOG, f".{_HEADER}."))
+    return name in {LOCK_NAME, OWNER_NAME, _RESERVE} or name.startswith((_CATALOG, f".{_HEADER}."))

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
+from quoteweave.index import leftovers
 from quoteweave.index.checksums import file_checksum, sealed_json, unsealed, verify_file
 from quoteweave.index.faults import writing
 from quoteweave.index.milvus_connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.vectors import Rows
 
-POINTER = "milvus.json"
+POINTER = leftovers.POINTER
 _EMBEDDED = "embedded"
-_OURS = re.compile(r"quoteweave_[0-9a-f]{32}")
+_OURS = re.compile(leftovers.IN_MILVUS)
 _MOST_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 _HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
 _QUESTIONS_AT_ONCE = 1_000
@@ -83,6 +84,11 @@ class MilvusIndex:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def keeps_removed(self) -> bool:
+        """Whether what is removed stays in its files: the embedded Milvus merges them when it likes, or never."""
+        return self._uri == _EMBEDDED
 
     @property
     def rows(self) -> "Rows":
@@ -280,7 +286,7 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 def _verify(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises CollectionError where a file that is there is not what was written. Milvus itself tells of missing ones."""
+    """Raises CollectionError where a file that is there is not what was written; Milvus tells of missing ones."""
     for name, checksum in files.items():
         if (folder / name).exists():
             verify_file(folder / name, checksum)

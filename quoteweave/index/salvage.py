@@ -12,8 +12,8 @@ from quoteweave.index.checks import read_pages, read_quotes
 from quoteweave.index.checksums import row_checksum
 from quoteweave.index.faults import writing
 from quoteweave.index.folder import Folder
+from quoteweave.index.prepared import document_id
 from quoteweave.index.records import Origin
-from quoteweave.index.writer import document_id
 
 # Rows that were lost are not given to others: indexes may still refer to them.
 _ROWS_LEFT_FREE = 1 << 32

@@ -49,6 +49,17 @@ class SegmentStore:
         db.execute("DELETE FROM segments")
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
+    def take_out(self, db: sqlite3.Connection, removed: set[str]) -> list[str]:
+        """Within a transaction, drops the segments that hold documents which were removed.
+
+        Returns the names of the others in them, which are to be added again at once.
+        """
+        names = [name for (name,) in db.execute("SELECT name FROM segments")]
+        touched = {name: held for name in names if removed & (held := set(self._read(name).names))}
+        db.executemany("DELETE FROM segments WHERE name = ?", ((name,) for name in touched))
+        self._opened = {}
+        return sorted(set().union(*touched.values()) - set(removed))
+
     def prune(self, keep: Collection[str]) -> None:
         """Removes every file but those named."""
         for path in self.root.glob("*"):

@@ -57,7 +57,7 @@ def synchronise(
     state = collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
     held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
-    before = _before(collection, plan, state, stored)
+    before = _without_traces(_before(collection, plan, state, stored), collection, plan, held)
     try:
         known = before.manifest.documents if before.manifest is not None else {}
         renewed = {name for name, vectors in stored.items() if name in fresh or known.get(name) != vectors.key}
@@ -115,6 +115,22 @@ def _before(
     if index is None:  # what is in it is in the shards too
         return _Before(dimension, None, open_planned(collection, plan, dimension))
     return _Before(dimension, manifest, index, outside=plan.kind == _OUTSIDE)
+
+
+def _without_traces(before: _Before, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]") -> _Before:
+    """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
+    import numpy as np
+
+    if before.index is None or not getattr(before.index, "keeps_removed", False):
+        return before
+    try:
+        if np.isin(before.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
+            return before
+    except BaseException:
+        closing(before.index)()
+        raise
+    closing(before.index)()
+    return _Before(before.dimension, None, open_planned(collection, plan, before.dimension))
 
 
 def _change(

@@ -1,21 +1,21 @@
 """Changing a collection: documents in and out, what failed, and derived indexes."""
 
-import hashlib
 import json
+import shutil
 import sqlite3
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from quoteweave.core.errors import DamagedDocument
-from quoteweave.core.records import Document, ParsedDocument, Quote, Record
+from quoteweave.core.errors import StorageError
+from quoteweave.core.records import Document, ParsedDocument, Quote
+from quoteweave.index import removals
 from quoteweave.index.folder import Folder
-from quoteweave.index.manifests import manifest_of
+from quoteweave.index.leftovers import remove_unused, shards_of, shards_of_pictures
+from quoteweave.index.prepared import PreparedDocument, as_json, prepare, printable, storable_text
 from quoteweave.index.records import Failure, IndexState, Origin
+from quoteweave.index.removals import record_removal
 from quoteweave.index.segment_builder import IndexedDocument
-from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.selection import require_documents
 
 _DOCUMENT = """INSERT INTO documents (name, root, source, record, checksum)
@@ -24,6 +24,8 @@ _PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
 _QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
+_FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
+_UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 # Documents whose words are counted at once when the lexical index is made anew.
 _AT_ONCE = 200
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
@@ -37,30 +39,19 @@ class Writer:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self._segments = SegmentStore(folder.segments)
 
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
-    ) -> "PreparedDocument":
+    ) -> PreparedDocument:
         """All of a document that can be made ready before it is stored; its file is copied already.
 
         Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
         Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
         where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice.
         """
-        document = _document(name, format, origin, parsed)
-        quotes = _named_quotes(document, parsed)
-        return PreparedDocument(
-            document=document,
-            record=_json(document, name),
-            root=_text(str(origin.root), name),
-            pages=[(page.number, _json(page, name)) for page in parsed.pages],
-            quotes=quotes,
-            records=[_json(quote, name) for quote in quotes],
-            source=self._folder.sources.put(source, origin.content),
-        )
+        return prepare(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
 
-    def store(self, documents: Sequence["PreparedDocument"]) -> None:
+    def store(self, documents: Sequence[PreparedDocument]) -> None:
         """Stores documents, each in place of one of the same name, and clears their failures.
 
         They can be searched by words as soon as they are listed. No two may have the same name.
@@ -68,10 +59,12 @@ class Writer:
         names = [one.document.name for one in documents]
         with self._folder.catalog.write() as db:
             known = _known(db, names)
-            db.executemany("DELETE FROM documents WHERE name = ?", ((name,) for name in known))
+            for name in known:
+                db.execute("DELETE FROM documents WHERE name = ?", (name,))
+                record_removal(db, name)
             db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
             indexed = [self._insert(db, one) for one in documents]
-            self._segments.update(db, removed=known, added=indexed)
+            self._folder.segments.update(db, removed=known, added=indexed)
             _count_revision(db)
         self._prune_segments()
 
@@ -82,13 +75,67 @@ class Writer:
         return prepared.document
 
     def remove(self, *names: str) -> None:
-        """Removes documents and all that belongs to them. Raises UsageError where there is none of a name."""
-        with self._folder.catalog.write() as db:
+        """Removes documents and all that belongs to them. Raises UsageError where there is none of a name.
+
+        On a disk that is too full for it room is made, first by the reserve, then by dropping indexes of vectors, which
+        are built from their vectors again, at last by counting words again after the old counts are gone; what is
+        deleted is then overwritten later. Raises StorageError if that is not enough.
+        """
+        for make_room, overwrite, again in (
+            (_nothing, True, False),
+            (self._folder.reserve.release, True, False),
+            (_nothing, False, False),
+            (self._drop_generations, False, False),
+            (_nothing, False, True),
+        ):
+            make_room()
+            try:
+                return self._remove(names, overwrite=overwrite, again=again)
+            except StorageError as error:
+                refused = error
+        raise refused
+
+    def _remove(self, names: Sequence[str], *, overwrite: bool, again: bool = False) -> None:
+        """Where words are counted `again`, their old counts go first, which makes room for the new ones."""
+        with self._folder.catalog.write(overwrite=overwrite) as db:
             require_documents(db, names)
-            db.executemany("DELETE FROM documents WHERE name = ?", ((name,) for name in names))
-            self._segments.update(db, removed=set(names))
+            for name in names:
+                db.execute("DELETE FROM documents WHERE name = ?", (name,))
+                # A file of that name which was not added, because the name was taken, is told by its whole path.
+                db.execute(_FORGET, (name, name))
+                record_removal(db, name)
+            left = self._folder.segments.take_out(db, set(names)) if again else ()
+            if not again:
+                self._folder.segments.update(db, removed=set(names))
             _count_revision(db)
         self._prune_segments()
+        if left:
+            with self._folder.catalog.write(overwrite=overwrite) as db:
+                self._folder.segments.update(db, added=[_indexed(db, name) for name in left])
+            self._prune_segments()
+            _count_revision(db)
+        self._prune_segments()
+
+    def unfinished_removals(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that were removed, but not without a trace yet."""
+        return removals.unfinished_removals(self._folder, names)
+
+    def may_hold_removed(self) -> set[str]:
+        """Fingerprints of the indexes that may still hold what was removed."""
+        with self._folder.catalog.read() as db:
+            return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
+
+    def holds_nothing_removed(self, fingerprint: str) -> None:
+        """Says that an index was brought up to date, or is gone."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
+
+    def finish_removals(self) -> tuple[str, ...]:
+        """Removes every trace of documents that were removed; says what remains, and until when.
+
+        To be called once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
+        """
+        return removals.finish_removals(self._folder, self.prune)
 
     def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Document:
         """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
@@ -101,7 +148,7 @@ class Writer:
             if new != old:
                 update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, source)
                 WHERE name = ?2"""
-                db.execute(update, (_json(new, name), name))
+                db.execute(update, (as_json(new, name), name))
                 _count_revision(db)
         return new
 
@@ -109,12 +156,14 @@ class Writer:
         """Says of image quotes what a vision model wrote of them: by document, quote id to `vlm_text`.
 
         All quotes of these documents get new rows, in their order, for a row in an index stands for what the quote said
-        then. Raises UsageError for an unknown name, DamagedDocument for text that cannot be stored.
+        then, and vectors of what it said are no more the document's. Raises UsageError for an unknown name,
+        DamagedDocument for text that cannot be stored.
         """
+        of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
         with self._folder.catalog.write() as db:
             require_documents(db, words)
-            indexed = [_described(db, name, of_document) for name, of_document in words.items()]
-            self._segments.update(db, removed=set(words), added=indexed)
+            indexed = [_described(db, name, of_document, of_pictures) for name, of_document in words.items()]
+            self._folder.segments.update(db, removed=set(words), added=indexed)
             _count_revision(db)
         self._prune_segments()
 
@@ -125,14 +174,14 @@ class Writer:
             update = """UPDATE documents
             SET root = ?1, checksum = row_checksum(verified(checksum, record, name, root, source), name, ?1, source)
             WHERE name = ?2"""
-            db.execute(update, (_text(str(root), name), name))
+            db.execute(update, (storable_text(str(root), name), name))
 
     def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
-            name=_printable(name),
-            root=Path(_printable(str(root))),
-            reason=_printable(reason),
+            name=printable(name),
+            root=Path(printable(str(root))),
+            reason=printable(reason),
             content=content,
             time=time.time(),
         )
@@ -142,7 +191,7 @@ class Writer:
     def clear_failure(self, name: str) -> None:
         """Forgets a failure, if there is one of that name."""
         with self._folder.catalog.write() as db:
-            db.execute("DELETE FROM failures WHERE name = ?", (_printable(name),))
+            db.execute("DELETE FROM failures WHERE name = ?", (printable(name),))
 
     def keep_shards(self, fingerprint: str, keys: Mapping[str, str]) -> None:
         """Says that a document's vectors of an encoder are that shard, so that it stays as long as the document.
@@ -196,37 +245,24 @@ class Writer:
 
         An index's shards have its fingerprint, or what stands before the dot in it.
         """
-        shards = _shards_of(fingerprint)
+        shards = shards_of(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            left = {_shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            left = {shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
             if shards not in left and not keep_shards:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
     def prune(self) -> None:
         """Removes images, sources, shards and indexes that nothing refers to. Done when the writer ends."""
-        shards: dict[str, set[str]] = defaultdict(set)
+        remove_unused(self._folder)
+
+    def _drop_generations(self) -> None:
+        """Removes the files of all indexes; these are then as if they had never been built."""
         with self._folder.catalog.read() as db:
-            images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
-            sources = {key for (key,) in db.execute("SELECT source FROM documents")}
-            for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
-                shards[fingerprint].add(key)
-            current = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
-        for fingerprint, name, generation, revision in current:
-            folder = self._folder.generations.path(fingerprint, generation)
-            state = IndexState(
-                name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder
-            )
-            manifest = manifest_of(state)
-            # An index that was not brought up to date may still read the vectors of a document that is gone.
-            if manifest is not None:
-                shards[_shards_of(fingerprint)].update(manifest.documents.values())
-        self._folder.images.prune(images)
-        self._folder.sources.prune(sources)
-        self._folder.shards.prune(shards)
-        self._prune_generations()
-        self._prune_segments()
+            current = db.execute("SELECT fingerprint, generation FROM indexes").fetchall()
+        for fingerprint, generation in current:
+            shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
 
     def rebuild_lexical(self) -> None:
         """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""
@@ -235,18 +271,18 @@ class Writer:
             names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
             for some in range(0, len(names), _AT_ONCE):
                 indexed = [_indexed(db, name) for name in names[some : some + _AT_ONCE]]
-                self._segments.update(db, added=indexed)
+                self._folder.segments.update(db, added=indexed)
             _count_revision(db)
         self._prune_segments()
 
-    def _insert(self, db: sqlite3.Connection, one: "PreparedDocument") -> IndexedDocument:
+    def _insert(self, db: sqlite3.Connection, one: PreparedDocument) -> IndexedDocument:
         key = db.execute(_DOCUMENT, (one.document.name, one.root, one.source, one.record)).lastrowid
         db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
         return _insert_quotes(db, key, one.document.name, one.quotes, one.records)
 
     def _prune_segments(self) -> None:
         with self._folder.catalog.read() as db:
-            self._segments.prune({name for (name,) in db.execute("SELECT name FROM segments")})
+            self._folder.segments.prune({name for (name,) in db.execute("SELECT name FROM segments")})
 
     def _prune_generations(self) -> None:
         with self._folder.catalog.read() as db:
@@ -254,35 +290,13 @@ class Writer:
         self._folder.generations.prune(current)
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedDocument:
-    """A document that is ready to be stored."""
-
-    document: Document
-    record: str
-    root: str
-    pages: Sequence[tuple[int, str]]
-    """Number and record of each."""
-    quotes: Sequence[Quote]
-    records: Sequence[str]
-    """Of the quotes."""
-    source: str
-    """Key of the stored copy of its file."""
-
-
 def part_of(fingerprint: str, number: int) -> str:
     """The fingerprint under which the parts of shards that are not whole yet are stored."""
     return f"{fingerprint}.{number}"
 
 
-def document_id(name: str, content: str) -> str:
-    """The id of the document of that name whose file has that SHA-256."""
-    return hashlib.sha256(f"{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _shards_of(fingerprint: str) -> str:
-    """The fingerprint of an index's shards: what stands before the dot."""
-    return fingerprint.partition(".")[0]
+def _nothing() -> None:
+    """Makes no room."""
 
 
 def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
@@ -315,62 +329,13 @@ def _indexed(db: sqlite3.Connection, name: str) -> IndexedDocument:
     return IndexedDocument(name, _rows(db, key), quotes)
 
 
-def _described(db: sqlite3.Connection, name: str, words: Mapping[str, str]) -> IndexedDocument:
+def _described(db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str) -> IndexedDocument:
+    """`of_pictures` lists the fingerprints of vectors that what is said of pictures does not change."""
     key, quotes = _stored_quotes(db, name)
     quotes = [quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}) for quote in quotes]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
-    return _insert_quotes(db, key, name, quotes, [_json(quote, name) for quote in quotes])
-
-
-def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
-    return Document(
-        id=document_id(name, origin.content),
-        name=name,
-        content=origin.content,
-        format=format,
-        parser=origin.parser,
-        pages=len(parsed.pages),
-        quotes=len(parsed.quotes),
-        metadata=origin.metadata,
-        warnings=parsed.warnings,
-    )
-
-
-def _named_quotes(document: Document, parsed: ParsedDocument) -> list[Quote]:
-    pages = {page.number for page in parsed.pages}
-    if len(pages) < len(parsed.pages):
-        raise ValueError(f"the parser of {document.name!r} gave a page twice")
-    ids = set()
-    for quote in parsed.quotes:
-        if quote.page not in pages or quote.id in ids:
-            raise ValueError(f"the parser of {document.name!r} gave quote {quote.id!r} twice, or on no page")
-        ids.add(quote.id)
-    return [
-        quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
-        for quote in parsed.quotes
-    ]
-
-
-def _json(record: Record, name: str) -> str:
-    # Read back at once: JSON holds neither lone surrogates nor boxes at infinity, and the reader must never find out.
-    try:
-        text = record.model_dump_json(exclude_defaults=True)
-        if type(record).model_validate_json(text) == record:
-            return text
-    except ValueError:
-        pass
-    what = f"quote {record.id}" if isinstance(record, Quote) else f"its {type(record).__name__.lower()} record"
-    raise DamagedDocument(f"{name!r} cannot be stored: {what} holds text or numbers that are not valid")
-
-
-def _text(value: str, name: str) -> str:
-    if _printable(value) != value:
-        raise DamagedDocument(f"{name!r} cannot be stored: the path {value!r} is not valid Unicode; rename that folder")
-    return value
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    db.execute(_UNTIE, (key, of_pictures))
+    return _insert_quotes(db, key, name, quotes, [as_json(quote, name) for quote in quotes])
 
 
 def _count_revision(db: sqlite3.Connection) -> None:

@@ -1,7 +1,8 @@
 """Image quotes get words: a vision model describes each picture once, and the collection keeps what it said.
 
 Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and
-prompt, so that a stopped run goes on, a document that is added again gets its words back, and nothing is paid twice.
+prompt, so that a stopped run goes on, a document that is read anew gets its words back, and nothing is paid twice. They
+go with the last document that shows their picture.
 """
 
 import asyncio
@@ -21,8 +22,8 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.picture_files import UnfitPicture, encode
 from quoteweave.index.collection import Collection
+from quoteweave.index.descriptions import DESCRIPTIONS
 
-DESCRIPTIONS = "descriptions.jsonl"
 PROMPT = "describe"
 REPLY_TOKENS = 250
 """Of a description; a model that thinks first takes many more."""
@@ -36,6 +37,7 @@ class Description(Record):
     """What a model said of a picture."""
 
     key: str = Field(description="SHA-256 of picture, caption, model and prompt")
+    image: str = Field(description="the stored crop, relative to the collection's images folder")
     text: str
     model: str
     usage: Usage = Usage()
@@ -169,5 +171,9 @@ class PictureDescriber:
         ]
         completion = await self.model.complete([{"role": "user", "content": content}])
         return Description(
-            key=picture.key, text=completion.text.strip(), model=completion.model, usage=completion.usage
+            key=picture.key,
+            image=picture.image,
+            text=completion.text.strip(),
+            model=completion.model,
+            usage=completion.usage,
         )

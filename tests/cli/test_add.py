@@ -25,7 +25,7 @@ def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
     first = quoteweave("add", files, "-c", collection, "--json")
     assert first.code == 1
     value = first.json()
-    assert list(value) == ["added", "updated", "unchanged", "removed", "failed", "warnings", "index_notes"]
+    assert list(value) == ["added", "updated", "unchanged", "removed", "failed", "warnings", "index_notes", "remains"]
     assert value["added"] == ["[bold]x[red].md", "sub/b.txt"]
     assert [list(failure) for failure in value["failed"]] == [["name", "reason"]]
     assert value["failed"][0]["name"] == "letter.docx"

@@ -67,8 +67,8 @@ def assert_finished(root: Path) -> None:
         assert stored_files(root / "lexical") == set(collection.segments())
         assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
     assert sorted(path.name for path in root.iterdir()) == [
-        "catalog.sqlite", "catalog.sqlite.checksum", "collection.json", "images", "indexes", "lexical", "sources",
-        "writer.lock",
+        "catalog.sqlite", "catalog.sqlite.checksum", "collection.json", "images", "indexes", "lexical", "reserve",
+        "sources", "writer.lock",
     ]  # fmt: skip
 
 

@@ -74,19 +74,42 @@ def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection,
     assert indexes_behind(port) == []
 
 
-def test_an_index_that_another_version_made_in_another_way_is_left_alone_and_told(
+def test_an_index_of_words_is_behind_once_pictures_have_been_described(tmp_path: Path) -> None:
+    encoder = FakeEncoder()
+    with make_collection(
+        tmp_path, {"a.pdf": ["coal", made_quote("", layout="figure")], "b.txt": ["salt"]}
+    ) as collection:
+        store = built(collection, encoder)
+        quote = collection.document_quotes("a.pdf")[1].id
+        with collection.writer() as writer:
+            writer.describe({"a.pdf": {quote: "a barge"}})
+            assert refresh_indexes(collection, writer) == ()
+        assert "lacks a.pdf" in str(store.lacking())
+        with collection.writer() as writer:
+            store.refresh(writer)
+        assert store.lacking() is None
+        assert held(store) == ["salt", "coal", ""]
+        assert encoder.views[-1] == ["coal", "a barge"]
+
+
+def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alone_until_something_is_removed(
     port: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(port, FakeEncoder())
     (before,) = port.indexes()
     monkeypatch.setattr(views, "VERSION", views.VERSION + 1)
     with port.writer() as writer:
-        writer.remove("a.txt")
+        put(writer, tmp_path, "c.txt", [made_quote("wool")])
         (note,) = refresh_indexes(port, writer)
     assert "another version of quoteweave made it" in note
     assert port.indexes() == [before]
     with pytest.raises(FingerprintMismatch):
         VectorStore(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
+    with port.writer() as writer:
+        writer.remove("a.txt")
+        (note,) = refresh_indexes(port, writer)
+    assert "was dropped, as it still held what was removed: another version of quoteweave made it" in note
+    assert port.indexes() == []
 
 
 def test_vectors_that_an_index_still_reads_outlive_their_document(port: Collection) -> None:
@@ -150,11 +173,13 @@ def test_an_index_that_cannot_be_had_is_told_and_stops_nothing(
     with port.writer() as writer:
         writer.remove("a.txt")
         (note,) = refresh_indexes(port, writer)
-    assert note == (
-        f"the index away was not brought up to date: {error}. Do it later with: quoteweave index away -c {port.root}"
-    )
+    # A server's items lie elsewhere; files in the folder must not keep what was removed.
+    dropped = isinstance(error, MissingExtra)
+    how = " and was dropped, as it still held what was removed" if dropped else ""
+    command = f"quoteweave index away -c {port.root}"
+    assert note == f"the index away was not brought up to date{how}: {error}. Do it later with: {command}"
     assert held(other) == ["coal", "salt"]
-    assert [manifest.spec for manifest in indexes_behind(port)] == ["away"]
+    assert [manifest.spec for manifest in indexes_behind(port)] == ([] if dropped else ["away"])
 
 
 def test_an_index_whose_description_is_damaged_is_told(port: Collection) -> None:

@@ -44,7 +44,7 @@ def import_file(
         for document in read(collection, writer, path, metadata or {}):
             documents.append(document)
             on_document(document)
-        for note in refresh_indexes(collection, writer):
+        for note in (*refresh_indexes(collection, writer), *writer.finish_removals()):
             on_note(note)
     return documents
 

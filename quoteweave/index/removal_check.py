@@ -1,0 +1,187 @@
+"""Proof that nothing is left of a removed document: every byte of every file in the collection's folder is searched."""
+
+import hashlib
+import json
+import mmap
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote as percent_encoded
+
+from pydantic import Field
+
+from quoteweave.core.errors import MissingExtra, UsageError
+from quoteweave.core.records import Record
+from quoteweave.core.tokens import words
+from quoteweave.index.catalog_pages import free_bytes
+from quoteweave.index.collection import Collection
+from quoteweave.index.folder import Folder
+from quoteweave.index.leftovers import in_use, leftovers
+
+_SHORTEST_NAME = 4
+_SHORTEST_WORD = 6
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
+
+
+class RemovalCheck(Record):
+    """What a search for a removed document came upon."""
+
+    name: str
+    traces: tuple[str, ...] = Field(description="what is left, a sentence each; none where all is gone")
+    mentions: tuple[str, ...] = Field(description="documents of the collection that name it in words of their own")
+    files: int = Field(description="files that were searched")
+    size: int = Field(description="bytes that were searched")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is searched for, and what may be there all the same."""
+
+    forms: tuple[bytes, ...]
+    """The name in every encoding, and the hash of the file that was removed."""
+    rare: frozenset[bytes]
+    """Words of the removed file that no document of the collection has."""
+    longer: tuple[bytes, ...]
+    """Names of documents, folders and files of the collection that contain the name."""
+    mentioned: bool
+
+    def found_in(self, data: bytes | mmap.mmap) -> str | None:
+        """What of it the bytes hold, in words; None where they hold nothing."""
+        held: bytes | mmap.mmap = data
+        if any(data.find(longer) >= 0 for longer in self.longer):
+            held = bytes(data)
+            for longer in self.longer:
+                held = held.replace(longer, b"")
+        if len(held) and any(held.find(form) >= 0 for form in self.forms):
+            return "its name, or the hash of its content"
+        if self.rare and (shown := {found.lower() for found in _WORD.findall(held)} & self.rare):
+            return f"words of it ({', '.join(sorted(word.decode() for word in shown)[:3])})"
+        return None
+
+
+def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str | None = None) -> RemovalCheck:
+    """Searches the folder of a collection for traces of a document that was removed.
+
+    `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where it is still to be had: its words are
+    then searched for too. A name of fewer than four characters is searched for in quotation marks, as it stands in
+    files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
+    in the collection, and CollectionError where that cannot be read.
+    """
+    folder = Folder(root)
+    with Collection.open(root) as collection:
+        if any(document.name == name for document in collection.documents()):
+            raise UsageError(f"{name!r} is in the collection; remove it first")
+        mentions = _mentions(collection, name)
+        wanted = _wanted(collection, name, texts, content, mentioned=bool(mentions))
+        traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
+    traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
+    verified = _verified(folder)
+    folder.catalog.close()
+    paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
+    for path in paths:
+        size += path.stat().st_size
+        own = path in verified or (wanted.mentioned and path.name.startswith(folder.catalog.path.name))
+        traces += list(_of_file(path, root, wanted, own=own))
+    traces += list(free_bytes(folder.catalog.path))
+    return RemovalCheck(name=name, traces=tuple(traces), mentions=tuple(mentions), files=len(paths), size=size)
+
+
+def _wanted(
+    collection: Collection, name: str, texts: Sequence[str], content: str | None, *, mentioned: bool
+) -> _Wanted:
+    longer = [document.name for document in collection.documents()]
+    longer += [str(origin.root) for origin in collection.origins().values()]
+    longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
+    forms = [*_forms(name), *([content.encode()] if content else [])]
+    rare: set[bytes] = set()
+    if texts:
+        lost = {word for text in texts for word in _words(text)}
+        for _, _, quotes in collection.iter_documents_quotes():
+            for quote in quotes:
+                lost -= _words(quote.model_dump_json())
+        rare = {word.encode() for word in lost if len(word.encode()) >= _SHORTEST_WORD}
+    containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
+    return _Wanted(
+        forms=tuple(forms),
+        rare=frozenset(rare),
+        longer=tuple(form for text in containing for form in _forms(text)),
+        mentioned=mentioned,
+    )
+
+
+def _forms(name: str) -> list[bytes]:
+    """A name as it may stand in a file."""
+    if len(name) < _SHORTEST_NAME:
+        return [json.dumps(name).encode(), json.dumps(name, ensure_ascii=False).encode()]
+    texts = {form for kind in ("NFC", "NFD") for form in (unicodedata.normalize(kind, name), percent_encoded(name))}
+    texts |= {json.dumps(text, ensure_ascii=ascii)[1:-1] for text in set(texts) for ascii in (True, False)}
+    return sorted({text.encode(encoding) for text in texts for encoding in ("utf-8", "utf-16-le", "utf-16-be")})
+
+
+def _words(text: str) -> set[str]:
+    """Words as they are written, and as the lexical index has them; long ones, that do not turn up by chance."""
+    written = {found.decode("utf-8", "replace").lower() for found in _WORD.findall(text.encode())}
+    return written | {word for word in words(text) if len(word) >= _SHORTEST_WORD and word.isalnum()}
+
+
+def _mentions(collection: Collection, name: str) -> list[str]:
+    found = []
+    for document, _, quotes in collection.iter_documents_quotes():
+        if any(name in quote.model_dump_json(exclude={"document"}) for quote in quotes):
+            found.append(document.name)
+    return found
+
+
+def _of_catalogue(collection: Collection, name: str) -> Iterator[str]:
+    if collection.may_have_traces():
+        yield "a removal was not finished; any command that writes does it"
+    for failure in collection.failures():
+        if failure.name == name or str(failure.root / name) == failure.name:
+            yield f"it is among the files that could not be read: {failure.name}"
+
+
+def _verified(folder: Folder) -> set[Path]:
+    """Copies of files and crops that belong to documents of the collection, and are what their names say."""
+    used = in_use(folder)
+    paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
+    return {path for path in paths if path.is_file() and _sha256(path) == path.name.partition(".")[0]}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
+    """What a file holds; one of a document that is in the collection may mention the one that is not."""
+    if (found := wanted.found_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
+        yield f"the path {path} holds {found}"
+    if path.name.endswith("-wal") and path.stat().st_size:
+        yield f"{path} was not emptied; it holds what was written last"
+    if own or not path.stat().st_size:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if (found := wanted.found_in(data)) is not None:
+            yield f"{path} holds {found}"
+
+
+def _of_milvus(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+    """The embedded Milvus compresses its files, so that they are read as what they are."""
+    paths = sorted((folder.root / "milvus").rglob("*.parquet"))
+    if not paths:
+        return
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "parquet") from None
+    with folder.catalog.read() as db:
+        rows = {row for (row,) in db.execute("SELECT row FROM quotes")}
+    for path in paths:
+        table = parquet.read_table(path, columns=["row", "document", "quote"])
+        if not rows.issuperset(table.column("row").to_pylist()):
+            yield f"{path} holds vectors of quotes that are gone"
+        text = json.dumps([table.column(name).unique().to_pylist() for name in ("document", "quote")])
+        if (found := wanted.found_in(text.encode())) is not None:
+            yield f"{path} holds {found}"
