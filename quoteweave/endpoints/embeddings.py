@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import EndpointRefused
-from quoteweave.endpoints.http import Address, Connection, beginning, openai_address, sendable
+from quoteweave.endpoints.http import Address, Connection, Patience, beginning, openai_address, sendable
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -26,8 +26,10 @@ _SHORTEST = 200
 
 
 class _Item(BaseModel):
+    model_config = ConfigDict(strict=True)  # "true" and "0.5" are no numbers of a vector
+
     index: int
-    embedding: list[float | None]  # some servers write null for a number that is none
+    embedding: Annotated[list[float | None], FailFast()]  # some servers write null for a number that is none
 
 
 class _Usage(BaseModel):
@@ -37,7 +39,7 @@ class _Usage(BaseModel):
 class _Body(BaseModel):
     """The part of a list of embeddings that is read."""
 
-    data: list[_Item]
+    data: Annotated[list[_Item], FailFast()]
     usage: _Usage | None = None
 
 
@@ -74,6 +76,7 @@ class EmbeddingsClient:
         api_key: str | None = None,
         timeout_s: float = 120,
         max_retries: int = 5,
+        call_limit_s: float | None = None,
         batch_size: int = 32,
         dimensions: int | None = None,
     ) -> None:
@@ -81,8 +84,7 @@ class EmbeddingsClient:
         self.dimensions = dimensions
         self._base_url = base_url
         self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._max_retries = max_retries
+        self._patience = Patience(timeout_s, max_retries, call_limit_s)
         self._batch_size = batch_size
 
     def address(self) -> Address:
@@ -105,7 +107,7 @@ class EmbeddingsClient:
         """
         import numpy as np
 
-        connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
+        connection = Connection(self.model, self.address(), self._patience)
         halving = _Halving(texts, partial(self._batch, connection))
         try:
             async with connection, asyncio.TaskGroup() as tasks:
@@ -161,6 +163,8 @@ class EmbeddingsClient:
         if not finite.all():
             text = names[int(np.argmin(finite))]
             raise connection.wrong(f"numbers that are not finite (NaN or infinite) for {text}")
+        if not (some := vectors.any(axis=1)).all():
+            raise connection.wrong(f"a vector of zeros, which is like no other, for {names[int(np.argmin(some))]}")
         return vectors
 
 

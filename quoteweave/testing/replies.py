@@ -139,7 +139,9 @@ def hashed_words(text: str, dimension: int = DIMENSION) -> list[float]:
     for word in words(text) or [""]:
         digest = hashlib.sha256(word.encode()).digest()
         vector[int.from_bytes(digest[1:]) % dimension] += 1 if digest[0] % 2 else -1
-    length = math.sqrt(sum(number * number for number in vector)) or 1.0
+    if not any(vector):  # where words take each other out; no model gives a vector of zeros
+        vector[0] = 1.0
+    length = math.sqrt(sum(number * number for number in vector))
     return [number / length for number in vector]
 
 
