@@ -82,7 +82,7 @@ def model_of(setting: "RunSetting") -> "ModelSettings":
     from quoteweave.pipeline.settings import ModelSettings
 
     keys = ("model", "base_url", "images", "image_urls", "prompts", "temperature", "max_tokens", "thinking", "extra")
-    said = {key: getattr(setting, key) for key in (*keys, "timeout_s", "retries")}
+    said = {key: getattr(setting, key) for key in (*keys, "timeout_s", "call_limit_s", "retries")}
     limits = {key: value for key in LIMITS if (value := getattr(setting, key)) is not None}
     return ModelSettings.from_environment({**said, "limits": limits})
 

@@ -11,8 +11,8 @@ from quoteweave.endpoints.failures import one_line
 from quoteweave.endpoints.http import Connection
 from quoteweave.endpoints.redaction import StreamRedactor
 
-MOST_CHARACTERS = 2_000_000
-"""Of a completion with its reasoning: several times what any model writes at once."""
+MOST_CHARACTERS = 1_200_000
+"""Of a completion with its reasoning: some 300,000 tokens, more than models write at once."""
 
 
 def _whole_characters(text: str) -> str:

@@ -60,8 +60,10 @@ class Embeddings:
 class EmbeddingsClient:
     """Every call sends its texts to the endpoint.
 
-    `base_url`, `api_key`, `timeout_s` and `max_retries` are those of `OpenAIChat`. A request holds at most `batch_size`
-    texts, and a few are under way at once. `dimensions` is sent only when set: some models can shorten their vectors.
+    `base_url`, `api_key`, `timeout_s`, `max_retries` and `call_limit_s` (of each request) are those of `OpenAIChat`. A
+    request holds at most `batch_size` texts, and a few are under way at once. `dimensions` and `input_type` are sent
+    only when set: some models can shorten their vectors, and some tell questions from passages by that field ("query"
+    and "passage" with NVIDIA, "search_query" and "search_document" with Cohere, "query" and "document" with Voyage).
 
     A request that the endpoint finds fault with (400, 413, 422) is sent again in halves, down to the text at fault, and
     that is cut by halves, down to 200 characters: endpoints refuse texts of more tokens than their model reads, and do
@@ -79,9 +81,11 @@ class EmbeddingsClient:
         call_limit_s: float | None = None,
         batch_size: int = 32,
         dimensions: int | None = None,
+        input_type: str | None = None,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
+        self.input_type = input_type
         self._base_url = base_url
         self._api_key = api_key
         self._patience = Patience(timeout_s, max_retries, call_limit_s)
@@ -134,6 +138,8 @@ class EmbeddingsClient:
         request["input"] = [sendable(texts[i]) for i in batch]
         if self.dimensions is not None:
             request["dimensions"] = self.dimensions
+        if self.input_type is not None:
+            request["input_type"] = self.input_type
         longest = max(batch, key=lambda i: len(texts[i]))
         advice = (
             f"send shorter texts, or fewer at once (batch_size); the longest of these {len(batch)} has "
