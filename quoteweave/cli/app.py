@@ -8,6 +8,7 @@ import typer
 
 from quoteweave.cli import add, ask, demo, describe, eval, imports, index, manage, models, plan, run, search, sft, show
 from quoteweave.cli.output import printable
+from quoteweave.core.addresses import without_credentials
 
 app = typer.Typer(
     name="quoteweave",
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def _complain(error: Exception) -> None:
-    typer.echo(printable(f"error: {error}"), err=True)
+    typer.echo(printable(without_credentials(f"error: {error}")), err=True)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def fingerprints_of(collection: "Collection", specs: Sequence[str]) -> dict[str,
     from quoteweave.index.manifests import manifest_of
     from quoteweave.retrievers.spec import parse_spec
 
-    wanted = {str(parse_spec(spec)) for spec in specs}
+    wanted = {parse_spec(spec).shown for spec in specs}
     found = {(manifest.spec if (manifest := manifest_of(one)) else one.name): one for one in collection.indexes()}
     return {f"index {spec}": state.fingerprint for spec, state in found.items() if spec in wanted}
 

@@ -184,6 +184,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
 
     said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain"}, exclude_none=True)
     # The same model may answer at another address tomorrow.
+    said = {name: _without_credentials(value) for name, value in said.items()}  # steps may name endpoints of their own
     configuration = {"dataset": asked.dataset, **said, **({"model": settings.model} if settings.model else {})}
     configuration.pop("base_url", None)
     return Run(
@@ -196,6 +197,14 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
         noted={"endpoint": settings.destination} if settings.destination else {},
         seeds={"order": setting.seed} if setting.order == "shuffled" else {},
     )
+
+
+def _without_credentials(value: object) -> object:
+    from quoteweave.core.addresses import without_credentials
+
+    if isinstance(value, list):
+        return [_without_credentials(one) for one in value]
+    return without_credentials(value) if isinstance(value, str) else value
 
 
 def _prompts(setting: "RunSetting", settings: "ModelSettings") -> dict[str, str]:

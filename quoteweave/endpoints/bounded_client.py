@@ -10,8 +10,8 @@ MOST_IN_BODY = 16 * 2**20
 """Bytes of an answer that is read as a whole, decompressed. JSON of so many takes some 0.7 GB at worst to be read."""
 MOST_IN_STREAM = 64 * 2**20
 """Bytes of an answer that is read as it comes, decompressed."""
-MOST_IN_LINE = 4 * 2**20
-"""Bytes of one line of a stream, which is kept in memory until its end."""
+MOST_IN_EVENT = 4 * 2**20
+"""Bytes of one event of a stream, on one line or many, which is kept in memory until its end."""
 _MOST_REDIRECTS = 5
 
 
@@ -36,13 +36,13 @@ class BoundedClient(DefaultAsyncHttpxClient):
         follow_redirects: "bool | httpx2._client.UseClientDefault" = False,  # noqa: ARG002  # as the base has it
     ) -> httpx2.Response:
         """The answer to a request, its bytes decompressed. Raises what the base raises, and TooMuchSent."""
+        response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
         for _ in range(_MOST_REDIRECTS):
-            response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
             onward = response.next_request
             if response.status_code not in (307, 308) or onward is None or not _one_origin(request.url, onward.url):
                 break
             await response.aclose()
-            request = onward
+            response = await super().send(onward, stream=True, auth=auth, follow_redirects=False)
         bounded = _bounded(response, stream=stream)
         if not stream:
             try:
@@ -80,22 +80,22 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
     async def _read(self, *, stream: bool) -> AsyncGenerator[bytes, None]:
         most = MOST_IN_STREAM if stream else MOST_IN_BODY
-        read = line = 0
+        read, event, before = 0, 0, b""
         # The decoders below give at most 1 MiB at once, however much a few bytes stand for.
         async for part in self._response.aiter_bytes():
             read += len(part)
-            line = _unended(line, part)
+            event, before = _unended(event, before + part, len(part)), part[-2:]
             if read > most:
                 raise TooMuchSent(f"more than {most // 2**20} MiB")
-            if stream and line > MOST_IN_LINE:
-                raise TooMuchSent(f"a line of more than {MOST_IN_LINE // 2**20} MiB")
+            if stream and event > MOST_IN_EVENT:
+                raise TooMuchSent(f"an event of more than {MOST_IN_EVENT // 2**20} MiB")
             yield part
 
 
-def _unended(line: int, part: bytes) -> int:
-    """The length of the line that has not ended, after a further part."""
-    end = max(part.rfind(b"\n"), part.rfind(b"\r"))
-    return len(part) - end - 1 if end >= 0 else line + len(part)
+def _unended(event: int, text: bytes, new: int) -> int:
+    """The length of the event that has not ended, after `new` bytes more, with which `text` ends."""
+    end = max(text.rfind(blank) for blank in (b"\n\n", b"\n\r\n", b"\r\r"))
+    return len(text) - end if end >= 0 else event + new
 
 
 def _one_origin(url: httpx2.URL, other: httpx2.URL) -> bool:

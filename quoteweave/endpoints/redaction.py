@@ -7,11 +7,12 @@ from html import escape
 from json import dumps
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from quoteweave.core.addresses import SECRET_FIELD
+
 REDACTED = "[redacted]"
 # What is shorter is a placeholder such as "none" or "ollama", or too common a word to be taken out of answers.
 _SHORTEST_KEY, _SHORTEST_PASSWORD = 8, 6
 _SHORTEST_CODE = 4
-_SECRET_FIELD = re.compile(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
 
 
 class Redactor:
@@ -61,7 +62,7 @@ def redactor_of(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
 
     `others` are further secrets that are sent along, such as headers of the environment.
     """
-    keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if _SECRET_FIELD.search(name))]
+    keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))]
     return Redactor([*(key for key in keys if len(key) >= _SHORTEST_KEY), *_credentials(url)])
 
 

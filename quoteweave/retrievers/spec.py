@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from quoteweave.core.addresses import without_secrets
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.index.kinds import OF_MANY, OF_ONE
@@ -76,6 +77,11 @@ class Spec(Record):
         said = (self.url, prefixes, types, queries, dimensions, self.kind, unit, self.view, self.dtype)
         suffixes = [suffix for suffix in said if suffix]
         return "@".join([named, *suffixes])
+
+    @property
+    def shown(self) -> str:
+        """The spec in one word, without the secrets that its URL may hold: fit for messages and files."""
+        return str(self if self.url is None else self.model_copy(update={"url": without_secrets(self.url)}))
 
 
 def parse_spec(text: str) -> Spec:

@@ -21,7 +21,8 @@ class EndpointEncoder:
     `query_prefix` and `passage_prefix` are put before questions and passages, for models that were trained with them.
     Questions are sent by `query_client`, where the endpoint tells them from passages by `input_type` or by the model's
     name; its vectors have to be comparable with those of `client`. A text is cut to `max_characters`, its prefix
-    included, and shorter where the endpoint refuses it, which `tell` is told once. `tokens` counts what the endpoint says that it has read so far.
+    included, and shorter where the endpoint refuses it, which `tell` is told once. `tokens` counts what the endpoint
+    says that it has read so far.
     """
 
     reads: Literal["text"] = "text"
