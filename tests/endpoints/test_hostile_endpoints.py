@@ -157,7 +157,7 @@ def test_an_endless_line_ends(ask: Ask, kind: str) -> None:
 @pytest.mark.parametrize(
     ("part", "told"),
     [
-        (b"data: 1\n" * 2**16, "an event of more than 4 MiB"),
+        (b"data: %s\n" % (b"1" * 2**12) * 2**7, "an event of more than 4 MiB"),
         (b'data: {"choices": [], "x": "%s"}\r\n\r\n' % (b"a" * 2**20), "more than 64 MiB"),
     ],
 )
