@@ -32,6 +32,7 @@ Dtype = Literal["float32", "float16", "bfloat16"]
 _PREFIXES = "as:"
 _QUERIES = "queries:"
 _INPUT_TYPES = re.compile(r"input_type(?::(?P<query>[^,@\s]+),(?P<passage>[^,@\s]+))?")
+_WITH_USER = re.compile(r"@(https?://[^@/]*@[^@]+)$")
 _USUAL_TYPES = "query", "passage"
 _DIMENSIONS = re.compile(r"[1-9][0-9]{0,4}d")
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -95,6 +96,8 @@ def parse_spec(text: str) -> Spec:
     while True:
         before, at, suffix = rest.rpartition("@")
         field = _field(suffix)
+        if field is None and (url := _WITH_USER.search(rest)):
+            before, suffix, field = rest[: url.start()], url[1], "url"
         if not at or field is None:
             break
         if field in found:
