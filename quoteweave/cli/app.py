@@ -24,6 +24,7 @@ from quoteweave.cli import (
     show,
 )
 from quoteweave.cli.output import printable
+from quoteweave.core.addresses import without_credentials
 
 app = typer.Typer(
     name="quoteweave",
@@ -87,7 +88,7 @@ def main() -> None:
 
 
 def _complain(error: Exception) -> None:
-    typer.echo(printable(f"error: {error}"), err=True)
+    typer.echo(printable(without_credentials(f"error: {error}")), err=True)
 
 
 if __name__ == "__main__":

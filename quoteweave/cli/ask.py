@@ -12,6 +12,7 @@ from quoteweave.cli.checking import CheckOption, checker_named
 from quoteweave.cli.model_options import (
     ApiKeyOption,
     BaseUrlOption,
+    CallLimitOption,
     CallsOption,
     ExtraOption,
     ImagesOption,
@@ -106,6 +107,7 @@ def ask(
     temperature: TemperatureOption = None,
     thinking: ThinkingOption = None,
     timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
     calls: CallsOption = None,
     extra: ExtraOption = None,
@@ -142,7 +144,8 @@ def ask(
     from quoteweave.retrievers.steps import Chats
 
     finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
-    endpoint, sampling = (base_url, api_key, timeout_s, retries, calls), (max_tokens, temperature, thinking)
+    endpoint = (base_url, api_key, timeout_s, call_limit_s, retries, calls)
+    sampling = (max_tokens, temperature, thinking)
     writing = Writing(
         model,
         *endpoint,

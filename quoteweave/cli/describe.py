@@ -16,7 +16,7 @@ from quoteweave.cli.judging import (
     say_price,
     sent_to,
 )
-from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
+from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.retrieving import Finding
 
@@ -50,6 +50,7 @@ def describe(
     limit: Annotated[int | None, typer.Option(min=1, help="Describe N pictures at most.", metavar="N")] = None,
     usd_per_million: UsdOption = None,
     timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
@@ -68,8 +69,8 @@ def describe(
     from quoteweave.pipeline.describing import PictureDescriber
     from quoteweave.pipeline.settings import ModelSettings
 
-    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
-    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
+    waits = {"timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, "base_url": base_url, "api_key": api_key, **waits}
     settings = ModelSettings.from_environment(given)
     with Collection.open(collection) as opened:
         describer = PictureDescriber(judge_of(settings), opened, prompts_folder=settings.prompts)

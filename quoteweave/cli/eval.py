@@ -35,6 +35,7 @@ from quoteweave.cli.retrieving import (
     tell,
 )
 from quoteweave.cli.search import with_chat_named
+from quoteweave.core.addresses import without_credentials
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
@@ -122,8 +123,10 @@ def retrieval(
 
     examples = load_mmdocir(path)
     finding = with_chat_named(Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code))
-    steps = {"expand": finding.expand, "rerank": finding.rerank}
-    named = "; ".join([*(retriever or [DEFAULT]), *([fusion] if fusion else [])])
+    steps = {
+        step: how and without_credentials(how) for step, how in (("expand", finding.expand), ("rerank", finding.rerank))
+    }
+    named = without_credentials("; ".join([*(retriever or [DEFAULT]), *([fusion] if fusion else [])]))
     ingest_for_eval(collection, path / DOCUMENTS, quiet=as_json)
     with open_subject(collection, finding, quiet=as_json) as subject:
         configuration: Configuration = {

@@ -26,7 +26,7 @@ from quoteweave.cli.judging import (
     price_of,
     say_before,
 )
-from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
+from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def citations(
     limit: LimitOption = None,
     usd_per_million: UsdOption = None,
     timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
@@ -97,8 +98,8 @@ def citations(
     from quoteweave.evaluation.verdicts import load_evidence_verdicts, plan_evidence
     from quoteweave.pipeline.settings import ModelSettings
 
-    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
-    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
+    waits = {"timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, "base_url": base_url, "api_key": api_key, **waits}
     settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
     judge = EvidenceJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
     splitter, cut = _splitter(split, settings), _sentences()

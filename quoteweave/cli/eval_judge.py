@@ -25,7 +25,7 @@ from quoteweave.cli.judging import (
     price_of,
     say_before,
 )
-from quoteweave.cli.model_options import CallsOption, RetriesOption, TimeoutOption
+from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def judge(
     limit: LimitOption = None,
     usd_per_million: UsdOption = None,
     timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
@@ -87,8 +88,8 @@ def judge(
     from quoteweave.evaluation.judges.verdicts import JUDGEMENTS, read_verdicts
     from quoteweave.pipeline.settings import ModelSettings
 
-    endpoint = {"base_url": base_url, "api_key": api_key, "timeout_s": timeout_s, "retries": retries}
-    given = {"model": model, "prompts": prompts, "calls": calls, **endpoint}
+    waits = {"timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
+    given = {"model": model, "prompts": prompts, "calls": calls, "base_url": base_url, "api_key": api_key, **waits}
     settings, path = ModelSettings.from_environment(given), kept_in(run, out, JUDGEMENTS)
     asks = AnswerJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
     pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)

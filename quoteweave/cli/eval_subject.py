@@ -111,7 +111,7 @@ def fingerprints_of(collection: "Collection", specs: Sequence[str]) -> dict[str,
     from quoteweave.retrievers.registry import SPARSE
     from quoteweave.retrievers.spec import parse_spec
 
-    wanted = {str(parse_spec(spec)) for spec in specs}
+    wanted = {parse_spec(spec).shown for spec in specs}
     found = dict.fromkeys(SPARSE, FINGERPRINT)
     for state in collection.indexes():
         manifest = manifest_of(state)

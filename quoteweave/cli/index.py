@@ -8,6 +8,7 @@ from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
+from quoteweave.core.addresses import without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,12 +98,14 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     from quoteweave.index.manifests import manifest_of
     from quoteweave.index.synchronise import drop_index
     from quoteweave.index.upkeep import finish_removals
+    from quoteweave.retrievers.spec import parse_spec
 
     states = [(state, manifest_of(state)) for state in collection.indexes()]
-    found = [state for state, manifest in states if manifest is not None and manifest.spec in specs]
+    shown = [parse_spec(spec).shown for spec in specs]
+    found = [state for state, manifest in states if manifest is not None and manifest.spec in shown]
     if not found:
         known = ", ".join(manifest.spec for _, manifest in states if manifest is not None) or "none"
-        raise UsageError(f"there is no index of {' or '.join(specs)}; there are: {known}")
+        raise UsageError(f"there is no index of {' or '.join(shown)}; there are: {known}")
     with collection.writer() as writer:
         for state in found:
             drop_index(collection, writer, state)
@@ -116,7 +119,7 @@ def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:
     from quoteweave.index.vector_store import IndexReport
 
     fields = report.model_dump(mode="json") if report else dict.fromkeys(IndexReport.model_fields)
-    return {"retriever": spec, **fields}
+    return {"retriever": without_credentials(spec), **fields}
 
 
 def _recall_json(spec: str, found: "Mapping[str, Measured]") -> dict[str, object] | None:
@@ -132,6 +135,7 @@ def _said(measured: "Measured") -> str:
 
 
 def _show(spec: str, report: "IndexReport | None", recall: str | None) -> None:
+    spec = without_credentials(spec)
     if report is None:
         typer.echo(f"{spec}: up to date")
         return

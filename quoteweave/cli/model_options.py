@@ -55,7 +55,16 @@ TimeoutOption = Annotated[
     float | None,
     typer.Option(
         "--timeout",
-        help="Seconds that its endpoint may go without a sign of life (120).",
+        help="Seconds that its endpoint may go without a sign of life (120); comments in a stream are none.",
+        metavar="S",
+        rich_help_panel=_PANEL,
+    ),
+]
+CallLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--call-limit",
+        help="Seconds that a call may take in all, further attempts included (five times --timeout).",
         metavar="S",
         rich_help_panel=_PANEL,
     ),
@@ -113,6 +122,7 @@ class Writing:
     base_url: str | None = None
     api_key: str | None = None
     timeout_s: float | None = None
+    call_limit_s: float | None = None
     retries: int | None = None
     calls: Path | None = None
     max_tokens: int | None = None

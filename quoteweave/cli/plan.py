@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
 dimension, vectors_an_item, rate, seconds, unmeasured (why there is no rate), download_bytes,
-disk_bytes, memory_bytes, tokens, price_usd, destination; null for what is not known."""
+disk_bytes, memory_bytes, tokens, price_usd, destination, forms (how an
+endpoint is told questions from quotes); null for what is not known."""
 
 
 def plan(
@@ -91,6 +92,8 @@ def _show(plan: "Plan") -> None:
     elif plan.seconds:
         rate = "" if plan.rate is None else f" at {plan.rate:.1f} a second"
         typer.echo(f"  time     {_duration(plan.seconds)}{rate} on this machine")
+    if plan.forms is not None:
+        typer.echo(f"  form     {plan.forms}")
     _show_sizes(plan)
     if plan.destination is not None and plan.to_encode:
         typer.echo(

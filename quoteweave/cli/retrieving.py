@@ -106,8 +106,9 @@ def hardware_for(finding: Finding) -> "Hardware":
 def tell(line: str) -> None:
     """A line for people, on stderr."""
     from quoteweave.cli.output import printable
+    from quoteweave.core.addresses import without_credentials
 
-    typer.echo(printable(line), err=True)
+    typer.echo(printable(without_credentials(line)), err=True)
 
 
 def make_search(

@@ -82,7 +82,7 @@ def model_of(setting: "RunSetting") -> "ModelSettings":
     from quoteweave.pipeline.settings import ModelSettings
 
     keys = ("model", "base_url", "images", "image_urls", "prompts", "temperature", "max_tokens", "thinking", "extra")
-    said = {key: getattr(setting, key) for key in (*keys, "timeout_s", "retries")}
+    said = {key: getattr(setting, key) for key in (*keys, "timeout_s", "call_limit_s", "retries")}
     limits = {key: value for key in LIMITS if (value := getattr(setting, key)) is not None}
     return ModelSettings.from_environment({**said, "limits": limits})
 
@@ -184,6 +184,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
 
     said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain"}, exclude_none=True)
     # The same model may answer at another address tomorrow.
+    said = {name: _without_credentials(value) for name, value in said.items()}  # steps may name endpoints of their own
     configuration = {"dataset": asked.dataset, **said, **({"model": settings.model} if settings.model else {})}
     configuration.pop("base_url", None)
     return Run(
@@ -196,6 +197,14 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
         noted={"endpoint": settings.destination} if settings.destination else {},
         seeds={"order": setting.seed} if setting.order == "shuffled" else {},
     )
+
+
+def _without_credentials(value: object) -> object:
+    from quoteweave.core.addresses import without_credentials
+
+    if isinstance(value, list):
+        return [_without_credentials(one) for one in value]
+    return without_credentials(value) if isinstance(value, str) else value
 
 
 def _prompts(setting: "RunSetting", settings: "ModelSettings") -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from quoteweave.core.addresses import without_credentials
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.lines import reason
 from quoteweave.core.records import Record
@@ -99,7 +100,8 @@ def retriever_name(
 ) -> str:
     """One name for all that decides retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`."""
     steps = {"fusion": fusion, "expand": expand, "rerank": rerank}
-    return "; ".join([", ".join(retrievers), *(f"{step} {how}" for step, how in steps.items() if how)])
+    name = "; ".join([", ".join(retrievers), *(f"{step} {how}" for step, how in steps.items() if how)])
+    return without_credentials(name)
 
 
 def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:

@@ -5,6 +5,8 @@ from typing import Literal
 from quoteweave.core.answers import Piece
 
 _OPEN, _CLOSE = "<think>", "</think>"
+_MOST_SPACE = 1000
+"""Characters before `<think>` that are held back; all of it is looked through with every part."""
 
 
 class ThoughtSplitter:
@@ -66,7 +68,7 @@ class ThoughtSplitter:
         start = self._held.lstrip()
         if start.startswith(_OPEN):
             self._stage, self._held = "thought", start.removeprefix(_OPEN)
-        elif not _OPEN.startswith(start):
+        elif not _OPEN.startswith(start) or len(self._held) > _MOST_SPACE:
             self._stage = "answer"
 
     def _thought(self) -> str:

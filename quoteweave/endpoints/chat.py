@@ -6,7 +6,7 @@ from contextlib import aclosing
 from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.endpoints.chat_replies import Chunk, Gathered, Whole
-from quoteweave.endpoints.http import Connection, openai_address
+from quoteweave.endpoints.http import Connection, Patience, openai_address
 
 _PATH = "/chat/completions"
 _WANTED = "chat completion"
@@ -37,6 +37,7 @@ class OpenAIChat:
         api_key: str | None = None,
         timeout_s: float = 120,
         max_retries: int = 2,
+        call_limit_s: float | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
         thinking: bool | None = None,
@@ -45,8 +46,7 @@ class OpenAIChat:
         self.name = model
         self._base_url = base_url
         self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._max_retries = max_retries
+        self._patience = Patience(timeout_s, max_retries, call_limit_s)
         self._thinks = thinking is True
         template = None if thinking is None else {"enable_thinking": thinking}
         settings = {"temperature": temperature, "max_tokens": max_tokens, "chat_template_kwargs": template}
@@ -103,7 +103,7 @@ class OpenAIChat:
 
     def _connection(self) -> Connection:
         address = openai_address(self.name, self._base_url, self._api_key)
-        return Connection(self.name, address, timeout_s=self._timeout_s, max_retries=self._max_retries)
+        return Connection(self.name, address, self._patience)
 
     def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
         return {**self.settings, "model": self.name, "messages": list(messages)}

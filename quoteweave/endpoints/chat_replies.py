@@ -2,13 +2,17 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, FailFast
 
 from quoteweave.core.answers import Completion, Piece, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
 from quoteweave.core.reasoning import ThoughtSplitter
 from quoteweave.endpoints.failures import one_line
 from quoteweave.endpoints.http import Connection
+from quoteweave.endpoints.redaction import StreamRedactor
+
+MOST_CHARACTERS = 1_200_000
+"""Of a completion with its reasoning: some 300,000 tokens, more than models write at once."""
 
 
 def _whole_characters(text: str) -> str:
@@ -54,7 +58,7 @@ class _ChunkChoice(BaseModel):
 class Whole(BaseModel):
     """The part of a chat completion that is read."""
 
-    choices: list[_Choice]
+    choices: Annotated[list[_Choice], FailFast()]  # millions of them may be wrong
     model: _Text | None = None
     usage: _Usage | None = None
 
@@ -62,13 +66,16 @@ class Whole(BaseModel):
 class Chunk(BaseModel):
     """The part of a chunk of a streamed completion that is read. The one with the usage has no choices."""
 
-    choices: list[_ChunkChoice]
+    choices: Annotated[list[_ChunkChoice], FailFast()]
     model: _Text | None = None
     usage: _Usage | None = None
 
 
 class Gathered:
-    """One completion as it comes in: why it ended, how many characters there are, whether there is a choice."""
+    """One completion as it comes in: why it ended, how many characters there are, whether there is a choice.
+
+    Secrets of the connection's address are taken out of all that is said.
+    """
 
     def __init__(self, connection: Connection, *, thinks: bool = False) -> None:
         self.finish_reason: str | None = None
@@ -80,12 +87,16 @@ class Gathered:
         self._splitter = ThoughtSplitter(opened=thinks)
         self._texts: list[str] = []
         self._reasonings: list[str] = []
-        self._refusal = ""
+        self._refusals: list[str] = []
+        self._came = 0
+        self._clean = connection.redactor.clean
+        self._redacted_text = StreamRedactor(connection.redactor)
+        self._redacted_reasoning = StreamRedactor(connection.redactor)
 
     def whole(self, reply: Whole) -> None:
         """Take a whole completion in, which has a choice."""
         self._note(reply)
-        self.finish_reason = reply.choices[0].finish_reason
+        self._ended(reply.choices[0].finish_reason)
         self._words(reply.choices[0].message)
 
     def chunk(self, chunk: Chunk) -> list[Piece]:
@@ -95,18 +106,19 @@ class Gathered:
         if choice is None:
             return []
         self.chosen = True
-        self.finish_reason = choice.finish_reason or self.finish_reason
+        self._ended(choice.finish_reason)
         return self._words(choice.delta) if choice.delta is not None else []
 
     def end(self) -> list[Piece]:
         """What was held back, now that no more comes."""
-        return self._kept(self._splitter.end())
+        last = [*self._kept(self._splitter.end())]
+        return [*last, *self._noted(self._redacted_reasoning.end(), self._redacted_text.end())]
 
     def completion(self) -> Completion:
         """All that came in. Raises EndpointRefused when the model declines, EndpointBadResponse when it says nothing"""
         text = "".join(self._texts)
-        if self._refusal and not text:
-            raise EndpointRefused(f"The model {self._model} declines to answer: {one_line(self._refusal)}")
+        if (refusal := self._clean("".join(self._refusals))) and not text:
+            raise EndpointRefused(f"The model {self._model} declines to answer: {one_line(refusal)}")
         if not text.strip():
             raise EndpointBadResponse(
                 f"{self._connection.address.shown} sent an empty answer of the model {self._connection.model} (finish "
@@ -122,20 +134,34 @@ class Gathered:
         )
 
     def _note(self, reply: Whole | Chunk) -> None:
-        self._model = reply.model or self._model
+        self._model = self._clean(reply.model) if reply.model else self._model
         self._usage = reply.usage or self._usage
 
+    def _ended(self, reason: str | None) -> None:
+        self.finish_reason = self._clean(reason) if reason else self.finish_reason
+
     def _words(self, words: _Words) -> list[Piece]:
-        self._refusal += words.refusal or ""
+        self._came += sum(
+            len(said or "") for said in (words.content, words.refusal, words.reasoning_content, words.reasoning)
+        )
+        if self._came > MOST_CHARACTERS:
+            raise self._connection.wrong(f"more than {MOST_CHARACTERS:,} characters, which is more than is read")
+        self._refusals.append(words.refusal or "")
         named = Piece(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
             self._splitter.apart()
         return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
 
     def _kept(self, piece: Piece) -> list[Piece]:
-        if piece.reasoning:
-            self._reasonings.append(piece.reasoning)
-        if piece.text:
-            self._texts.append(piece.text)
-        self.characters += len(piece.text) + len(piece.reasoning)
-        return [piece] if piece.text or piece.reasoning else []
+        reasoning = self._redacted_reasoning.feed(piece.reasoning)
+        if piece.text:  # then the reasoning has ended
+            reasoning += self._redacted_reasoning.end()
+        return self._noted(reasoning, self._redacted_text.feed(piece.text))
+
+    def _noted(self, reasoning: str, text: str) -> list[Piece]:
+        if reasoning:
+            self._reasonings.append(reasoning)
+        if text:
+            self._texts.append(text)
+        self.characters += len(text) + len(reasoning)
+        return [Piece(text=text, reasoning=reasoning)] if text or reasoning else []

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import EndpointRefused
-from quoteweave.endpoints.http import Address, Connection, beginning, openai_address, sendable
+from quoteweave.endpoints.http import Address, Connection, Patience, beginning, openai_address, sendable
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -26,8 +26,10 @@ _SHORTEST = 200
 
 
 class _Item(BaseModel):
+    model_config = ConfigDict(strict=True)  # "true" and "0.5" are no numbers of a vector
+
     index: int
-    embedding: list[float | None]  # some servers write null for a number that is none
+    embedding: Annotated[list[float | None], FailFast()]  # some servers write null for a number that is none
 
 
 class _Usage(BaseModel):
@@ -37,7 +39,7 @@ class _Usage(BaseModel):
 class _Body(BaseModel):
     """The part of a list of embeddings that is read."""
 
-    data: list[_Item]
+    data: Annotated[list[_Item], FailFast()]
     usage: _Usage | None = None
 
 
@@ -58,8 +60,10 @@ class Embeddings:
 class EmbeddingsClient:
     """Every call sends its texts to the endpoint.
 
-    `base_url`, `api_key`, `timeout_s` and `max_retries` are those of `OpenAIChat`. A request holds at most `batch_size`
-    texts, and a few are under way at once. `dimensions` is sent only when set: some models can shorten their vectors.
+    `base_url`, `api_key`, `timeout_s`, `max_retries` and `call_limit_s` (of each request) are those of `OpenAIChat`. A
+    request holds at most `batch_size` texts, and a few are under way at once. `dimensions` and `input_type` are sent
+    only when set: some models can shorten their vectors, and some tell questions from passages by that field ("query"
+    and "passage" with NVIDIA, "search_query" and "search_document" with Cohere, "query" and "document" with Voyage).
 
     A request that the endpoint finds fault with (400, 413, 422) is sent again in halves, down to the text at fault, and
     that is cut by halves, down to 200 characters: endpoints refuse texts of more tokens than their model reads, and do
@@ -74,15 +78,17 @@ class EmbeddingsClient:
         api_key: str | None = None,
         timeout_s: float = 120,
         max_retries: int = 5,
+        call_limit_s: float | None = None,
         batch_size: int = 32,
         dimensions: int | None = None,
+        input_type: str | None = None,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
+        self.input_type = input_type
         self._base_url = base_url
         self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._max_retries = max_retries
+        self._patience = Patience(timeout_s, max_retries, call_limit_s)
         self._batch_size = batch_size
 
     def address(self) -> Address:
@@ -105,7 +111,7 @@ class EmbeddingsClient:
         """
         import numpy as np
 
-        connection = Connection(self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries)
+        connection = Connection(self.model, self.address(), self._patience)
         halving = _Halving(texts, partial(self._batch, connection))
         try:
             async with connection, asyncio.TaskGroup() as tasks:
@@ -132,6 +138,8 @@ class EmbeddingsClient:
         request["input"] = [sendable(texts[i]) for i in batch]
         if self.dimensions is not None:
             request["dimensions"] = self.dimensions
+        if self.input_type is not None:
+            request["input_type"] = self.input_type
         longest = max(batch, key=lambda i: len(texts[i]))
         advice = (
             f"send shorter texts, or fewer at once (batch_size); the longest of these {len(batch)} has "
@@ -161,6 +169,8 @@ class EmbeddingsClient:
         if not finite.all():
             text = names[int(np.argmin(finite))]
             raise connection.wrong(f"numbers that are not finite (NaN or infinite) for {text}")
+        if not (some := vectors.any(axis=1)).all():
+            raise connection.wrong(f"a vector of zeros, which is like no other, for {names[int(np.argmin(some))]}")
         return vectors
 
 

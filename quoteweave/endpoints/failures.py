@@ -2,13 +2,17 @@
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, APIError
+    from openai import APIConnectionError, APIError, APIStatusError
 
     from quoteweave.endpoints.http import Address
+    from quoteweave.endpoints.redaction import Redactor
 
 _LONGEST_QUOTED_MESSAGE = 300
 _ADVICE = {
@@ -29,18 +33,27 @@ _TOO_LONG = re.compile(
 )
 
 
-def failure(error: "APIError", model: str, address: "Address", advice: str | None = None) -> EndpointError:
+class _Failed(BaseModel):
+    error: str | dict[str, object]
+
+
+def failure(
+    error: "APIError", model: str, address: "Address", redactor: "Redactor", advice: str | None = None
+) -> EndpointError:
     """EndpointUnreachable when there is no answer or the server failed (5xx), EndpointRefused for what it turns down.
 
-    `advice` is what to do when the endpoint finds fault with the request; None goes by what it says.
+    `advice` is what to do when the endpoint finds fault with the request; None goes by what it says. Of what it says,
+    secrets are taken out.
     """
     import openai
 
     if isinstance(error, openai.APIConnectionError):
-        return _unreachable(error, address)
+        return _unreachable(error, address, redactor)
     # An error amid a stream has no status of its own; its body may hold one.
     status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
-    said = _own_message(error, address)
+    if isinstance(error, openai.APIStatusError) and 300 <= status < 400:
+        return _redirected(error, model, address, redactor)
+    said = one_line(redactor.clean(_own_message(error.body))).rstrip(".")
     message = f"{address.shown} answered {status} for the model {model}: {said}"
     if status >= 500:
         return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
@@ -50,33 +63,59 @@ def failure(error: "APIError", model: str, address: "Address", advice: str | Non
     return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status)
 
 
+def said_instead(answer: bytes) -> str:
+    """What an answer that is not what was wanted says of an error, as some servers do with status 200; empty if none"""
+    try:
+        return _own_message(_Failed.model_validate_json(answer).error)
+    except ValidationError:
+        return ""
+
+
 def one_line(text: str) -> str:
     """The text on one line, cut to what a message can hold."""
     line = " ".join(text.encode("utf-8", "replace").decode().split())  # halves of characters cannot be written
     return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
 
 
-def _unreachable(error: "APIConnectionError", address: "Address") -> EndpointUnreachable:
-    cause = _hidden(str(error.__cause__ or ""), address)
+def _redirected(error: "APIStatusError", model: str, address: "Address", redactor: "Redactor") -> EndpointRefused:
+    """The error for a redirect that was not followed, as it leads to another machine or drops the request."""
+    status, location = error.status_code, error.response.headers.get("location", "")
+    told = f"{address.shown} answered {status} for the model {model}"
+    try:
+        target = urlsplit(str(error.response.url.join(location))) if location else None
+    except ValueError:
+        target = None
+    if target is None or not target.hostname:
+        return EndpointRefused(f"{told}, a redirect that says no address — check the base URL.", status=status)
+    # A query may hold secrets, and a path ends in what was asked for.
+    path = re.sub(r"/(chat/completions|embeddings|rerank)/?$", "", target.path)
+    base = target._replace(netloc=target.netloc.rpartition("@")[2], path=path, query="", fragment="").geturl()
+    shown = one_line(redactor.clean(base))
+    return EndpointRefused(
+        f"{told}, a redirect to {shown}, which was not followed — if that address is to be asked, set the base URL "
+        "to it; else check the base URL.",
+        status=status,
+    )
+
+
+def _unreachable(error: "APIConnectionError", address: "Address", redactor: "Redactor") -> EndpointUnreachable:
+    cause = redactor.clean(str(error.__cause__ or ""))
     reason = f"{error.message.rstrip('.')}{f' ({one_line(cause)})' if cause else ''}"
     return EndpointUnreachable(
         f"No answer from {address.shown}: {reason}. Check that the server runs, and the address and port."
     )
 
 
-def _own_message(error: "APIError", address: "Address") -> str:
-    body = error.body
+def _own_message(body: object) -> str:
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body
-    text = str(body or "no reason given")
+    try:
+        text = str(body or "no reason given")
+    except RecursionError:
+        text = "something nested too deeply"
     if text.lstrip().startswith("<"):  # the page of a proxy in between
         text = re.sub(r"<[^<>]*>", " ", text)
-    return one_line(_hidden(text, address)).rstrip(".")
-
-
-def _hidden(text: str, address: "Address") -> str:
-    # What is shorter is a placeholder such as "none" or "x", and an ordinary word of the message besides.
-    return text.replace(address.key, "…") if len(address.key) >= 8 else text
+    return text
 
 
 def _code(body: object) -> int:

@@ -1,7 +1,10 @@
 """What all clients of models behind HTTP share: address and key, one way to ask, and errors fit to be shown."""
 
+import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -10,7 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
-from quoteweave.endpoints.failures import failure
+from quoteweave.endpoints.failures import failure, one_line, said_instead
+from quoteweave.endpoints.redaction import redactor_of
 from quoteweave.endpoints.shared_client import shared_client
 
 if TYPE_CHECKING:
@@ -98,19 +102,39 @@ def given(option: str | None, variable: str) -> str:
     return (option or os.environ.get(variable) or "").strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an endpoint is waited for, and how often it is asked again.
+
+    `timeout_s` is how many seconds an attempt may go without a sign of life, which in a stream is an event, and no
+    comment; connection faults, 408, 409, 429 and 5xx are tried `max_retries` times more, with growing pauses or those
+    that the server asks for, up to two minutes. After `call_limit_s` seconds (None: five times `timeout_s`) a call ends
+    whatever comes, its attempts and pauses counted together.
+    """
+
+    timeout_s: float
+    max_retries: int
+    call_limit_s: float | None = None
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds of a whole call."""
+        return 5 * self.timeout_s if self.call_limit_s is None else self.call_limit_s
+
+
 class Connection:
     """Asks one model at one address, while its `async with` block lasts.
 
-    The connections below are those of the event loop, and stay open. `timeout_s` is how many
-    seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
-    times more, with growing pauses or those that the server asks for, up to two minutes.
+    The connections below are those of the event loop, and stay open. What a server sends is read without the secrets
+    of its address (`redactor`), and only so much of it (`bounded_client`).
     """
 
     _client: "AsyncOpenAI"
 
-    def __init__(self, model: str, address: Address, *, timeout_s: float, max_retries: int) -> None:
+    def __init__(self, model: str, address: Address, patience: Patience) -> None:
         self.model, self.address = model, address
-        self._timeout_s, self._max_retries = timeout_s, max_retries
+        self.redactor = redactor_of(address.url, address.key, _ambient_values() if _is_own(address.url) else ())
+        self._patience = patience
 
     async def __aenter__(self) -> Self:
         from openai import AsyncOpenAI
@@ -120,8 +144,8 @@ class Connection:
             base_url=self.address.base,
             api_key=self.address.key,
             default_query=self.address.query,
-            timeout=self._timeout_s,
-            max_retries=self._max_retries,
+            timeout=self._patience.timeout_s,
+            max_retries=self._patience.max_retries,
             http_client=await shared_client(),
         )
         return self
@@ -131,50 +155,99 @@ class Connection:
     ) -> None:
         """Nothing: what is below closes with the event loop."""
 
-    async def post(self, path: str, body: Mapping[str, object], *, advice: str | None = None) -> str:
+    async def post(self, path: str, body: Mapping[str, object], *, advice: str | None = None) -> bytes:
         """The body of the answer to a JSON body; `advice` is that of `failure`.
 
-        Raises EndpointUnreachable when the server does not answer or fails on its side (5xx), EndpointRefused when it
-        turns the request down (4xx).
+        Raises EndpointUnreachable when the server does not answer in time or fails on its side (5xx), EndpointRefused
+        when it turns the request down (4xx) or redirects it elsewhere, EndpointBadResponse when it sends too much.
         """
-        import openai
+        from openai import HttpxBinaryResponseContent
 
         try:
-            return await self._client.post(path, cast_to=str, body=dict(body), options=self._options())
-        except openai.APIError as error:
-            raise failure(error, self.model, self.address, advice) from None
+            async with asyncio.timeout(self._patience.limit_s):
+                answer = await self._client.post(
+                    path, cast_to=HttpxBinaryResponseContent, body=dict(body), options=self._options()
+                )
+        except Exception as error:
+            raise self._told(error, advice) from None
+        return answer.content
 
     async def stream(self, path: str, body: Mapping[str, object], wanted: str) -> AsyncGenerator[object, None]:
         """The events of the streamed answer to a JSON body, each one's JSON, as they come.
 
-        Raises what `post` does, also for an error that comes as an event, and EndpointBadResponse for what is no JSON
-        or no stream.
+        Each has to come within `timeout_s` of the one before: comments are no sign of life. What the caller takes for
+        an event does not count. Raises what `post` does, also for an error that comes as an event, and
+        EndpointBadResponse for what is no JSON or no stream.
         """
         import openai
 
-        none = True
+        none, left = True, self._patience.limit_s
         try:
-            events = await self._client.post(
-                path,
-                cast_to=object,
-                body=dict(body),
-                options=self._options(),
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
-            async with events:
-                async for event in events:
+            async with asyncio.timeout(left):
+                started = time.monotonic()
+                events = await self._client.post(
+                    path,
+                    cast_to=object,
+                    body=dict(body),
+                    options=self._options(),
+                    stream=True,
+                    stream_cls=openai.AsyncStream[object],
+                )
+            left -= time.monotonic() - started
+            async with events, aclosing(self._in_time(aiter(events), left)) as in_time:
+                async for event in in_time:
                     none = False
                     yield event
             kind = events.response.headers.get("content-type", "")
-        except openai.APIError as error:
-            raise failure(error, self.model, self.address) from None
-        except ValueError as error:
-            raise self.bad_response(f"an event is no JSON: {error}", wanted) from None
+        except Exception as error:
+            raise self._told(error, wanted=wanted) from None
         if none and "event-stream" in kind:
             raise self.ended()
         if none:
-            raise self.bad_response(f"it is no stream of events, but {kind or 'of no type'}", wanted)
+            kind = one_line(self.redactor.clean(kind)) or "of no type"
+            raise self.bad_response(f"it is no stream of events, but {kind}", wanted)
+
+    async def _in_time(self, events: AsyncIterator[object], left: float) -> AsyncGenerator[object, None]:
+        """The events, waited for so long in all and `timeout_s` each. Raises TimeoutError, EndpointUnreachable."""
+        while True:
+            started = time.monotonic()
+            try:
+                async with asyncio.timeout(min(left, self._patience.timeout_s)):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                if left <= self._patience.timeout_s:
+                    raise
+                raise EndpointUnreachable(
+                    f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
+                    f"{self._patience.timeout_s:g} s. Ask again, look into its log, or wait longer (--timeout, "
+                    "timeout_s)."
+                ) from None
+            left -= time.monotonic() - started
+            yield event
+
+    def _told(self, error: Exception, advice: str | None = None, wanted: str = "") -> Exception:
+        """What is to be raised for what went wrong while an answer was read; a mistake of ours as it is."""
+        import openai
+
+        from quoteweave.endpoints.bounded_client import TooMuchSent
+
+        if isinstance(error, openai.APIError):
+            return failure(error, self.model, self.address, self.redactor, advice)
+        if isinstance(error, TimeoutError):
+            return EndpointUnreachable(
+                f"{self.address.shown} did not end its answer for the model {self.model} within "
+                f"{self._patience.limit_s:g} s, the limit of a call with all its attempts. Ask again, or raise the "
+                "limit (--call-limit, call_limit_s)."
+            )
+        if isinstance(error, TooMuchSent):
+            return self.wrong(f"{error}, which is more than is read of an answer")
+        if isinstance(error, RecursionError):
+            return self.bad_response("its JSON is nested too deeply", wanted or "answer")
+        if isinstance(error, ValueError) and wanted:
+            return self.bad_response(f"an event is no JSON: {self.redactor.clean(str(error))}", wanted)
+        return error
 
     def check(self, value: object, shape: type[Body], wanted: str) -> Body:
         """The value of an event as a record. Raises EndpointBadResponse, as `parse` does."""
@@ -183,11 +256,14 @@ class Connection:
         except ValidationError as error:
             raise self._misshapen(error, wanted) from None
 
-    def parse(self, answer: str, shape: type[Body], wanted: str) -> Body:
+    def parse(self, answer: bytes, shape: type[Body], wanted: str) -> Body:
         """The answer as a record. Raises EndpointBadResponse, which says what is wrong where, when it is none."""
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
+            told = said_instead(answer)
+            if told:
+                raise self.bad_response(f"it says {one_line(self.redactor.clean(told))!r}", wanted) from None
             raise self._misshapen(error, wanted) from None
 
     def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
@@ -216,9 +292,9 @@ class Connection:
             headers |= dict.fromkeys(_ambient_headers(), Omit())
         if "api-version" not in self.address.query:
             return {"headers": headers}
-        # Azure reads the key from a header of its own, which would go along to wherever a redirect points.
+        # Azure reads the key from a header of its own.
         headers |= {"api-key": self.address.key, "Authorization": Omit()}
-        return {"headers": headers, "follow_redirects": False}
+        return {"headers": headers}
 
     def _misshapen(self, error: ValidationError, wanted: str) -> EndpointBadResponse:
         first = error.errors()[0]
@@ -250,9 +326,19 @@ def _is_own(url: str) -> bool:
 
 def _ambient_headers() -> list[str]:
     """The headers that the SDK would send to any address, as the environment has them (OPENAI_ORG_ID and the like)."""
+    own = (name for name in _custom_headers() if name.lower() != "authorization")
+    return ["OpenAI-Organization", "OpenAI-Project", *own]
+
+
+def _ambient_values() -> list[str]:
+    """What the headers of the environment hold, which may be keys."""
+    return [word for value in _custom_headers().values() for word in (value, value.rpartition(" ")[2])]
+
+
+def _custom_headers() -> dict[str, str]:
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    own = [line.partition(":")[0].strip() for line in lines if ":" in line]
-    return ["OpenAI-Organization", "OpenAI-Project", *(name for name in own if name.lower() != "authorization")]
+    parts = (line.partition(":") for line in lines if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:

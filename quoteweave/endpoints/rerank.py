@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import UsageError
-from quoteweave.endpoints.http import Address, Connection, beginning, given, same_place, sendable
+from quoteweave.endpoints.http import Address, Connection, Patience, beginning, given, same_place, sendable
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"
@@ -20,6 +21,8 @@ _WANTED = "list of relevance scores"
 
 
 class _Result(BaseModel):
+    model_config = ConfigDict(strict=True)
+
     index: int
     relevance_score: float | None  # some servers write null for a number that is none
 
@@ -27,7 +30,7 @@ class _Result(BaseModel):
 class _Body(BaseModel):
     """The part of a reranking that is read."""
 
-    results: list[_Result]
+    results: Annotated[list[_Result], FailFast()]
 
 
 class RerankClient:
@@ -48,12 +51,12 @@ class RerankClient:
         api_key: str | None = None,
         timeout_s: float = 120,
         max_retries: int = 2,
+        call_limit_s: float | None = None,
     ) -> None:
         self.model = model
         self._base_url = base_url
         self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._max_retries = max_retries
+        self._patience = Patience(timeout_s, max_retries, call_limit_s)
 
     def address(self) -> Address:
         """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
@@ -99,9 +102,7 @@ class RerankClient:
             "documents": [sendable(document) for document in documents],
             "top_n": len(documents),
         }
-        async with Connection(
-            self.model, self.address(), timeout_s=self._timeout_s, max_retries=self._max_retries
-        ) as connection:
+        async with Connection(self.model, self.address(), self._patience) as connection:
             reply = connection.parse(await connection.post("/rerank", request, advice=advice), _Body, _WANTED)
             return _scores(connection, reply.results, documents)
 

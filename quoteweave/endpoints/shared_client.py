@@ -6,30 +6,30 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from openai import DefaultAsyncHttpxClient
+    from quoteweave.endpoints.bounded_client import BoundedClient
 
 # A loop's client, and the generator that closes it. Keys are in requests, never in the client.
-_clients: "dict[asyncio.AbstractEventLoop, tuple[DefaultAsyncHttpxClient, AsyncGenerator[None, None]]]" = {}
+_clients: "dict[asyncio.AbstractEventLoop, tuple[BoundedClient, AsyncGenerator[None, None]]]" = {}
 
 
-async def shared_client() -> "DefaultAsyncHttpxClient":
+async def shared_client() -> "BoundedClient":
     """The client of the event loop that runs now; closed with the loop by `asyncio.run` and by every other runner that
     shuts asynchronous generators down."""
-    from openai import DefaultAsyncHttpxClient
+    from quoteweave.endpoints.bounded_client import BoundedClient
 
     loop = asyncio.get_running_loop()
     if loop not in _clients:
         for other in [other for other in list(_clients) if other.is_closed()]:
             _clients.pop(other, None)
         # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
-        client = DefaultAsyncHttpxClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())))
+        client = BoundedClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())))
         keeper = _closing(loop, client)
         _clients[loop] = client, keeper
         await anext(keeper)  # from its first step on, the loop knows the generator
     return _clients[loop][0]
 
 
-async def _closing(loop: asyncio.AbstractEventLoop, client: "DefaultAsyncHttpxClient") -> AsyncGenerator[None, None]:
+async def _closing(loop: asyncio.AbstractEventLoop, client: "BoundedClient") -> AsyncGenerator[None, None]:
     try:
         yield
     finally:

@@ -26,6 +26,7 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
+from quoteweave.endpoints.redaction import Redactor
 
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
 TOKEN_VARIABLE = "QUOTEWEAVE_MILVUS_TOKEN"  # noqa: S105 - the name of a variable, not a token
@@ -59,6 +60,11 @@ class Server:
     uri: str
     """Without secrets: fit for messages and files."""
     token: str = field(default="", repr=False)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Knows the token, and the password in it."""
+        return Redactor(secret for secret in (self.token, self.token.partition(":")[2]) if len(secret) >= 6)
 
     @classmethod
     def at(cls, uri: str, token: str | None = None) -> Self:
@@ -140,6 +146,8 @@ class Milvus:
         if self.closed:
             return _closed()
         code, reason = _code_and_reason(error)
+        if isinstance(self._at, Server):
+            reason = self._at.redactor.clean(reason)
         if code == _NO_SUCH_COLLECTION:
             return CollectionError("Milvus does not have this index any more; build it again")
         if isinstance(self._at, Path):

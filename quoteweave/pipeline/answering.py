@@ -13,12 +13,14 @@ from quoteweave.core.errors import (
     EndpointUnreachable,
     MissingExtra,
     ModelNotFound,
+    QuestionTooLong,
     QuoteweaveError,
     StorageError,
     UsageError,
 )
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator
+from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
 from quoteweave.endpoints.spending import accounted
@@ -58,10 +60,13 @@ class Answerer:
         """
         started = time.perf_counter()
         try:
+            check_length(example.query.text)
             context, cut, notes = await self._context(example)
             withheld = self.gate.before(example.query.text, context)
             written = withheld or await self.generator.answer(example.query, context)
             answer = withheld or await self.gate.passed(written, context)
+        except QuestionTooLong as error:
+            return self.failed(example, error)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError, StorageError):
             raise
         except Exception as error:  # whatever a step raises concerns this question; the run says so and goes on

@@ -6,6 +6,7 @@ from quoteweave.core.crossing import wait_for
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever
+from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.retrievers.pages import rank_pages
@@ -40,6 +41,7 @@ def run_retrieval(
 
 def _predict(example: Example, retriever: Retriever, scope: Scope, quotes: int, pages: int) -> Prediction:
     try:
+        check_length(example.query.text)
         hits = _ranking(example.query, retriever, _filter(example, scope), quotes, pages)
         ranked = rank_pages(hits)[:pages]
     except (ModelNotFound, MissingExtra):

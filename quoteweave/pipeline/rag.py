@@ -58,7 +58,7 @@ class Rag:
         self._gate = gate if isinstance(gate, Gate) else Gate(gate)
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
-        """Raises what the search raises, and an EndpointError where a model fails."""
+        """Raises what the search raises, such as QuestionTooLong, and an EndpointError where a model fails."""
         asked = await self._asked(question, where)
         answer = asked.withheld
         if answer is None:

@@ -54,6 +54,9 @@ class RunSetting(Record):
         exclude=True,
         description="seconds without a sign of life; no part of what a run is",
     )
+    call_limit_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, exclude=True, description="seconds of a whole call; likewise"
+    )
     retries: int | None = Field(default=None, ge=0, exclude=True, description="further attempts of a call; likewise")
     gate: Literal["report", "drop", "refuse", "off"] = Field(
         default="report", description="what becomes of sentences that their quotes do not bear out"

@@ -9,6 +9,7 @@ from pydantic import Field
 from quoteweave.core.answers import Context
 from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever, notes_of
+from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.splits import C15, Split
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
@@ -61,14 +62,19 @@ class Search:
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
 
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> Found:
-        """At most `k` quotes of any kind. Raises what retriever and reranker raise."""
+        """At most `k` quotes of any kind. Raises QuestionTooLong, and what retriever and reranker raise."""
+        check_length(query.text)
         steps = _Steps(query)
         await self._expand(steps)
         (hits,) = await self._ranked(steps, [(k, where)])
         return Found(hits=tuple(hits), trace=self._trace(steps))
 
     async def context(self, query: Query, split: Split = C15, *, where: Filter | None = None) -> Retrieved:
-        """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty."""
+        """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
+
+        Raises what `find` does.
+        """
+        check_length(query.text)
         steps, where = _Steps(query), where or Filter()
         await self._expand(steps)
         kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))

@@ -42,6 +42,9 @@ class ModelSettings(Record):
     timeout_s: float = Field(
         default=120, gt=0, allow_inf_nan=False, description="seconds without a sign of life from the endpoint"
     )
+    call_limit_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="seconds of a whole call; five times timeout_s if not said"
+    )
     retries: int = Field(default=2, ge=0, description="further attempts where an endpoint fails")
     calls: Path | None = Field(default=None, description="folder that keeps every call, and answers what it holds")
     hardware: Hardware = Field(default=Hardware(), description="what a model on this machine runs on")
@@ -118,6 +121,7 @@ def _endpoint(settings: ModelSettings, name: str) -> ChatModel:
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
         max_retries=settings.retries,
+        call_limit_s=settings.call_limit_s,
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         thinking=settings.thinking,

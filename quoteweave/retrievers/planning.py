@@ -58,6 +58,7 @@ class Plan(Record):
     tokens: int | None = Field(default=None, description="that would be sent to an endpoint, roughly")
     price_usd: float | None = Field(default=None, description="what these tokens cost")
     destination: str | None = Field(default=None, description="host that text would be sent to; None: a local model")
+    forms: str | None = Field(default=None, description="how an endpoint is told questions from quotes")
 
 
 @dataclass(slots=True)
@@ -194,7 +195,8 @@ def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | 
     price = embedding_price(encoder.name) if usd_per_million is None else usd_per_million
     cost = None if price is None else tokens * price / 1e6
     unmeasured = NOT_ASKED if count.to_encode else None
-    return {"destination": encoder.destination, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
+    sent = {"destination": encoder.destination, "forms": encoder.forms}
+    return {**sent, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
 
 
 def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) -> Mapping[str, object]:

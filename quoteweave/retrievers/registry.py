@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -106,9 +107,10 @@ def make_encoder_of(spec: Spec, means: Means) -> Encoder:
     hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
     if spec.name == ENDPOINT and spec.endpoint:
         return _endpoint_encoder(spec.endpoint, spec, means)
-    if spec.prefixes or spec.dimensions:
+    if spec.prefixes or spec.input_types or spec.query_model or spec.dimensions:
         raise UsageError(
-            f"'{spec}': @as: and @{spec.dimensions or 256}d are for {ENDPOINT}:MODEL; {spec.name} has its own"
+            f"'{spec}': @as:, @input_type, @queries: and @{spec.dimensions or 256}d are for {ENDPOINT}:MODEL; "
+            f"{spec.name} has its own"
         )
     from quoteweave.retrievers.encoders import make_encoder, row_for_path
 
@@ -127,9 +129,11 @@ def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
         raise unknown("model", spec.prefixes, catalogue())
     row = catalogue()[spec.prefixes] if spec.prefixes else None
     at_once = means.hardware.batch_size or AT_ONCE
-    client = EmbeddingsClient(model, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions)
+    asked = partial(EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions)
+    of_query, of_passage = spec.input_types or (None, None)
     encoder = EndpointEncoder(
-        client,
+        asked(model, input_type=of_passage),
+        query_client=asked(spec.query_model or model, input_type=of_query),
         query_prefix=row.query_prefix if row else "",
         passage_prefix=row.passage_prefix if row else "",
         tell=means.tell,

@@ -8,6 +8,9 @@
     colpali@bfloat16           with numbers of another kind
     openai:MODEL@http://host/v1   an embeddings endpoint; without an address that of the environment
     openai:MODEL@as:e5         what the catalogue puts before questions and passages for `e5`
+    openai:MODEL@input_type    with the field "input_type" in each request: "query" or "passage"
+    openai:MODEL@input_type:search_query,search_document   in the words of the endpoint
+    openai:MODEL@queries:OTHER questions are encoded by another model of the endpoint
     openai:MODEL@256d          vectors of so many numbers, where the endpoint can shorten them
 
 Suffixes may follow each other in any order.
@@ -18,6 +21,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from quoteweave.core.addresses import without_secrets
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.index.kinds import OF_MANY, OF_ONE
@@ -26,6 +30,10 @@ from quoteweave.index.views import TextView, Unit
 Dtype = Literal["float32", "float16", "bfloat16"]
 
 _PREFIXES = "as:"
+_QUERIES = "queries:"
+_INPUT_TYPES = re.compile(r"input_type(?::(?P<query>[^,@\s]+),(?P<passage>[^,@\s]+))?")
+_WITH_USER = re.compile(r"@(https?://[^@/]*@[^@]+)$")
+_USUAL_TYPES = "query", "passage"
 _DIMENSIONS = re.compile(r"[1-9][0-9]{0,4}d")
 _FIELDS: dict[str, tuple[str, ...]] = {
     "kind": (*OF_ONE, *OF_MANY),
@@ -45,6 +53,10 @@ class Spec(Record):
     url: str | None = None
     prefixes: str | None = None
     """The model of the catalogue with whose prefixes the endpoint is asked."""
+    input_types: tuple[str, str] | None = None
+    """What the field `input_type` says of questions and of passages; None where it is not sent."""
+    query_model: str | None = None
+    """The model's name for questions, where it is another."""
     dimensions: int | None = None
     """Numbers in a vector that the endpoint is asked for."""
     kind: str | None = None
@@ -59,10 +71,18 @@ class Spec(Record):
             named = f"{self.name}:{self.endpoint}"
         unit = None if self.unit == "quote" else self.unit
         prefixes = self.prefixes and f"{_PREFIXES}{self.prefixes}"
+        types = self.input_types and f"input_type:{','.join(self.input_types)}"
+        types = "input_type" if self.input_types == _USUAL_TYPES else types
+        queries = self.query_model and f"{_QUERIES}{self.query_model}"
         dimensions = self.dimensions and f"{self.dimensions}d"
-        said = (self.url, prefixes, dimensions, self.kind, unit, self.view, self.dtype)
+        said = (self.url, prefixes, types, queries, dimensions, self.kind, unit, self.view, self.dtype)
         suffixes = [suffix for suffix in said if suffix]
         return "@".join([named, *suffixes])
+
+    @property
+    def shown(self) -> str:
+        """The spec in one word, without the secrets that its URL may hold: fit for messages and files."""
+        return str(self if self.url is None else self.model_copy(update={"url": without_secrets(self.url)}))
 
 
 def parse_spec(text: str) -> Spec:
@@ -72,14 +92,16 @@ def parse_spec(text: str) -> Spec:
     exists is for the registry to say.
     """
     rest = text.strip()
-    found: dict[str, str] = {}
+    found: dict[str, str | tuple[str, str]] = {}
     while True:
         before, at, suffix = rest.rpartition("@")
         field = _field(suffix)
+        if field is None and (url := _WITH_USER.search(rest)):
+            before, suffix, field = rest[: url.start()], url[1], "url"
         if not at or field is None:
             break
         if field in found:
-            raise UsageError(f"{text!r} says its {field} twice: {suffix} and {found[field]}")
+            raise UsageError(f"{text!r} says its {field} twice: @{suffix} is one time too many")
         rest, found[field] = before, _value(field, suffix)
     name, equals, checkpoint = rest.partition("=")
     name, colon, endpoint = (name, "", "") if equals else rest.partition(":")
@@ -96,7 +118,7 @@ def no_suffix(text: str, suffix: str) -> UsageError:
     known = [value for values in _FIELDS.values() for value in values]
     near = nearest(suffix, known)
     hint = f"did you mean @{' or @'.join(near)}? " if near else ""
-    ends = "and for an endpoint @URL, @as:NAME and @256d"
+    ends = "and for an endpoint @URL, @as:NAME, @input_type, @queries:NAME and @256d"
     return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
 
 
@@ -120,12 +142,20 @@ def _field(suffix: str) -> str | None:
         return "url"
     if suffix.startswith(_PREFIXES):
         return "prefixes"
+    if suffix.startswith(_QUERIES) and suffix != _QUERIES:
+        return "query_model"
+    if _INPUT_TYPES.fullmatch(suffix):
+        return "input_types"
     if _DIMENSIONS.fullmatch(suffix):
         return "dimensions"
     return next((field for field, values in _FIELDS.items() if suffix in values), None)
 
 
-def _value(field: str, suffix: str) -> str:
+def _value(field: str, suffix: str) -> str | tuple[str, str]:
     if field == "prefixes":
         return suffix.removeprefix(_PREFIXES)
+    if field == "query_model":
+        return suffix.removeprefix(_QUERIES)
+    if field == "input_types" and (types := _INPUT_TYPES.fullmatch(suffix)):
+        return types["query"] or _USUAL_TYPES[0], types["passage"] or _USUAL_TYPES[1]
     return suffix.removesuffix("d") if field == "dimensions" else suffix

@@ -41,7 +41,7 @@ class VectorRetriever:
         self, collection: Collection, encoder: Encoder, *, spec: Spec | None = None, pictures: Pictures | None = None
     ) -> None:
         spec = spec or Spec(name=encoder.name)
-        plan = make_plan(encoder, str(spec), kind=spec.kind, unit=spec.unit, view=spec.view)
+        plan = make_plan(encoder, spec.shown, kind=spec.kind, unit=spec.unit, view=spec.view)
         self.collection, self.encoder = collection, encoder
         self.store = VectorStore(collection, encoder, plan, pictures)
         self._opened: OpenedIndex | None = None

@@ -122,6 +122,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.script._wait(reply.delay_s)
         if reply.close:
             self.close_connection = True
+        elif reply.raw is not None:
+            self.wfile.write(reply.raw)
+            self._repeat(reply, reply.endless)
+        elif reply.endless is not None:
+            self._send_endlessly(reply, reply.endless)
         elif path == PATHS[0] and reply.streams(request):
             self._stream(reply, request)
         else:
@@ -141,6 +146,18 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
         self.wfile.write(b"0\r\n\r\n")
+
+    def _send_endlessly(self, reply: Reply, part: bytes) -> None:
+        self._start(reply, {"Content-Type": "application/json", "Transfer-Encoding": "chunked"})
+        if reply.body:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(reply.body), reply.body))
+        self._repeat(reply, b"%x\r\n%s\r\n" % (len(part), part) if part else b"")
+
+    def _repeat(self, reply: Reply, part: bytes | None) -> None:
+        self.close_connection = True
+        while part is not None and not self.server.script._closing.is_set():
+            self.wfile.write(part)
+            self.server.script._wait(reply.every_s)
 
     def _start(self, reply: Reply, headers: Mapping[str, str]) -> None:
         self.send_response(reply.status)

@@ -40,6 +40,11 @@ class Reply(Record):
     status: int = 200
     headers: Mapping[str, str] = Field(default_factory=dict)
     body: bytes | None = Field(default=None, description="sent as it is, in place of an answer or an error")
+    raw: bytes | None = Field(default=None, description="sent in place of all, status line and headers included")
+    endless: bytes | None = Field(
+        default=None, description="sent behind `body` over and over, until the client leaves or the server is closed"
+    )
+    every_s: float = Field(default=0, description="seconds before each time that `endless` is sent")
     delay_s: float = Field(default=0, description="seconds before it answers; ends early when the server is closed")
     close: bool = Field(default=False, description="close the connection without a word")
     cut_after: int | None = Field(
@@ -139,7 +144,9 @@ def hashed_words(text: str, dimension: int = DIMENSION) -> list[float]:
     for word in words(text) or [""]:
         digest = hashlib.sha256(word.encode()).digest()
         vector[int.from_bytes(digest[1:]) % dimension] += 1 if digest[0] % 2 else -1
-    length = math.sqrt(sum(number * number for number in vector)) or 1.0
+    if not any(vector):  # where words take each other out; no model gives a vector of zeros
+        vector[0] = 1.0
+    length = math.sqrt(sum(number * number for number in vector))
     return [number / length for number in vector]
 
 

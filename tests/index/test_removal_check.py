@@ -47,8 +47,10 @@ def test_nothing_is_found_where_nothing_is_left(root: Path) -> None:
     assert found.size == sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
 
 
-def append(path: Path, data: bytes) -> None:
+def unseal(path: Path, data: bytes) -> None:
+    """Adds bytes to the catalogue as if its last writer had been killed, and left no checksum."""
     path.write_bytes(path.read_bytes() + data)
+    path.with_name(f"{path.name}.checksum").unlink()
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def append(path: Path, data: bytes) -> None:
         (lambda root: (root / "note").write_text("x Rotkehlchen x"), "words of it (rotkehlchen)"),
         (lambda root: (root / "note").write_text("ab" * 32), "the hash of its content"),
         (lambda root: (root / "sources" / ("ab" * 32)).write_text(""), "is referred to by nothing"),
-        (lambda root: append(root / "catalog.sqlite", b"\0" * 100 + b"goldammer"), "catalog.sqlite holds words of it"),
+        (lambda root: unseal(root / "catalog.sqlite", b"\0" * 100 + b"goldammer"), "catalog.sqlite holds words of it"),
         (lambda root: (root / "zaunkönig.txt.rotkehlchen").write_text(""), "the path"),
     ],
 )
@@ -74,7 +76,7 @@ def test_what_is_left_is_told(root: Path, leave: Callable[[Path], object], told:
 def test_a_page_that_is_free_and_not_empty_is_told(tmp_path: Path) -> None:
     with make_collection(tmp_path, {"a.txt": ["text " * 5000], "b.txt": ["other"]}) as collection:
         with collection.writer() as writer:
-            writer._remove("a.txt", overwrite=False)
+            writer._remove(["a.txt"], overwrite=False)
         path = collection.root
     assert any("is free and not empty" in trace for trace in check_removed(path, "a.txt").traces)
     assert "a removal was not finished; any command that writes does it" in check_removed(path, "a.txt").traces

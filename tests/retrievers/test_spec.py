@@ -21,6 +21,8 @@ SPECS = st.builds(
     unit=st.sampled_from(get_args(Unit)),
     view=st.none() | st.sampled_from(get_args(TextView)),
     prefixes=st.none() | NAMES,
+    input_types=st.none() | st.sampled_from([("query", "passage"), ("search_query", "search_document")]),
+    query_model=st.none() | NAMES,
     dimensions=st.none() | st.integers(1, 9999),
     dtype=st.none() | st.sampled_from(get_args(Dtype)),
 )
@@ -47,6 +49,17 @@ SPECS = st.builds(
             "openai:e5@as:e5@256d@hnsw",
             Spec(name="openai", endpoint="e5", prefixes="e5", dimensions=256, kind="hnsw"),
         ),
+        (
+            "openai:e5@http://user:p%40ss@host:8000/v1@input_type@queries:e5-query",
+            Spec(
+                name="openai",
+                endpoint="e5",
+                url="http://user:p%40ss@host:8000/v1",
+                input_types=("query", "passage"),
+                query_model="e5-query",
+            ),
+        ),
+        ("openai:e5@input_type:a,b", Spec(name="openai", endpoint="e5", input_types=("a", "b"))),
         (" lexical ", Spec(name="lexical")),
     ],
 )
@@ -79,3 +92,9 @@ def test_an_unknown_suffix_of_a_name_is_refused_and_named(text: str) -> None:
 )
 def test_what_was_meant_is_told_whatever_its_capitals(text: str, near: list[str]) -> None:
     assert nearest(text, ["bge", "bge-reranker", "colpali"]) == near
+
+
+def test_what_is_shown_of_an_address_has_no_secrets() -> None:
+    spec = parse_spec("openai:m@https://me:pass@host:8000/v1?api-version=1&api-key=k@hnsw")
+    assert spec.shown == "openai:m@https://host:8000/v1?api-version=1@hnsw"
+    assert parse_spec("openai:m@http://host:8000@hnsw").shown == "openai:m@http://host:8000@hnsw"

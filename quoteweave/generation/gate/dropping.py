@@ -1,5 +1,6 @@
 """An answer without the sentences that their quotes do not bear out, while its text may still be coming."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from quoteweave.core.answers import Citation
@@ -55,12 +56,14 @@ class Dropper:
     def _cut(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[Strand]:
         """The claim in marks and what stands between them."""
         shown, at = [], claim.start
-        before = blank
+        before, by_start = blank, defaultdict[int, list[Citation]](list)
+        for one in citations:
+            by_start[one.start].append(one)
         for mark in claim.marks:
             before += text[at - claim.start : mark.start - claim.start]
             if before:
                 shown.append(self._page.add(before))
-            shown.append(self._page.add(mark.mark, [one for one in citations if one.start == mark.start]))
+            shown.append(self._page.add(mark.mark, by_start[mark.start]))
             before, at = "", mark.end
         before += text[at - claim.start :]
         return [*shown, self._page.add(before)] if before else shown

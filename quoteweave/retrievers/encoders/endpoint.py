@@ -19,8 +19,10 @@ class EndpointEncoder:
     """Meets `core.protocols.Encoder`: one vector a text, scaled to length one, so that inner products are cosines.
 
     `query_prefix` and `passage_prefix` are put before questions and passages, for models that were trained with them.
-    A text is cut to `max_characters`, its prefix included, and shorter where the endpoint refuses it, which `tell` is
-    told once. `tokens` counts what the endpoint says that it has read so far.
+    Questions are sent by `query_client`, where the endpoint tells them from passages by `input_type` or by the model's
+    name; its vectors have to be comparable with those of `client`. A text is cut to `max_characters`, its prefix
+    included, and shorter where the endpoint refuses it, which `tell` is told once. `tokens` counts what the endpoint
+    says that it has read so far.
     """
 
     reads: Literal["text"] = "text"
@@ -30,6 +32,7 @@ class EndpointEncoder:
         self,
         client: EmbeddingsClient,
         *,
+        query_client: EmbeddingsClient | None = None,
         query_prefix: str = "",
         passage_prefix: str = "",
         max_characters: int = 8000,
@@ -37,7 +40,7 @@ class EndpointEncoder:
     ) -> None:
         self.tokens = 0
         self._tell: Callable[[str], None] | None = tell
-        self._client = client
+        self._client, self._query_client = client, query_client or client
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         self._max_characters = max_characters
@@ -60,14 +63,32 @@ class EndpointEncoder:
             "model": self.name,
             "host": self._client.address().host,
             "dimensions": self._client.dimensions,
+            "input_type": self._client.input_type,
+            "query_model": self._query_client.model,
+            "query_input_type": self._query_client.input_type,
             "query_prefix": self._query_prefix,
             "passage_prefix": self._passage_prefix,
             "max_characters": self._max_characters,
         }
 
+    @property
+    def forms(self) -> str:
+        """How the endpoint can tell questions from passages, in words."""
+        passage, query = self._client, self._query_client
+        told = [
+            f"{what} {mine} for questions, {other} for quotes"
+            for what, mine, other in (
+                ("model", query.model, passage.model),
+                ("input_type", query.input_type or "none", passage.input_type or "none"),
+                ("prefix", repr(self._query_prefix), repr(self._passage_prefix)),
+            )
+            if mine != other
+        ]
+        return "; ".join(told) or "questions and quotes alike"
+
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (1, dimension) for each question. Raises EndpointError, or UsageError when no endpoint is set."""
-        matrices, refused = self._encode([self._query_prefix + text for text in texts])
+        matrices, refused = self._encode(self._query_client, [self._query_prefix + text for text in texts])
         for refusal in refused.values():
             raise refusal
         return matrices
@@ -77,16 +98,18 @@ class EndpointEncoder:
 
         Raises InputsRefused where the endpoint takes some in no form, EndpointError, or UsageError when none is set.
         """
-        matrices, refused = self._encode([self._passage_prefix + str(text) for text in views])
+        matrices, refused = self._encode(self._client, [self._passage_prefix + str(text) for text in views])
         if refused:
             raise InputsRefused({number: str(refusal) for number, refusal in refused.items()}, matrices)
         return matrices
 
-    def _encode(self, texts: Sequence[str]) -> "tuple[list[Matrix], Mapping[int, EndpointRefused]]":
+    def _encode(
+        self, client: EmbeddingsClient, texts: Sequence[str]
+    ) -> "tuple[list[Matrix], Mapping[int, EndpointRefused]]":
         """Matrices of the texts that were taken, in order, and why the others were not."""
         import numpy as np
 
-        embedded = wait_for(self._client.embed_some([text[: self._max_characters] for text in texts]))
+        embedded = wait_for(client.embed_some([text[: self._max_characters] for text in texts]))
         self.tokens += embedded.tokens or 0
         if embedded.cut and self._tell is not None:
             number, length = next(iter(embedded.cut.items()))

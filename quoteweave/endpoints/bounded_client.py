@@ -1,0 +1,105 @@
+"""The HTTP client below all endpoints: bounds what a server may send, and sends nothing on to another origin."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import httpx2
+from httpx2 import USE_CLIENT_DEFAULT
+from openai import DefaultAsyncHttpxClient
+
+MOST_IN_BODY = 16 * 2**20
+"""Bytes of an answer that is read as a whole, decompressed. JSON of so many takes some 0.7 GB at worst to be read."""
+MOST_IN_STREAM = 64 * 2**20
+"""Bytes of an answer that is read as it comes, decompressed."""
+MOST_IN_EVENT = 4 * 2**20
+"""Bytes of one event of a stream, on one line or many, which is kept in memory until its end."""
+_MOST_REDIRECTS = 5
+
+
+class TooMuchSent(Exception):
+    """A server sent more than is read of an answer; its text says how much that is."""
+
+
+class BoundedClient(DefaultAsyncHttpxClient):
+    """A client for servers that are not trusted.
+
+    It reads at most so many bytes of an answer, counted after decompression. A redirect is followed only to the origin
+    (scheme, machine and port) that was asked, and only as the same request (307, 308): any other is the answer, for
+    the caller to tell of.
+    """
+
+    async def send(
+        self,
+        request: httpx2.Request,
+        *,
+        stream: bool = False,
+        auth: "httpx2._types.AuthTypes | httpx2._client.UseClientDefault | None" = USE_CLIENT_DEFAULT,
+        follow_redirects: "bool | httpx2._client.UseClientDefault" = False,  # noqa: ARG002  # as the base has it
+    ) -> httpx2.Response:
+        """The answer to a request, its bytes decompressed. Raises what the base raises, and TooMuchSent."""
+        response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
+        for _ in range(_MOST_REDIRECTS):
+            onward = response.next_request
+            if response.status_code not in (307, 308) or onward is None or not _one_origin(request.url, onward.url):
+                break
+            await response.aclose()
+            response = await super().send(onward, stream=True, auth=auth, follow_redirects=False)
+        bounded = _bounded(response, stream=stream)
+        if not stream:
+            try:
+                await bounded.aread()
+            except BaseException:
+                await bounded.aclose()
+                raise
+        return bounded
+
+
+def _bounded(response: httpx2.Response, *, stream: bool) -> httpx2.Response:
+    """The response with a body that is decompressed and ends in TooMuchSent where it is too long."""
+    headers = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
+    return httpx2.Response(
+        response.status_code,
+        headers=headers,
+        stream=_BoundedBody(response, stream=stream),
+        request=response.request,
+        extensions=response.extensions,
+    )
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    """The decompressed body of a response, read once, whoever reads it in how many parts."""
+
+    def __init__(self, response: httpx2.Response, *, stream: bool) -> None:
+        self._response = response
+        self._parts = self._read(stream=stream)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._parts
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+    async def _read(self, *, stream: bool) -> AsyncGenerator[bytes, None]:
+        most = MOST_IN_STREAM if stream else MOST_IN_BODY
+        read, event, before = 0, 0, b""
+        # The decoders below give at most 1 MiB at once, however much a few bytes stand for.
+        async for part in self._response.aiter_bytes():
+            read += len(part)
+            event, before = _unended(event, before + part, len(part)), part[-2:]
+            if read > most:
+                raise TooMuchSent(f"more than {most // 2**20} MiB")
+            if stream and event > MOST_IN_EVENT:
+                raise TooMuchSent(f"an event of more than {MOST_IN_EVENT // 2**20} MiB")
+            yield part
+
+
+def _unended(event: int, text: bytes, new: int) -> int:
+    """The length of the event that has not ended, after `new` bytes more, with which `text` ends."""
+    end = max(text.rfind(blank) for blank in (b"\n\n", b"\n\r\n", b"\r\r"))
+    return len(text) - end if end >= 0 else event + new
+
+
+def _one_origin(url: httpx2.URL, other: httpx2.URL) -> bool:
+    def origin(of: httpx2.URL) -> tuple[str, str, int | None]:
+        return of.scheme, of.host, of.port or {"http": 80, "https": 443}.get(of.scheme)
+
+    return origin(url) == origin(other)

@@ -1,0 +1,177 @@
+"""Passwords of addresses stand in no file and no output, and questions that are too long are refused with a reason."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection
+
+from quoteweave.core.errors import QuestionTooLong
+from quoteweave.core.questions import MOST_CHARACTERS
+from quoteweave.core.runs import read_run
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.rag import Rag
+from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.testing import ModelServer, Reply
+
+KEY, PASSWORD = "sk-very-secret-0123456789", "hunter2-PASSWORD"
+BASIC = b64encode(f"user:{PASSWORD}".encode()).decode()
+QUESTION = "How much grain did the port receive?"
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    make_collection(tmp_path, {"port.md": [made_quote("The port received 1,204 tonnes of grain in 2023.")]}).close()
+    return tmp_path / "collection"
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    asked = [{"id": "short", "question": QUESTION}, {"id": "long", "question": "grain " * 2_000_000}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    return path
+
+
+def echoing(server: ModelServer) -> Reply:
+    """Says what was sent to it, as a broken gateway would."""
+    sent = server.headers[-1]["authorization"]
+    return Reply(text=f"It received 1,204 tonnes of grain [1]. {sent} {KEY} {PASSWORD}", reasoning=sent)
+
+
+def test_no_secret_is_in_any_file_or_output(
+    quoteweave: Quoteweave, port: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, codes = list[str](), list[int]()
+
+    def script(request: Mapping[str, Any]) -> Reply:
+        return Reply() if "input" in request or "documents" in request else echoing(server)
+
+    with ModelServer(script) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("QUOTEWEAVE_RERANK_KEY", KEY)
+        url = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
+        spec = f"openai:m@{url}"
+        config = tmp_path / "config.toml"
+        config.write_text(
+            f'model = "m"\nbase_url = "{url}"\nwithin = "collection"\nretriever = ["{spec}"]\n'
+            f'rerank = "endpoint:r@{url}"\ncheck = "chat:m@{url}"\n[limits]\ncalls = "{tmp_path / "calls"}"\n'
+        )
+        page, calls = tmp_path / "answer.html", tmp_path / "calls"
+        steps = ("--retriever", spec, "--rerank", f"endpoint:r@{url}", "--expand", f"chat:m@{url}")
+        for command in (
+            ("index", spec, "-c", port),
+            ("index", spec, "-c", port, "--json"),
+            ("plan", spec, "-c", port),
+            ("search", QUESTION, "-c", port, *steps, "--json"),
+            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, *steps, "--html", page, "--calls", calls),
+            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, "--events", "--check", "chat"),
+            ("run", "questions", "--references", questions, "--config", config, "--out", tmp_path / "run", "-c", port),
+            ("index", "-c", port),
+            ("index", f"{spec}@hnsw", "-c", port, "--drop"),
+            ("index", spec, "-c", port, "--drop"),
+        ):
+            got = quoteweave(*command)
+            said += [got.out, got.err]
+            codes.append(got.code)
+    # Of the run one question is too long, and of one kind there is no index.
+    assert codes == [0, 0, 0, 0, 0, 0, 1, 0, 2, 0]
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path != config]
+    assert page in written
+    assert list(calls.rglob("*.json"))
+    kept = [path.read_bytes().decode("utf-8", "replace") for path in written]
+    secrets = (KEY, PASSWORD, BASIC, b64encode(KEY.encode()).decode()[:-3])
+    found = [
+        text[max(0, at - 80) : at + 80] for text in (*said, *kept) for one in secrets if (at := text.find(one)) >= 0
+    ]
+    assert not found
+    assert "[redacted]" in page.read_text("utf-8")
+    assert f"user:{PASSWORD}" not in str(server.paths)
+
+
+def test_a_question_too_long_is_refused_with_what_to_do(quoteweave: Quoteweave, port: Path) -> None:
+    for command in ("ask", "search"):
+        got = quoteweave(command, "grain " * 20_000, "-c", port)
+        assert (got.code, got.out) == (2, "")
+        assert (
+            "error: the question has 120,000 characters, and at most 20,000 are allowed: ask a shorter one" in got.err
+        )
+    assert quoteweave("search", ("grain " * 20_000)[:MOST_CHARACTERS], "-c", port).code == 0
+
+
+def test_nor_is_one_asked_from_python(port: Path) -> None:
+    with Collection.open(port) as collection:
+        rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+        with pytest.raises(QuestionTooLong):
+            rag.answer("grain " * 2_000_000)
+
+
+@pytest.mark.parametrize("model", ['model = "m"\n', ""])
+def test_in_a_run_it_fails_alone(
+    model: str, quoteweave: Quoteweave, port: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, out = tmp_path / "config.toml", tmp_path / "run"
+    config.write_text(f'{model}within = "collection"\n')
+    with ModelServer(lambda _: Reply(text="It received 1,204 tonnes [1].")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        got = quoteweave(
+            "run", "questions", "--references", questions, "--config", config, "--out", out, "-c", port, "--json"
+        )
+    (outcome,) = got.json()
+    assert (got.code, outcome["answered"], outcome["failed"]) == (1, 1, 1)
+    errors = {one.example: one.error for one in read_run(out)[1]}
+    assert errors["short"] is None
+    assert "at most 20,000 are allowed" in (errors["long"] or "")
+
+
+def test_a_run_counts_answers_that_never_end_as_failures(
+    quoteweave: Quoteweave, port: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, out = tmp_path / "config.toml", tmp_path / "run"
+    config.write_text('model = "m"\nwithin = "collection"\nretries = 0\ntimeout_s = 5\ncall_limit_s = 0.2\n')
+    with ModelServer(lambda _: Reply(endless=b" ", every_s=0.01)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        got = quoteweave(
+            "run", "questions", "--references", questions, "--config", config, "--out", out, "-c", port, "--json"
+        )
+    (outcome,) = got.json()
+    assert (got.code, outcome["failed"]) == (1, 2)
+    errors = {one.example: one.error or "" for one in read_run(out)[1]}
+    assert "the limit of a call" in errors["short"]
+
+
+def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path) -> None:
+    word = b'data: {"choices": [{"delta": {"content": "a "}}]}\n\n'
+    events = {"content-type": "text/event-stream"}
+    with ModelServer(lambda _: Reply(endless=word, every_s=0.01, headers=events)) as server:
+        asked = ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url)
+        for waits, limit in ((("--timeout", 0.05), "0.25"), (("--call-limit", 0.3), "0.3")):
+            got = quoteweave(*asked, *waits)
+            assert got.code == 1
+            assert f"within {limit} s, the limit of a call with all its attempts" in got.err
+
+
+def test_an_endpoint_is_told_questions_from_quotes(quoteweave: Quoteweave, port: Path) -> None:
+    with ModelServer() as server:
+        for suffix, sent, form in (
+            ("@input_type", ("query", "passage", "m"), "input_type query for questions, passage for quotes"),
+            ("@input_type:search_query,search_document", ("search_query", "search_document", "m"), "search_document"),
+            ("@queries:m-query", (None, None, "m-query"), "model m-query for questions, m for quotes"),
+            ("", (None, None, "m"), "questions and quotes alike"),
+        ):
+            spec = f"openai:m@{server.base_url}{suffix}"
+            assert form in quoteweave("plan", spec, "-c", port).out
+            server.requests.clear()
+            assert quoteweave("index", spec, "-c", port).code == 0
+            assert quoteweave("search", QUESTION, "-c", port, "--retriever", spec).code == 0
+            passage, query = server.requests
+            assert (query.get("input_type"), passage.get("input_type"), query["model"]) == sent
+            assert passage["model"] == "m"
+    other = quoteweave("search", QUESTION, "-c", port, "--retriever", f"openai:m@{server.base_url}@input_type:a,b")
+    assert other.code == 1, "an index of another form is not searched"

@@ -1,0 +1,149 @@
+"""Secrets of an address that its server sends back are taken out before anything else sees them."""
+
+import asyncio
+import json
+from base64 import b64encode, urlsafe_b64encode
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.answers import Completion
+from quoteweave.core.errors import EndpointError
+from quoteweave.endpoints.calls import CachedChat
+from quoteweave.endpoints.chat import OpenAIChat
+from quoteweave.endpoints.embeddings import EmbeddingsClient
+from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, redactor_of
+from quoteweave.endpoints.rerank import RerankClient
+from quoteweave.testing import ModelServer, Reply
+
+KEY, PASSWORD = "sk-secret-0123456789", "hunter2&/ü"
+URL = f"http://user:{quote(PASSWORD, safe='')}@host/v1?api-version=2024-02-01&sig=s1gnature-x"
+MESSAGES = [{"role": "user", "content": "?"}]
+BASIC = b64encode(f"user:{PASSWORD}".encode()).decode()
+FORMS = [
+    KEY,
+    f"Bearer {KEY}",
+    b64encode(KEY.encode()).decode(),
+    b64encode(f"a Bearer {KEY} in a header".encode()).decode(),
+    urlsafe_b64encode(f"x{PASSWORD}".encode()).decode(),
+    PASSWORD,
+    quote(PASSWORD),
+    quote(PASSWORD, safe=""),
+    quote(PASSWORD, safe="").lower(),
+    json.dumps(PASSWORD),
+    f"Basic {BASIC}",
+    "s1gnature-x",
+]
+
+
+def told(form: str) -> str:
+    return f"you sent {form}, is that right?"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_is_taken_out_in_whatever_form(form: str) -> None:
+    cleaned = redactor_of(URL, KEY).clean(told(form))
+    assert REDACTED in cleaned
+    assert not [secret for secret in (KEY, PASSWORD, "secret-01", "s1gnature", form[8:-4] or form) if secret in cleaned]
+    assert cleaned.startswith("you sent ")
+    assert cleaned.endswith(", is that right?")
+
+
+@given(st.sampled_from(FORMS), st.lists(st.integers(1, 9), min_size=1))
+def test_a_secret_cut_in_parts_is_taken_out_as_one_that_is_whole(form: str, sizes: list[int]) -> None:
+    redactor = redactor_of(URL, KEY)
+    stream, text, got, turn = StreamRedactor(redactor), told(form), "", 0
+    while text:
+        size = sizes[turn % len(sizes)]
+        got, text, turn = got + stream.feed(text[:size]), text[size:], turn + 1
+    assert got + stream.end() == redactor.clean(told(form))
+
+
+@given(st.text())
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [("http://host/v1", "none"), ("http://host/v1?api-version=2024-02-01", "ollama"), ("http://@host", "")],
+)
+def test_without_secrets_nothing_is_changed(url: str, key: str, text: str) -> None:
+    redactor = redactor_of(url, key)
+    stream = StreamRedactor(redactor)
+    assert redactor.clean(text) == stream.feed(text) + stream.end() == text
+
+
+def test_a_short_password_is_taken_out_with_its_user_alone() -> None:
+    redactor = redactor_of("http://me:pw@host", "none")
+    assert redactor.clean("me:pw " + b64encode(b"me:pw").decode()).count(REDACTED) == 2
+    assert redactor.clean("a pw of me") == "a pw of me"
+    assert redactor_of("http://t0ken-t0ken@host", "none").clean("t0ken-t0ken") == REDACTED
+
+
+SECRETS = (KEY, PASSWORD, quote(PASSWORD), BASIC, b64encode(KEY.encode()).decode()[:-4])
+
+
+def secrets_in(text: str) -> list[str]:
+    return [secret for secret in SECRETS if secret in text]
+
+
+def address(server: ModelServer) -> str:
+    return server.base_url.replace("http://", f"http://user:{quote(PASSWORD, safe='')}@")
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("form", FORMS[:-1])
+def test_a_server_that_echoes_gets_no_secret_into_an_answer_or_a_kept_call(
+    form: str, size: int, tmp_path: Path
+) -> None:
+    said = Reply(text=told(form), reasoning=told(form), finish_reason=form, sizes=(size,))
+
+    async def read(chat: CachedChat) -> tuple[Completion, Completion, str]:
+        *pieces, last = [item async for item in chat.stream(MESSAGES)]
+        assert isinstance(last, Completion)
+        return last, await chat.complete([*MESSAGES, *MESSAGES]), "".join(map(str, pieces))
+
+    with ModelServer(lambda _: said) as server:
+        chat = CachedChat(OpenAIChat("m", base_url=address(server), api_key=KEY), tmp_path)
+        streamed, whole, pieces = asyncio.run(read(chat))
+    kept = [path.read_text("utf-8") for path in tmp_path.rglob("*.json")]
+    assert len(kept) == 2
+    assert not secrets_in("".join([str(streamed), str(whole), pieces, *kept]))
+    assert streamed.text == whole.text
+    assert REDACTED in streamed.text
+    assert REDACTED in (streamed.reasoning or "")
+
+
+REPLIES = {
+    "error": lambda form: Reply(status=400, text=told(form)),
+    "failure": lambda form: Reply(status=503, text=told(form)),
+    "page": lambda form: Reply(status=401, body=f"<p>{told(form)}</p>".encode()),
+    "refusal": lambda form: Reply(refusal=told(form)),
+    "error with 200": lambda form: Reply(body=json.dumps({"error": {"message": told(form)}}).encode()),
+    "amid a stream": lambda form: Reply(
+        body=b"data: %s\n\n" % json.dumps({"error": {"message": told(form)}}).encode(),
+        headers={"content-type": "text/event-stream"},
+    ),
+    "redirect": lambda form: Reply(status=307, headers={"location": f"http://127.0.0.1:9/{quote(form)}/x"}),
+    "type": lambda form: Reply(body=b"{}", headers={"content-type": quote(form)}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS[:-1])
+@pytest.mark.parametrize("name", REPLIES)
+def test_nor_into_a_message(name: str, form: str) -> None:
+    async def read(url: str) -> list[EndpointError]:
+        chat = OpenAIChat("m", base_url=url, api_key=KEY, max_retries=0)
+        asked = [
+            chat.complete(MESSAGES),
+            anext(chat.stream(MESSAGES)),
+            EmbeddingsClient("m", base_url=url, api_key=KEY, max_retries=0).embed(["a"]),
+            RerankClient("m", base_url=url, api_key=KEY, max_retries=0).score("a", ["b"]),
+        ]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        return [one for one in found if isinstance(one, EndpointError)]
+
+    with ModelServer(lambda _: REPLIES[name](form)) as server:
+        failures = asyncio.run(read(address(server)))
+    assert failures
+    assert not [found for error in failures for found in secrets_in(f"{error}{error!r}{error.__cause__}")]
