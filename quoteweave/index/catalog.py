@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS documents (
     key INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     root TEXT NOT NULL,
+    path TEXT,
     source TEXT NOT NULL,
     record TEXT NOT NULL
 );

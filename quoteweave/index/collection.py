@@ -136,13 +136,13 @@ class Collection:
     def origins(self) -> dict[str, Origin]:
         """Where each document comes from, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT root, record FROM documents ORDER BY name").fetchall()
-            documents = [(Path(root), Document.model_validate_json(record)) for root, record in found]
+            found = db.execute("SELECT root, path, record FROM documents ORDER BY name").fetchall()
+            documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in found]
         return {
             document.name: Origin(
-                root=root, content=document.content, parser=document.parser, metadata=document.metadata
+                root=root, path=path, content=document.content, parser=document.parser, metadata=document.metadata
             )
-            for root, document in documents
+            for root, path, document in documents
         }
 
     def source(self, name: str) -> Path:

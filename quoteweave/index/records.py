@@ -22,6 +22,11 @@ class Origin(Record):
     content: str = Field(description="SHA-256 of the file, in hexadecimal")
     parser: str = Field(description="fingerprint of the parser and its settings")
     metadata: Mapping[str, str] = Field(default_factory=dict)
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+
+    def file(self, name: str) -> Path:
+        """Where the file of that document was."""
+        return self.root / (self.path or name)
 
     @property
     def imported(self) -> bool:
@@ -37,6 +42,12 @@ class Failure(Record):
     reason: str
     content: str | None = Field(description="SHA-256 of the file; None where it could not be read")
     time: float = Field(description="seconds since the epoch")
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+
+    @property
+    def file(self) -> Path:
+        """Where the file was."""
+        return self.root / (self.path or self.name)
 
 
 class Counts(Record):

@@ -42,8 +42,8 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM documents WHERE name = ?", (name,))
             db.execute("DELETE FROM failures WHERE name = ?", (name,))
-            insert = "INSERT INTO documents (name, root, source, record) VALUES (?, ?, ?, ?)"
-            key = db.execute(insert, (name, root, stored, record)).lastrowid
+            insert = "INSERT INTO documents (name, root, path, source, record) VALUES (?, ?, ?, ?, ?)"
+            key = db.execute(insert, (name, root, origin.path, stored, record)).lastrowid
             db.executemany("INSERT INTO pages VALUES (?, ?, ?)", ((key, number, page) for number, page in pages))
             rows = ((q.id, key, q.page, q.kind, q.layout, q.image, quote) for q, quote in quotes)
             db.executemany(_QUOTE, rows)
@@ -86,17 +86,21 @@ class Writer:
             db.executemany(_QUOTE, rows)
             _count_revision(db)
 
-    def move(self, name: str, root: Path) -> None:
-        """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
+    def move(self, name: str, root: Path, path: str | None = None) -> None:
+        """Says that a document's file is now below another folder, at that path where it is not the document's name.
+
+        Raises UsageError for an unknown name.
+        """
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
-            db.execute("UPDATE documents SET root = ? WHERE name = ?", (_text(str(root), name), name))
+            db.execute("UPDATE documents SET root = ?, path = ? WHERE name = ?", (_text(str(root), name), path, name))
 
-    def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
+    def fail(self, name: str, *, root: Path, reason: str, content: str | None, path: str | None = None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
             name=_printable(name),
             root=Path(_printable(str(root))),
+            path=path and _printable(path),
             reason=_printable(reason),
             content=content,
             time=time.time(),
