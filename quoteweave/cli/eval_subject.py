@@ -90,9 +90,11 @@ def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator
 def build_all(collection: "Collection", finding: Finding, *, quiet: bool) -> list[str]:
     """Builds the index of every retriever that is named; the specs of these."""
     from quoteweave.cli.indexing import Building, build_index
+    from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.registry import members
 
-    specs = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+    parts = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+    specs = [as_built(part, collection, tell) for part in parts]
     for spec in specs:
         build_index(collection, spec, Building(finding, quiet=quiet))
     return specs

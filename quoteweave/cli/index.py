@@ -78,6 +78,7 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
     """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
     from quoteweave.core.errors import UsageError
     from quoteweave.index.manifests import manifest_of
+    from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.spec import parse_spec
 
@@ -85,11 +86,10 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
         manifests = [manifest_of(state) for state in collection.indexes()]
         return [manifest.spec for manifest in manifests if manifest is not None]
     specs = [parse_spec(text) for text in members(retriever)]
-    if dtype is None:
-        return [str(spec) for spec in specs]
-    if any(spec.dtype not in (None, dtype) for spec in specs):
+    if dtype is not None and any(spec.dtype not in (None, dtype) for spec in specs):
         raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
-    return [str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+    texts = [str(spec) if dtype is None else str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+    return [as_built(text, collection, tell) for text in texts]
 
 
 def _drop(collection: "Collection", specs: list[str]) -> None:

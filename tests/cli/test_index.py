@@ -47,6 +47,17 @@ def test_a_model_is_built_once_and_finds_what_shares_no_word(quoteweave: Quotewe
     assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
 
 
+def test_an_index_is_found_by_the_short_name_of_its_model(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
+    quoteweave("index", minilm, "-c", port)
+    found = quoteweave("search", "shipping of wheat", "-c", port, "-r", "minilm", "-k", 2, "--json")
+    assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
+    assert found.err == f"minilm: the index {minilm} is used, which was built under that name\n"
+    assert quoteweave("index", "minilm", "-c", port, "--json").json()[0]["retriever"] == minilm
+    assert quoteweave("plan", "minilm", "-c", port, "--json").json()[0]["to_encode"] == 0
+    assert quoteweave("index", "minilm", "-c", port, "--drop").code == 0
+    assert quoteweave("status", "-c", port, "--json").json()["indexes"] == []
+
+
 def test_kinds_of_index_share_the_vectors(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
     quoteweave("index", minilm, "-c", port)
     for kind in ("hnsw", "fp16", "ivfpq"):
