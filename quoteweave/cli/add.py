@@ -88,7 +88,7 @@ def add_paths(
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
     if options is not None and options.prefix is not None:
         check_prefix(options.prefix)
-    with Collection.create(collection) as opened:
+    with Collection.open_or_create(collection) as opened:
         options = replace(options or AddOptions(), pictures=CollectionPictures(opened))
         with adding_progress(quiet=quiet) as progress:
             report = add_files(opened, paths, options, progress)

@@ -50,7 +50,7 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
     from quoteweave.index.collection import Collection
 
     files = find_files([documents])
-    with Collection.create(collection) as opened:
+    with Collection.open_or_create(collection) as opened:
         origins = opened.origins()
     present = {file.name for file in files if file.name in origins and _hash(file.path) == origins[file.name].content}
     usual = AddOptions().fingerprint
