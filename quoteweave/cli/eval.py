@@ -200,16 +200,18 @@ def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> di
 
 
 def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
-    from rich.console import Console
-
     from quoteweave.cli.eval_report import as_dict, tables
+    from quoteweave.cli.output import console
+    from quoteweave.cli.tables import show_table
 
     if as_json:
         typer.echo(json.dumps({**head, "failed": report.failed, **as_dict(report)}, ensure_ascii=False, indent=2))
     else:
         asked = [f"{part} {head[part]}" for part in ("retriever", "expand", "rerank") if head[part]]
         typer.echo(f"{head['dataset']}: {head['questions']} questions, {', '.join(asked)}\n")
-        Console().print(*tables(report))
+        out = console()
+        for table in tables(report):
+            show_table(out, table)
     for row in report.rows:
         if row.error is not None:
             typer.echo(f"failed: {row.example}: {row.error}", err=True)

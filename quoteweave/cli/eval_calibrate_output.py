@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.confidence import Point
 from quoteweave.evaluation.calibration import FEW, Calibrating
 
 ROWS = 10
-BAR = 30
+BAR = 20
 
 
 def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
@@ -22,7 +22,7 @@ def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *
     out = console()
     out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
     out.print(plain(_counted(found, head)))
-    out.print(_curve(found))
+    show_table(out, _curve(found))
     for line in _told(found, written):
         out.print(plain(line))
 
@@ -49,10 +49,8 @@ def _counted(found: Calibrating, head: Mapping[str, object]) -> str:
 
 def _curve(found: Calibrating) -> Table:
     """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
-    table = Table(title="Were only the surest answers given", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("given", "answers", "confidence from", "of these wrong"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    columns = ("given", "answers", "confidence from", "of these wrong", "")
+    table = make_table(columns, words=[""], title="Were only the surest answers given")
     greatest = max(point.risk for point in found.curve) or 1.0
     for point in _shown(found):
         mark = "  ← threshold" if point == found.chosen else ""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
 from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
 from quoteweave.evaluation.judgements import ASPECTS
 from quoteweave.evaluation.metrics.quote_selection import GROUPS, RATIOS
@@ -32,7 +32,8 @@ def show(scores: Scores, *, as_json: bool) -> None:
     head = f"{scores.name} on {scores.dataset}: {len(scores.questions)} questions, convention {scores.convention}, "
     out = console()
     out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
-    out.print(*tables(scores))
+    for table in tables(scores):
+        show_table(out, table)
     for note in (*_counted(scores), *scores.notes):
         out.print(plain(f"note: {note}"))
 
@@ -117,15 +118,8 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table:
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1))
-    for place, name in enumerate(columns):
-        # Names fold where the terminal is narrow; numbers never do.
-        heading = name.replace("_", " ")
-        if place:
-            table.add_column(heading, justify="right", no_wrap=True)
-        else:
-            table.add_column(heading, overflow="fold", min_width=10)
-    return table
+    headings = [name.replace("_", " ") for name in columns]
+    return make_table(headings, words=headings[:1], title=title)
 
 
 def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between: str = " ") -> str:

@@ -29,13 +29,15 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
-    from rich.table import Table
+    from quoteweave.cli.tables import make_table, show_table
 
-    table = Table("document", "format", "pages", "quotes", "metadata", box=None, pad_edge=False)
-    for document in documents:
-        meta = ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items()))
-        table.add_row(plain(document.name), document.format, str(document.pages), str(document.quotes), plain(meta))
-    console().print(table)
+    said = [", ".join(f"{key}={value}" for key, value in sorted(one.metadata.items())) for one in documents]
+    columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(said) else [])]
+    table = make_table(columns, words=["document", "format", "metadata"], ruled=False)
+    for document, metadata in zip(documents, said, strict=True):
+        cells = [document.name, document.format, str(document.pages), str(document.quotes), metadata]
+        table.add_row(*map(plain, cells[: len(columns)]))
+    show_table(console(), table)
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
