@@ -8,6 +8,7 @@ from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
+from quoteweave.core.counting import MOST_NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from quoteweave.index.vector_store import IndexReport
 
 JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
-encoded (now), skipped (left out: without words or picture), unreadable (list of
-{quote, reason}); null for one without vectors. With --recall also recall: recall
+encoded (now), skipped (left out), left_out (list of {quote, document, page_label,
+reason}: all that are skipped), unreadable (list of {quote, reason}: of these, pictures
+that could not be had and texts that were refused now); null for one without vectors. With --recall also recall: recall
 (share of exact search's first ten that it finds, null where there are too few items to
 tell), items (measured on), and said, the same in words."""
 TOO_FEW = "there are too few items to measure its recall: most or all are compared exactly"
@@ -131,8 +133,11 @@ def _show(spec: str, report: "IndexReport | None", recall: str | None) -> None:
     if report is None:
         typer.echo(f"{spec}: up to date")
         return
-    for unreadable in report.unreadable:
-        tell(f"not encoded: {unreadable.reason}")
+    for one in report.left_out[:MOST_NAMED]:
+        quote = "" if one.quote in one.reason else f", quote {one.quote}"
+        tell(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
+    if len(report.left_out) > MOST_NAMED:
+        tell(f"left out: {len(report.left_out) - MOST_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
     typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
     if recall is not None:

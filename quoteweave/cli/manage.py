@@ -7,6 +7,7 @@ import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.index.collection import Collection
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-indexes (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four are
-null for lexical), failed (list of {name, reason})."""
+indexes (name, fingerprint, up_to_date, spec, kind, items, skipped, left_out: how many for
+each reason; the last five are null for lexical), failed (list of {name, reason})."""
 REMOVE_JSON = "--json prints one object: removed (names of documents), index_notes (sentences)."
 
 
@@ -94,6 +95,7 @@ def remove(
 
 
 def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
+    from quoteweave.index.left_out import counts_by_reason
     from quoteweave.index.manifests import manifest_of
 
     manifest = manifest_of(state)
@@ -105,13 +107,15 @@ def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
         "kind": manifest and manifest.kind,
         "items": manifest and manifest.count,
         "skipped": manifest and manifest.skipped,
+        "left_out": manifest and counts_by_reason(manifest),
     }
 
 
 def _said_of(index: Mapping[str, object]) -> str:
     said = f"index {index['spec'] or index['name']}: "
     if index["kind"] is not None:
-        left_out = f", {index['skipped']} left out" if index["skipped"] else ""
-        said += f"{index['kind']}, {index['items']} items{left_out}, "
+        reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
+        left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
+        said += f"{index['kind']}, {counted(int(str(index['items'])), 'item')}{left_out}, "
     catching_up = "the next search" if index["kind"] is None else "quoteweave index"
     return said + ("up to date" if index["up_to_date"] else f"behind; {catching_up} brings it up to date")

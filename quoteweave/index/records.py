@@ -113,4 +113,7 @@ class Manifest(IndexPlan):
     dimension: int = Field(ge=0, description="numbers in a vector; 0 while there are none")
     count: int = Field(ge=0, description="items in the index")
     skipped: int = Field(ge=0, description="items left out: without words, without a picture, or with a damaged one")
+    refused: Mapping[str, str] = Field(
+        default_factory=dict, description="of items left out that have words or a picture, why, by id of their quote"
+    )
     documents: Mapping[str, str] = Field(description="key of the shard that each document's items are from")

@@ -5,13 +5,14 @@ whose rows are missing are added. That may be repeated after a kill at any momen
 """
 
 from collections.abc import Collection as Container
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.index.collection import Collection
+from quoteweave.index.embedding import Embedded
 from quoteweave.index.manifests import MANIFEST, manifest_of
 from quoteweave.index.opened import closing, open_if_whole, open_planned
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
@@ -45,27 +46,33 @@ def synchronise(
     plan: IndexPlan,
     stored: Mapping[str, StoredVectors],
     *,
-    fresh: Container[str] = (),
+    made: Embedded | None = None,
     complete: bool = True,
 ) -> Manifest:
     """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
 
-    `fresh` are documents whose vectors were made anew. Unless `complete`, the index stays behind its collection. Raises
-    what `open_index` and `Writer.publish` raise.
+    `made` says which documents have new vectors, and of which quotes there are none though they have something to see;
+    what the index says of others goes on to hold. Unless `complete`, the index stays behind its collection. Raises what
+    `open_index` and `Writer.publish` raise.
     """
-    state = collection.index_state(plan.fingerprint)
+    made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
     held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
     before = _before(collection, plan, state, stored)
     try:
         known = before.manifest.documents if before.manifest is not None else {}
-        renewed = {name for name, vectors in stored.items() if name in fresh or known.get(name) != vectors.key}
+        renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
-        skipped = sum(len(items[name]) - len(rows) for name, rows in held.items())
+        skipped = {name: items[name][vectors.lengths == 0] for name, vectors in stored.items()}
+        refused = {**(old.refused if (old := manifest_of(state)) is not None else {}), **made.refused}
         manifest = Manifest.model_validate(
             {
                 **plan.model_dump(include=set(IndexPlan.model_fields)),
-                **{"dimension": before.dimension, "count": sum(map(len, held.values())), "skipped": skipped},
+                **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
+                **{
+                    "skipped": sum(map(len, skipped.values())),
+                    "refused": _still(collection, refused, skipped.values()),
+                },
                 "documents": {name: vectors.key for name, vectors in stored.items()},
             }
         )
@@ -79,6 +86,13 @@ def synchronise(
     finally:
         closing(before.index)()
     return manifest
+
+
+def _still(collection: Collection, refused: Mapping[str, str], skipped: "Iterable[Rows]") -> dict[str, str]:
+    """What is said of quotes at these rows."""
+    rows = [row for found in skipped for row in found.tolist()] if refused else []
+    ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
+    return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
 
 
 def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
