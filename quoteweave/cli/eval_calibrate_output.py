@@ -8,6 +8,7 @@ from rich.table import Table
 from quoteweave.cli.output import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.confidence import Point
+from quoteweave.core.counting import counted
 from quoteweave.evaluation.calibration import FEW, Calibrating
 
 ROWS = 10
@@ -42,8 +43,9 @@ def _counted(found: Calibrating, head: Mapping[str, object]) -> str:
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
     return (
-        f"{answers} answers, {found.right} right and {found.wrong} wrong ({_percent(found.wrong / answers)}); "
-        f"{found.declined} questions that the model did not answer{''.join(others)}"
+        f"{counted(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
+        f"({_percent(found.wrong / answers)}); "
+        f"{counted(found.declined, 'question')} that the model did not answer{''.join(others)}"
     )
 
 
@@ -96,7 +98,8 @@ def _told(found: Calibrating, written: Path | None) -> Iterator[str]:
     for name, group in found.groups.items():
         if group.questions:
             yield (
-                f"{group.questions} {name} questions: {group.answered} were answered. With the calibration the model "
+                f"{counted(group.questions, f'{name} question')}: {group.answered} answered. With "
+                f"the calibration the model "
                 f"is asked {group.asked} of them, and {group.given} are answered."
             )
     yield "Nothing is written; --out FILE keeps it." if written is None else f"Written to {written}."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -192,8 +193,12 @@ def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among
         out.print(plain(told))
         show_table(out, _standing_table(among.standings, among.by))
     for one in scored:
-        missing = f"; {one.scores.missing} of its questions are not answered" if one.scores.missing else ""
-        out.print(plain(f"{one.scores.name}: {len(one.scores.questions)} answers{missing}"))
+        missing = (
+            f"; {counted(one.scores.missing, 'question is', 'questions are')} not answered"
+            if one.scores.missing
+            else ""
+        )
+        out.print(plain(f"{one.scores.name}: {counted(len(one.scores.questions), 'answer')}{missing}"))
         for note in one.scores.notes:
             out.print(plain(f"  note: {note}"))
     for note in () if among is None else among.notes:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.cli.retrieving import DEFAULT, Finding, means_for, tell
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
@@ -59,7 +60,10 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
         add_paths(collection, [documents], quiet=quiet)
         return
     command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
-    tell(f"note: searched as they are, though added with other settings: {len(others)} documents; anew with: {command}")
+    tell(
+        f"note: searched as they are, though added with other settings: "
+        f"{counted(len(others), 'document')}; anew with: {command}"
+    )
     lacking = [file.path for file in files if file.name not in present]
     if lacking:
         add_paths(collection, lacking, quiet=quiet)

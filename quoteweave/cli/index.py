@@ -8,7 +8,7 @@ from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
-from quoteweave.core.counting import MOST_NAMED
+from quoteweave.core.counting import MOST_NAMED, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     with collection.writer() as writer:
         for state in found:
             drop_index(collection, writer, state)
-    tell(f"dropped {len(found)} {'index' if len(found) == 1 else 'indexes'}")
+    tell(f"dropped {counted(len(found), 'index', 'indexes')}")
 
 
 def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:

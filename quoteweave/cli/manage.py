@@ -61,7 +61,11 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
             }
         )
         return
-    typer.echo(f"{counts.documents} documents, {counts.pages} pages, {counts.quotes} quotes")
+    typer.echo(
+        ", ".join(
+            (counted(counts.documents, "document"), counted(counts.pages, "page"), counted(counts.quotes, "quote"))
+        )
+    )
     if counts.by_layout:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
     for index in indexes:

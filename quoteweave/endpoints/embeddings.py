@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.endpoints.http import Address, Connection, beginning, openai_address, sendable
 
@@ -148,7 +149,8 @@ class EmbeddingsClient:
 
         if [item.index for item in items] != list(range(len(names))):
             raise connection.wrong(
-                f"{len(items)} embeddings that are not one for each of {len(names)} texts, the first of them {names[0]}"
+                f"{counted(len(items), 'embedding')} and not one for each of "
+                f"{counted(len(names), 'text')}, the first of them {names[0]}"
             )
         dimension = self.dimensions or len(items[0].embedding)
         for item, text in zip(items, names, strict=True):
