@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs, valid_text
+from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, a_path, pairs, valid_text
 from quoteweave.cli.output import adding_progress, print_json, printable
 from quoteweave.cli.retrieving import Finding
 from quoteweave.core.counting import counted, listed
@@ -21,7 +21,9 @@ renamed (of the added, names with more of the folder's path in front, to tell th
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…", parser=a_path)
+    ],
     collection: CollectionOption,
     meta: Annotated[
         list[str] | None,

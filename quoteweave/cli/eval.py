@@ -1,7 +1,6 @@
 """`quoteweave eval`: how good a retriever is on a dataset with gold evidence."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -204,11 +203,11 @@ def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> di
 
 def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
     from quoteweave.cli.eval_report import as_dict, tables
-    from quoteweave.cli.output import console
+    from quoteweave.cli.output import console, print_json
     from quoteweave.cli.tables import show_table
 
     if as_json:
-        typer.echo(json.dumps({**head, "failed": report.failed, **as_dict(report)}, ensure_ascii=False, indent=2))
+        print_json({**head, "failed": report.failed, **as_dict(report)})
     else:
         asked = [f"{part} {head[part]}" for part in ("retriever", "expand", "rerank") if head[part]]
         typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
-from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.cli.output import console, plain, print_json, printable, shown_name
 from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(said) else [])]
     table = make_table(columns, words=["document", "format", "metadata"], ruled=False)
     for document, metadata in zip(documents, said, strict=True):
-        cells = [document.name, document.format, str(document.pages), str(document.quotes), metadata]
+        cells = [shown_name(document.name), document.format, str(document.pages), str(document.quotes), metadata]
         table.add_row(*map(plain, cells[: len(columns)]))
     show_table(console(), table)
 
