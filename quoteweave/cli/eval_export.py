@@ -79,8 +79,8 @@ def export(
 
 def _notes(pair: "TrecPair") -> list[str]:
     notes = {
-        "failed, and are left out of both files": pair.failed,
-        "have no known gold, and are left out of both files": pair.undefined,
-        "found nothing, and stand in the qrels alone: trec_eval counts them with -c": pair.empty,
+        "failed, left out of both files": pair.failed,
+        "without known gold, left out of both files": pair.undefined,
+        "found nothing, in the qrels alone: trec_eval counts them with -c": pair.empty,
     }
     return [f"{counted(count, 'question')} {what}" for what, count in notes.items() if count]

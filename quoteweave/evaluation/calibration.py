@@ -116,7 +116,7 @@ def _check_both(right: Sequence[bool]) -> None:
         raise DatasetError("no answer of the run is known to be right or wrong; there is nothing to fit on")
     if all(right):
         raise DatasetError(
-            f"{counted(len(right), 'answer is', 'answers are all')} right, so that nothing tells "
+            f"all of {counted(len(right), 'answer is', 'answers are')} right, so that nothing tells "
             f"right from wrong ones; add questions that the "
             "documents do not answer"
         )

@@ -139,14 +139,14 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     notes = [cut] if (cut := _cut(sources.run)) else []
     published = scores.convention == "published"
     if scores.failed:
-        how = "are counted as empty answers" if published else "are left out"
-        notes.append(f"{counted(scores.failed, 'prediction is an error', 'predictions are errors')} and {how}")
+        how = "counted as empty answers" if published else "left out"
+        notes.append(f"{counted(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
     broken = sum(malformed(judgement) for judgement in loaded.judgements.values())
     if broken:
-        how = "count 0 for what they miss" if published else "are left out"
-        notes.append(f"{broken} judgements are malformed (a score missing, misnamed or out of range) and {how}")
+        how = "what is missing counts 0" if published else "left out"
+        notes.append(f"{counted(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}")
     if loaded.stale:
-        notes.append(f"{loaded.stale} verdicts on sentences are of other answers than these, and are left out")
+        notes.append(f"{counted(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
     if (other_dataset := _asked_of(sources.run)) not in (None, sources.dataset):
         notes.append(f"the run says that it was asked of {other_dataset}, not of {sources.dataset}")
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())

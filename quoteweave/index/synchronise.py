@@ -63,19 +63,16 @@ def synchronise(
         known = before.manifest.documents if before.manifest is not None else {}
         renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
-        skipped = {name: items[name][vectors.lengths == 0] for name, vectors in stored.items()}
+        skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
         refused = {**(old.refused if (old := manifest_of(state)) is not None else {}), **made.refused}
-        manifest = Manifest.model_validate(
-            {
-                **plan.model_dump(include=set(IndexPlan.model_fields)),
-                **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
-                **{
-                    "skipped": sum(map(len, skipped.values())),
-                    "refused": _still(collection, refused, skipped.values()),
-                },
-                "documents": {name: vectors.key for name, vectors in stored.items()},
-            }
-        )
+        holds = {
+            "dimension": before.dimension,
+            "count": sum(map(len, held.values())),
+            "skipped": sum(map(len, skipped)),
+            "refused": _still(collection, refused, skipped),
+            "documents": {name: vectors.key for name, vectors in stored.items()},
+        }
+        manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
         if changed or manifest != before.manifest:
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)

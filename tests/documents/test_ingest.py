@@ -136,7 +136,7 @@ def test_files_of_one_name_in_two_folders_are_two_documents(
     for paths in ([other, folder], [folder, other], [other / "a.txt", folder / "a.txt"]):
         again = update(collection, *paths)
         assert {"a.txt", "other/a.txt"} <= set(again.unchanged)
-        assert again.removed == again.failed == again.renamed == ()
+        assert (again.removed, again.failed, again.renamed) == ((), (), ())
     assert texts(collection)["a.txt"] == "Anchors."
     assert texts(collection)["other/a.txt"] == "Albatrosses."
     assert collection.document("a.txt").id == identifier
