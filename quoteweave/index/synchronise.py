@@ -64,12 +64,10 @@ def synchronise(
         renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
         skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
-        refused = {**(old.refused if (old := manifest_of(state)) is not None else {}), **made.refused}
         holds = {
-            "dimension": before.dimension,
-            "count": sum(map(len, held.values())),
+            **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
             "skipped": sum(map(len, skipped)),
-            "refused": _still(collection, refused, skipped),
+            "refused": _still(collection, state, made, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
         }
         manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
@@ -85,8 +83,12 @@ def synchronise(
     return manifest
 
 
-def _still(collection: Collection, refused: Mapping[str, str], skipped: "Iterable[Rows]") -> dict[str, str]:
-    """What is said of quotes at these rows."""
+def _still(
+    collection: Collection, state: IndexState | None, made: Embedded, skipped: "Iterable[Rows]"
+) -> dict[str, str]:
+    """Why quotes at these rows were refused, now or as the index says of before."""
+    old = manifest_of(state)
+    refused = {**(old.refused if old is not None else {}), **made.refused}
     rows = [row for found in skipped for row in found.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
