@@ -134,7 +134,7 @@ def mmdocir_collection(named: Path | None) -> Iterator["Collection"]:
     from quoteweave.index.collection import Collection
 
     documents = mmdocir() / "pdf"
-    with working_folder(named) as folder, Collection.create(folder) as collection:
+    with working_folder(named) as folder, Collection.open_or_create(folder) as collection:
         for refused in add(collection, [documents]).failed:
             print(f"not read: {refused.name}: {refused.reason}", file=sys.stderr)
         yield collection

@@ -52,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     found, figures, tables = machine(), dict[str, object](), list[Table]()
     threshold = _threshold()
-    with working_folder(options.collection) as folder, Collection.create(folder) as collection:
+    with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         if not collection.counts().documents:
             fill(collection, Writing(seed=1), quotes=options.quotes, documents=options.documents)
         names = [document.name for document in collection.documents()]

@@ -98,7 +98,7 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     found = machine()
     lines = [Line.model_validate_json(line) for line in SENTENCES.read_text("utf-8").splitlines()]
-    with working_folder(None) as folder, Collection.create(folder) as collection:
+    with working_folder(None) as folder, Collection.open_or_create(folder) as collection:
         add(collection, [SAMPLES])
         quotes = [quote for _, _, some in collection.iter_documents_quotes() for quote in some if quote.retrievable]
     figures: dict[str, object] = {}

@@ -71,7 +71,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     found, figures, tables = machine(), dict[str, object](), list[Table]()
-    with working_folder(options.collection) as folder, Collection.create(folder) as collection:
+    with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         if not collection.counts().documents:
             fill_with_crops(collection, Writing(seed=1), quotes=options.quotes, documents=options.documents)
         figures["quotes"] = collection.counts().quotes

@@ -39,7 +39,7 @@ def main() -> None:
     options = parser.parse_args()
     found = machine()
     with working_folder(options.collection) as folder:
-        with Collection.create(folder) as collection:
+        with Collection.open_or_create(folder) as collection:
             if not collection.counts().documents:
                 fill(collection, Writing(seed=1), quotes=options.quotes, documents=options.documents)
             names = [document.name for document in collection.documents()]

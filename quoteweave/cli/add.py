@@ -7,24 +7,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, pairs, valid_text
+from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, a_path, pairs, valid_text
 from quoteweave.cli.output import adding_progress, print_json, printable
 from quoteweave.cli.retrieving import Finding
+from quoteweave.core.counting import counted, listed
 
 if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
 failed and warnings (lists of {name, reason}); index_notes (indexes that could not be kept in step, and why);
+renamed (of the added, names with more of the folder's path in front, to tell them from others);
 remains (where traces of what was removed or replaced remain, and until when)."""
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…", parser=a_path)
+    ],
     collection: CollectionOption,
     meta: Annotated[
         list[str] | None,
         typer.Option(help="Say this of each document; may be given again.", metavar="KEY=VALUE", parser=valid_text),
+    ] = None,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            help="Put NAME/ before the names of new documents; without it the added folder's name, where a name is "
+            "that of another document.",
+            metavar="NAME",
+            parser=valid_text,
+        ),
     ] = None,
     password: PasswordOption = None,
     ocr: Annotated[bool, typer.Option(help="Read scanned pages and pictures by OCR.")] = True,
@@ -52,6 +65,7 @@ def add(
         password=password,
         processes=processes,
         wait_s=None if wait else 0.0,
+        prefix=prefix,
     )
     report = add_paths(collection, paths, options, encode=encode, quiet=as_json)
     if as_json:
@@ -69,12 +83,15 @@ def add_paths(
     from quoteweave.cli.indexing import Building, bring_up_to_date
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.ingest import add as add_files
+    from quoteweave.documents.naming import check_prefix
     from quoteweave.documents.walk import folders_among
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.pictures import CollectionPictures
 
-    folders_among(paths)  # so that a mistyped path leaves no empty collection behind
-    with Collection.create(collection) as opened:
+    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
+    if options is not None and options.prefix is not None:
+        check_prefix(options.prefix)
+    with Collection.open_or_create(collection) as opened:
         options = replace(options or AddOptions(), pictures=CollectionPictures(opened))
         with adding_progress(quiet=quiet) as progress:
             report = add_files(opened, paths, options, progress)
@@ -89,11 +106,19 @@ def _show(report: "AddReport", collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {reason}"), err=True)
-    for note in (*report.index_notes, *report.remains):
+    for note in (*_names_told(report), *report.index_notes, *report.remains):
         typer.echo(printable(f"note: {note}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")
+
+
+def _names_told(report: "AddReport") -> list[str]:
+    if not report.renamed:
+        return []
+    names = counted(len(report.renamed), "name has", "names have")
+    shown = listed([repr(name) for name in report.renamed])
+    return [f"{names} the folder in front, to tell them from others: {shown}; --prefix NAME puts a name of yours there"]
 
 
 def _outcomes(report: "AddReport") -> list[tuple[str, Sequence[object]]]:

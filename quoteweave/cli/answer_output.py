@@ -9,6 +9,7 @@ import typer
 
 from quoteweave.cli.output import WordWrap, console, plain, print_json, printable
 from quoteweave.cli.retrieving import tell_trace
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Answer, Citation
@@ -140,7 +141,7 @@ def print_sources(answer: "Answer") -> None:
             typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {why}"), err=True)
     unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
     if unchecked:
-        of = f"{unchecked} of {len(answer.citations)} citations"
+        of = f"{unchecked} of {counted(len(answer.citations), 'citation')}"
         typer.echo(f"note: {of} could not be checked by rule; --check has a model look", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)

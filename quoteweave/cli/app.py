@@ -1,7 +1,10 @@
 """The command line's entry: commands, and what becomes of errors. Commands import what they need when they run."""
 
+import os
 import sys
+from contextlib import suppress
 from importlib import metadata
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -73,6 +76,9 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
     from quoteweave.core.errors import QuoteweaveError, UsageError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names and quotes may hold what a terminal's encoding lacks
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except UsageError as error:
@@ -80,6 +86,12 @@ def main() -> None:
         sys.exit(2)
     except QuoteweaveError as error:
         _complain(error)
+        sys.exit(1)
+    except OSError as error:  # files are named by errors of our own; what is left is the output
+        with suppress(OSError, ValueError):  # what is in its buffer would fail again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        what = "the output" if error.filename is None else error.filename
+        _complain(OSError(f"{what} cannot be read or written ({error.strerror or error})"))
         sys.exit(1)
     except SystemExit as end:
         if end.code == INTERRUPTED:

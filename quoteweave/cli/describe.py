@@ -19,6 +19,7 @@ from quoteweave.cli.judging import (
 from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.retrieving import Finding
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.answers import Usage
@@ -107,7 +108,7 @@ def describe(
 
 def _say(survey: "Survey", pictures: int, model: str | None) -> None:
     done = f"; {survey.done} have been described" if survey.done else ""
-    typer.echo(f"{pictures} pictures to describe with {model}{done}", err=True)
+    typer.echo(f"{counted(pictures, 'picture')} to describe with {model}{done}", err=True)
 
 
 def _ask(
@@ -152,7 +153,10 @@ def _show(value: dict[str, object], failed: dict[str, str], notes: list[str], *,
     if as_json:
         print_json(value)
         return
-    typer.echo(f"{value['described']} pictures described, {len(failed)} failed; {value['quotes']} quotes say more now")
+    typer.echo(
+        f"{counted(int(str(value['described'])), 'picture')} described, {len(failed)} failed; "
+        f"{counted(int(str(value['quotes'])), 'quote says', 'quotes say')} more now"
+    )
     if value["without_crop"]:
         typer.echo(f"note: of {value['without_crop']} image quotes no picture is stored", err=True)
     for note in notes:
@@ -160,4 +164,4 @@ def _show(value: dict[str, object], failed: dict[str, str], notes: list[str], *,
     for image, error in list(failed.items())[:MOST_ERRORS]:
         typer.echo(printable(f"failed: {image}: {error}"), err=True)
     if len(failed) > MOST_ERRORS:
-        typer.echo(f"and {len(failed) - MOST_ERRORS} others; the same command asks for them again", err=True)
+        typer.echo(f"and {counted(len(failed) - MOST_ERRORS, 'other')}; the same command asks again", err=True)

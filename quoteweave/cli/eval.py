@@ -1,7 +1,6 @@
 """`quoteweave eval`: how good a retriever is on a dataset with gold evidence."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -36,6 +35,7 @@ from quoteweave.cli.retrieving import (
 )
 from quoteweave.cli.search import with_chat_named
 from quoteweave.core.addresses import without_credentials
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
@@ -158,7 +158,7 @@ def _predictions(
         return list(_ask(examples, subject, None))
     with open_run(folder, asked) as run:
         if len(run):
-            typer.echo(f"resuming {folder}: {len(run)} predictions are there", err=True)
+            typer.echo(f"resuming {folder}: {counted(len(run), 'prediction is', 'predictions are')} there", err=True)
         for prediction in _ask(examples, subject, run):
             run.append(prediction)
         return run.predictions
@@ -198,21 +198,25 @@ def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> di
     absent = Counter(example.document for example in examples if example.document not in subject.names)
     unread = {name: subject.failures.get(name, f"not in {folder}") for name in absent if name is not None}
     for name, reason in unread.items():
-        typer.echo(f"not read: {name}: {reason}; nothing is found there for its {absent[name]} questions", err=True)
+        typer.echo(
+            f"not read: {name}: {reason}; nothing is found there for {counted(absent[name], 'question')}", err=True
+        )
     return unread
 
 
 def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
-    from rich.console import Console
-
     from quoteweave.cli.eval_report import as_dict, tables
+    from quoteweave.cli.output import console, print_json
+    from quoteweave.cli.tables import show_table
 
     if as_json:
-        typer.echo(json.dumps({**head, "failed": report.failed, **as_dict(report)}, ensure_ascii=False, indent=2))
+        print_json({**head, "failed": report.failed, **as_dict(report)})
     else:
         asked = [f"{part} {head[part]}" for part in ("retriever", "expand", "rerank") if head[part]]
-        typer.echo(f"{head['dataset']}: {head['questions']} questions, {', '.join(asked)}\n")
-        Console().print(*tables(report))
+        typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
+        out = console()
+        for table in tables(report):
+            show_table(out, table)
     for row in report.rows:
         if row.error is not None:
             typer.echo(f"failed: {row.example}: {row.error}", err=True)

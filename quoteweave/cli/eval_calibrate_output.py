@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.confidence import Point
+from quoteweave.core.counting import counted
 from quoteweave.evaluation.calibration import FEW, Calibrating
 
 ROWS = 10
-BAR = 30
+BAR = 20
 
 
 def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
@@ -22,7 +23,7 @@ def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *
     out = console()
     out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
     out.print(plain(_counted(found, head)))
-    out.print(_curve(found))
+    show_table(out, _curve(found))
     for line in _told(found, written):
         out.print(plain(line))
 
@@ -42,17 +43,16 @@ def _counted(found: Calibrating, head: Mapping[str, object]) -> str:
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
     return (
-        f"{answers} answers, {found.right} right and {found.wrong} wrong ({_percent(found.wrong / answers)}); "
-        f"{found.declined} questions that the model did not answer{''.join(others)}"
+        f"{counted(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
+        f"({_percent(found.wrong / answers)}); "
+        f"{counted(found.declined, 'question')} that the model did not answer{''.join(others)}"
     )
 
 
 def _curve(found: Calibrating) -> Table:
     """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
-    table = Table(title="Were only the surest answers given", title_justify="left", box=SIMPLE_HEAD)
-    for column in ("given", "answers", "confidence from", "of these wrong"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    columns = ("given", "answers", "confidence from", "of these wrong", "")
+    table = make_table(columns, words=[""], title="Were only the surest answers given")
     greatest = max(point.risk for point in found.curve) or 1.0
     for point in _shown(found):
         mark = "  ← threshold" if point == found.chosen else ""
@@ -98,7 +98,8 @@ def _told(found: Calibrating, written: Path | None) -> Iterator[str]:
     for name, group in found.groups.items():
         if group.questions:
             yield (
-                f"{group.questions} {name} questions: {group.answered} were answered. With the calibration the model "
+                f"{counted(group.questions, f'{name} question')}: {group.answered} answered. With "
+                f"the calibration the model "
                 f"is asked {group.asked} of them, and {group.given} are answered."
             )
     yield "Nothing is written; --out FILE keeps it." if written is None else f"Written to {written}."

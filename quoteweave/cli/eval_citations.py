@@ -28,6 +28,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import EvidenceJudge, Splitter
@@ -107,7 +108,9 @@ def citations(
     stored = load_evidence_verdicts(path) if path.exists() else {}
     work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
     if not (work.left or work.done):
-        raise DatasetError(f"{run} holds no answer that could be judged: {work.no_answer} predictions, all errors")
+        raise DatasetError(
+            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+        )
     if work.left:
         _say(work, settings.model, unseen=0 if images else _unseen(pairs))
         say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
@@ -138,12 +141,15 @@ def _sentences() -> Callable[[str], list[str]]:
 
 def _say(work: "Work", model: str | None, *, unseen: int) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{len(work.left)} answers to check with {model}{done}", err=True)
+    typer.echo(f"{counted(len(work.left), 'answer')} to check with {model}{done}", err=True)
     if work.no_answer:
-        typer.echo(f"{work.no_answer} predictions are errors, and are not judged", err=True)
+        typer.echo(
+            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
     if unseen:
         typer.echo(
-            f"{unseen} pictures have no words, and the judge does not see them: name their folder with --images",
+            f"{counted(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
+            f"name the folder with --images",
             err=True,
         )
 
@@ -193,7 +199,9 @@ def _show(value: Mapping[str, object], judged: "Sequence[tuple[Pair, EvidenceVer
     if as_json:
         print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, "figures": figures})
     else:
-        typer.echo(f"{len(judged)} answers checked by {value['judge']}, {len(errors)} failed: {value['judgements']}")
+        typer.echo(
+            f"{counted(len(judged), 'answer')} checked by {value['judge']}, {len(errors)} failed: {value['judgements']}"
+        )
         for name, number in figures.items():
             typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")
         for example, error in list(errors.items())[:MOST_ERRORS]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -181,18 +182,23 @@ def _print_json(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]",
 
 def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
     from quoteweave.cli.output import console, plain
+    from quoteweave.cli.tables import show_table
 
     out = console()
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
         out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
-        out.print(_comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
+        show_table(out, _comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
     if among is not None:
         told = f"\n{among.table.source}, by {among.by}; * is yours. Published figures keep their printed decimals."
         out.print(plain(told))
-        out.print(_standing_table(among.standings, among.by))
+        show_table(out, _standing_table(among.standings, among.by))
     for one in scored:
-        missing = f"; {one.scores.missing} of its questions are not answered" if one.scores.missing else ""
-        out.print(plain(f"{one.scores.name}: {len(one.scores.questions)} answers{missing}"))
+        missing = (
+            f"; {counted(one.scores.missing, 'question is', 'questions are')} not answered"
+            if one.scores.missing
+            else ""
+        )
+        out.print(plain(f"{one.scores.name}: {counted(len(one.scores.questions), 'answer')}{missing}"))
         for note in one.scores.notes:
             out.print(plain(f"  note: {note}"))
     for note in () if among is None else among.notes:
@@ -200,15 +206,11 @@ def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among
 
 
 def _comparison_table(comparisons: "Sequence[Comparison]") -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+    from quoteweave.cli.tables import make_table
     from quoteweave.evaluation.report.wording import unit
 
-    shown = Table(box=SIMPLE_HEAD, padding=0)
-    shown.add_column("", no_wrap=True)
-    for name in ("first", "second", "difference", "95 %", "p (Holm)", "effect", "n"):
-        shown.add_column(name, justify="right", no_wrap=True)
+    columns = ("figure", "first", "second", "difference", "95 %", "p (Holm)", "effect", "n")
+    shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:
         scale = unit(one.figure).scale
         bounds = "-" if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
@@ -218,25 +220,19 @@ def _comparison_table(comparisons: "Sequence[Comparison]") -> "Table":
 
 
 def _standing_table(ranked: "Sequence[Standing]", by: str) -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
+    from quoteweave.cli.output import plain
+    from quoteweave.cli.tables import make_table
     from quoteweave.evaluation.report.wording import unit
 
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
     columns = [name for name in dict.fromkeys([by, *FIGURES]) if name in shared]
-    shown = Table(box=SIMPLE_HEAD, padding=0)
-    shown.add_column("", justify="right")
-    shown.add_column("system", overflow="fold", min_width=20)
-    shown.add_column("setting", overflow="fold", min_width=10)
-    for name in columns:
-        shown.add_column(name.replace(".", "\n"), justify="right", no_wrap=True)
+    headings = [name.replace(".", "\n") for name in columns]
+    shown = make_table(["rank", "system", "setting", *headings], words=["system", "setting"], padding=0)
     for standing in ranked:
         figures = [_number(standing.figures.get(name), unit(name).scale) for name in columns]
         system = f"* {standing.system}" if standing.ours else standing.system
         shown.add_row(
-            str(standing.rank or "-"), escape(system), escape(standing.setting), *figures,
+            str(standing.rank or "-"), plain(system), plain(standing.setting), *figures,
             style="bold" if standing.ours else None,
         )  # fmt: skip
     return shown

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.eval_score import ScopeName
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.interchange.trec_export import TrecPair
@@ -71,15 +72,15 @@ def export(
         counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}
         print_json({"run": str(trec / RUN), "qrels": str(trec / QRELS), "questions": len(pair.qrels), **counts})
     else:
-        typer.echo(f"{trec / RUN} and {trec / QRELS}: {len(pair.qrels)} questions")
+        typer.echo(f"{trec / RUN} and {trec / QRELS}: {counted(len(pair.qrels), 'question')}")
         for sentence in _notes(pair):
             typer.echo(sentence, err=True)
 
 
 def _notes(pair: "TrecPair") -> list[str]:
     notes = {
-        "failed, and are left out of both files": pair.failed,
-        "have no known gold, and are left out of both files": pair.undefined,
-        "found nothing, and stand in the qrels alone: trec_eval counts them with -c": pair.empty,
+        "failed, left out of both files": pair.failed,
+        "without known gold, left out of both files": pair.undefined,
+        "found nothing, in the qrels alone: trec_eval counts them with -c": pair.empty,
     }
-    return [f"{count} questions {what}" for what, count in notes.items() if count]
+    return [f"{counted(count, 'question')} {what}" for what, count in notes.items() if count]

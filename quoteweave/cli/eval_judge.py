@@ -27,6 +27,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
 from quoteweave.cli.options import JsonOption
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.judges.answers import AnswerJudge
@@ -96,7 +97,9 @@ def judge(
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
     work = plan(asks, pairs, read_verdicts(path, **known))
     if not (work.left or work.done):
-        raise DatasetError(f"{run} holds no answer that could be judged: {work.no_answer} predictions, all errors")
+        raise DatasetError(
+            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+        )
     if work.left:
         _say(work, settings.model)
         say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
@@ -113,9 +116,11 @@ def judge(
 
 def _say(work: "Work", model: str | None) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{len(work.left)} answers to judge with {model}{done}", err=True)
+    typer.echo(f"{counted(len(work.left), 'answer')} to judge with {model}{done}", err=True)
     if work.no_answer:
-        typer.echo(f"{work.no_answer} predictions are errors, and are not judged", err=True)
+        typer.echo(
+            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
 
 
 def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency: int) -> None:

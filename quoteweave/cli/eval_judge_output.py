@@ -6,10 +6,11 @@ from pathlib import Path
 from statistics import fmean
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.cli.output import console, print_json, printable
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.counting import counted
 from quoteweave.core.prices import Price
 from quoteweave.evaluation.judgements import ASPECTS, load_judgements
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
@@ -67,22 +68,23 @@ def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object
         print_json(_as_dict(judging, compared, head))
         return
     typer.echo(
-        f"{judging.judged} answers judged by {head['model']}, {len(judging.errors)} failed: {head['judgements']}"
+        f"{counted(judging.judged, 'answer')} judged by {head['model']}, {len(judging.errors)} "
+        f"failed: {head['judgements']}"
     )
     if judging.means:
         table = _table(("criterion, 0 to 5", "mean"))
         for name, mean in judging.means.items():
             table.add_row(_spaced(name), half_up(mean, 2))
-        console().print(table)
+        show_table(console(), table)
     if compared is not None:
-        typer.echo(f"agreement with people on {compared.n} answers ({compared.left_out} left out):")
-        console().print(_agreement(compared))
+        typer.echo(f"agreement with people on {counted(compared.n, 'answer')} ({compared.left_out} left out):")
+        show_table(console(), _agreement(compared))
     price = "" if judging.price_usd is None else f", ${judging.price_usd:.2f}"
     typer.echo(f"{judging.tokens['input']:,} tokens in and {judging.tokens['output']:,} out{price}", err=True)
     for example, error in list(judging.errors.items())[:MOST_ERRORS]:
         typer.echo(printable(f"failed: {example}: {error}"), err=True)
     if len(judging.errors) > MOST_ERRORS:
-        typer.echo(f"and {len(judging.errors) - MOST_ERRORS} others; the same command asks for them again", err=True)
+        typer.echo(f"and {counted(len(judging.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True)
 
 
 def _as_dict(judging: Judging, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:
@@ -125,7 +127,4 @@ def _spaced(name: str) -> str:
 
 
 def _table(columns: Sequence[str]) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1))
-    for place, name in enumerate(columns):
-        table.add_column(plain(name), justify="right" if place and name != "agreement" else "left", no_wrap=True)
-    return table
+    return make_table(columns, words=[columns[0], "agreement"])

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
 
+from quoteweave.cli.output import plain
+from quoteweave.cli.tables import make_table
 from quoteweave.evaluation.retrieval_report import RetrievalReport, Scores
 from quoteweave.evaluation.statistics import Interval
 
@@ -48,13 +48,11 @@ def tables(report: RetrievalReport) -> list[Table]:
 
 
 def _table(title: str, groups: Mapping[str, Scores], names: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=0)
-    table.add_column("evidence", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True)
-    for name in names:
-        table.add_column(name.partition("_")[2].replace("@", "\n@"), justify="right", no_wrap=True)
+    headings = [name.partition("_")[2].replace("@", "\n@") for name in names]
+    table = make_table(["evidence", "n", *headings], words=["evidence"], title=title, padding=0)
+    table.caption_justify = "left"
     for name, scores in groups.items():
-        table.add_row(escape(name), str(scores.n), *_means(scores, names))
+        table.add_row(plain(name), str(scores.n), *_means(scores, names))
         if name == "overall":
             table.add_row("95 % interval", "", *_intervals(scores, names), end_section=True)
     told = [f"{name} for {count}" for name, count in groups["overall"].undefined.items() if count and name in names]

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
+from quoteweave.core.counting import counted
 
 JSON = """--json prints one object:
 
@@ -89,5 +90,8 @@ def for_each(option: str, given: Sequence[Path], runs: Sequence[Path]) -> Sequen
     from quoteweave.core.errors import UsageError
 
     if len(given) not in (0, len(runs)):
-        raise UsageError(f"{len(given)} files of {option} for {len(runs)} runs; give --{option} once for each run")
+        raise UsageError(
+            f"{counted(len(given), 'file')} of {option} for {counted(len(runs), 'run')}; give "
+            f"--{option} once for each run"
+        )
     return given or [None] * len(runs)

@@ -68,17 +68,14 @@ def _checks(data: Path) -> "list[Check]":
 
 
 def _show(checks: "list[Check]") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     from quoteweave.cli.output import console, plain
+    from quoteweave.cli.tables import make_table, show_table
 
     out = console()
     for (paper, place, row), found in groupby(checks, key=lambda check: (check.paper, check.table, check.row)):
-        table = Table(title=plain(f"{row}: {place} of {paper}"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1))
-        for name in ("figure", "printed", "computed", "status"):
-            table.add_column(name, justify="right" if name in ("printed", "computed") else "left")
+        columns = ("figure", "printed", "computed", "status")
+        table = make_table(columns, words=["figure", "status"], title=f"{row}: {place} of {paper}")
         for check in found:
             told = check.status if check.reason is None else f"{check.status}: {check.reason}"
             table.add_row(check.figure, check.printed, check.computed or "-", plain(told))
-        out.print(table)
+        show_table(out, table)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.counting import counted
 from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
 from quoteweave.evaluation.judgements import ASPECTS
 from quoteweave.evaluation.metrics.quote_selection import GROUPS, RATIOS
@@ -29,10 +30,14 @@ def show(scores: Scores, *, as_json: bool) -> None:
     if as_json:
         print_json(as_dict(scores))
         return
-    head = f"{scores.name} on {scores.dataset}: {len(scores.questions)} questions, convention {scores.convention}, "
+    head = (
+        f"{scores.name} on {scores.dataset}: {counted(len(scores.questions), 'question')}, "
+        f"convention {scores.convention}, "
+    )
     out = console()
     out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
-    out.print(*tables(scores))
+    for table in tables(scores):
+        show_table(out, table)
     for note in (*_counted(scores), *scores.notes):
         out.print(plain(f"note: {note}"))
 
@@ -86,8 +91,8 @@ def _selection(title: str, figures: Figures, end: str) -> Table:
     for group in GROUPS:
         cells = [figures.get(f"{group}.{ratio}{end}") for ratio in RATIOS]
         least = [estimate.n for estimate in cells if estimate is not None]
-        counted = "" if not least else str(max(least)) if min(least) == max(least) else f"{min(least)}-{max(least)}"
-        table.add_row(plain(group), *(_cell(estimate, _percent) for estimate in cells), counted)
+        n = "" if not least else str(max(least)) if min(least) == max(least) else f"{min(least)}-{max(least)}"
+        table.add_row(plain(group), *(_cell(estimate, _percent) for estimate in cells), n)
     return table
 
 
@@ -117,15 +122,8 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table:
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1))
-    for place, name in enumerate(columns):
-        # Names fold where the terminal is narrow; numbers never do.
-        heading = name.replace("_", " ")
-        if place:
-            table.add_column(heading, justify="right", no_wrap=True)
-        else:
-            table.add_column(heading, overflow="fold", min_width=10)
-    return table
+    headings = [name.replace("_", " ") for name in columns]
+    return make_table(headings, words=headings[:1], title=title)
 
 
 def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between: str = " ") -> str:
@@ -156,9 +154,9 @@ def _counted(scores: Scores) -> list[str]:
     """What is told of every run: what it lacks, and what its figures leave out."""
     told = []
     if scores.missing:
-        told.append(f"{scores.missing} questions of the dataset have no prediction, and count nowhere")
+        told.append(f"{counted(scores.missing, 'question')} of the dataset without a prediction, which counts nowhere")
     if count := _out_of_range(scores):
-        told.append(f"{count} marks name no quote of their context, and count as wrong citations")
+        told.append(f"{counted(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.cli.retrieving import DEFAULT, Finding, means_for, tell
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
@@ -50,7 +51,7 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
     from quoteweave.index.collection import Collection
 
     files = find_files([documents])
-    with Collection.create(collection) as opened:
+    with Collection.open_or_create(collection) as opened:
         origins = opened.origins()
     present = {file.name for file in files if file.name in origins and _hash(file.path) == origins[file.name].content}
     usual = AddOptions().fingerprint
@@ -59,7 +60,10 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
         add_paths(collection, [documents], quiet=quiet)
         return
     command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
-    tell(f"note: searched as they are, though added with other settings: {len(others)} documents; anew with: {command}")
+    tell(
+        f"note: searched as they are, though added with other settings: "
+        f"{counted(len(others), 'document')}; anew with: {command}"
+    )
     lacking = [file.path for file in files if file.name not in present]
     if lacking:
         add_paths(collection, lacking, quiet=quiet)
@@ -90,9 +94,11 @@ def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator
 def build_all(collection: "Collection", finding: Finding, *, quiet: bool) -> list[str]:
     """Builds the index of every retriever that is named; the specs of these."""
     from quoteweave.cli.indexing import Building, build_index
+    from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.registry import members
 
-    specs = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+    parts = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
+    specs = [as_built(part, collection, tell) for part in parts]
     for spec in specs:
         build_index(collection, spec, Building(finding, quiet=quiet))
     return specs

@@ -46,7 +46,7 @@ def import_parsed(
         raise UsageError(f"{path} is no file")
     stderr = Console(stderr=True)
     bar = Progress(console=stderr, transient=True, disable=as_json or not stderr.is_terminal)
-    with Collection.create(collection) as opened:
+    with Collection.open_or_create(collection) as opened:
         with bar:
             task = bar.add_task("importing documents", total=None)
             documents = import_file(

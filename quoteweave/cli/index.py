@@ -9,6 +9,7 @@ from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
 from quoteweave.core.addresses import without_credentials
+from quoteweave.core.counting import MOST_NAMED, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from quoteweave.index.vector_store import IndexReport
 
 JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
-encoded (now), skipped (left out: without words or picture), unreadable (list of
-{quote, reason}); null for one without vectors. With --recall also recall: recall
+encoded (now), skipped (left out), left_out (list of {quote, document, page_label,
+reason}: all that are skipped), unreadable (list of {quote, reason}: of these, pictures
+that could not be had and texts that were refused now); null for one without vectors. With --recall also recall: recall
 (share of exact search's first ten that it finds, null where there are too few items to
 tell), items (measured on), and said, the same in words."""
 TOO_FEW = "there are too few items to measure its recall: most or all are compared exactly"
@@ -79,6 +81,7 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
     """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
     from quoteweave.core.errors import UsageError
     from quoteweave.index.manifests import manifest_of
+    from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.spec import parse_spec
 
@@ -86,11 +89,10 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
         manifests = [manifest_of(state) for state in collection.indexes()]
         return [manifest.spec for manifest in manifests if manifest is not None]
     specs = [parse_spec(text) for text in members(retriever)]
-    if dtype is None:
-        return [str(spec) for spec in specs]
-    if any(spec.dtype not in (None, dtype) for spec in specs):
+    if dtype is not None and any(spec.dtype not in (None, dtype) for spec in specs):
         raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
-    return [str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+    texts = [str(spec) if dtype is None else str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+    return [as_built(text, collection, tell) for text in texts]
 
 
 def _drop(collection: "Collection", specs: list[str]) -> None:
@@ -112,7 +114,7 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
         notes = finish_removals(collection, writer)
     for note in notes:
         tell(f"note: {note}")
-    tell(f"dropped {len(found)} {'index' if len(found) == 1 else 'indexes'}")
+    tell(f"dropped {counted(len(found), 'index', 'indexes')}")
 
 
 def _json(spec: str, report: "IndexReport | None") -> dict[str, object]:
@@ -139,8 +141,11 @@ def _show(spec: str, report: "IndexReport | None", recall: str | None) -> None:
     if report is None:
         typer.echo(f"{spec}: up to date")
         return
-    for unreadable in report.unreadable:
-        tell(f"not encoded: {unreadable.reason}")
+    for one in report.left_out[:MOST_NAMED]:
+        quote = "" if one.quote in one.reason else f", quote {one.quote}"
+        tell(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
+    if len(report.left_out) > MOST_NAMED:
+        tell(f"left out: {len(report.left_out) - MOST_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
     typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
     if recall is not None:

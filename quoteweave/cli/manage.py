@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
-from quoteweave.cli.output import console, plain, print_json, printable
+from quoteweave.cli.output import console, plain, print_json, printable, shown_name
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.index.collection import Collection
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-indexes of models (name, fingerprint, up_to_date, spec, kind, items, skipped; the last four
-are null where the index is damaged), failed (list of {name, reason})."""
+indexes of models (name, fingerprint, up_to_date, spec, kind, items, skipped, left_out: how
+many for each reason; the last five are null where the index is damaged), failed (list of
+{name, reason})."""
 REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
 was begun before), index_notes and remains (sentences: indexes that could not be kept in
 step, and where traces remain, and until when)."""
@@ -31,13 +33,15 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
-    from rich.table import Table
+    from quoteweave.cli.tables import make_table, show_table
 
-    table = Table("document", "format", "pages", "quotes", "metadata", box=None, pad_edge=False)
-    for document in documents:
-        meta = ", ".join(f"{key}={value}" for key, value in sorted(document.metadata.items()))
-        table.add_row(plain(document.name), document.format, str(document.pages), str(document.quotes), plain(meta))
-    console().print(table)
+    said = [", ".join(f"{key}={value}" for key, value in sorted(one.metadata.items())) for one in documents]
+    columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(said) else [])]
+    table = make_table(columns, words=["document", "format", "metadata"], ruled=False)
+    for document, metadata in zip(documents, said, strict=True):
+        cells = [shown_name(document.name), document.format, str(document.pages), str(document.quotes), metadata]
+        table.add_row(*map(plain, cells[: len(columns)]))
+    show_table(console(), table)
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -60,7 +64,11 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
             }
         )
         return
-    typer.echo(f"{counts.documents} documents, {counts.pages} pages, {counts.quotes} quotes")
+    typer.echo(
+        ", ".join(
+            (counted(counts.documents, "document"), counted(counts.pages, "page"), counted(counts.quotes, "quote"))
+        )
+    )
     if counts.by_layout:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
     for index in indexes:
@@ -100,6 +108,7 @@ def remove(
 
 
 def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
+    from quoteweave.index.left_out import counts_by_reason
     from quoteweave.index.manifests import manifest_of
 
     manifest = manifest_of(state)
@@ -111,12 +120,14 @@ def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
         "kind": manifest and manifest.kind,
         "items": manifest and manifest.count,
         "skipped": manifest and manifest.skipped,
+        "left_out": manifest and counts_by_reason(manifest),
     }
 
 
 def _said_of(index: Mapping[str, object]) -> str:
     said = f"index {index['spec'] or index['name']}: "
     if index["kind"] is not None:
-        left_out = f", {index['skipped']} left out" if index["skipped"] else ""
-        said += f"{index['kind']}, {index['items']} items{left_out}, "
+        reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
+        left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
+        said += f"{index['kind']}, {counted(int(str(index['items'])), 'item')}{left_out}, "
     return said + ("up to date" if index["up_to_date"] else "behind; quoteweave index brings it up to date")

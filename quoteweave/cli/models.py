@@ -8,6 +8,7 @@ import typer
 
 from quoteweave.cli.options import JsonOption
 from quoteweave.cli.output import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,15 +61,15 @@ def _show_all(rows: "list[ModelRow]", rerankers: "list[RerankerRow]") -> None:
     wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
     vectors = [f"{'many' if row.many else 'one'} × {row.dimension}" for row in rows]
     retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
-    out.print(retrieve, "", _table("reranker", rerankers, {}, wide), "")
+    for table in (retrieve, _table("reranker", rerankers, {}, wide)):
+        show_table(out, table)
+        out.print()
     out.print("quoteweave models NAME shows all that is known of one.")
 
 
 def _table(
     title: str, rows: "Sequence[ModelRow | RerankerRow]", more: Mapping[str, Sequence[str]], wide: bool
 ) -> "Table":
-    from rich.table import Table
-
     columns = {
         title: [row.name for row in rows],
         **more,
@@ -77,24 +78,22 @@ def _table(
         "licence": [_REMARK.sub("", row.licence) for row in rows],
         **({"checkpoint": [row.checkpoint for row in rows]} if wide else {}),
     }
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, cells in columns.items():
-        # Names are there to be typed, so they are never cut, however narrow the terminal.
-        table.add_column(name, no_wrap=True, min_width=max(map(len, cells)) if name == title else None)
+    # Names are there to be typed, so they are never folded: they have no spaces.
+    table = make_table(list(columns), words=[title, "licence"], ruled=False)
+    for column in table.columns:
+        column.justify = "left"
     for row_cells in zip(*columns.values(), strict=True):
         table.add_row(*map(plain, row_cells))
     return table
 
 
 def _show_one(fields: dict[str, object]) -> None:
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2, 0, 0))
+    out, widest = console(), max(map(len, fields))
     for field, value in fields.items():
         part = field.removesuffix("_revision")
         has_none = part != field and fields[part if part in fields else f"{part}_checkpoint"] is None
         if value not in (None, "") and not has_none:
             # Spaces and line breaks at the end of a prefix count.
             exact = isinstance(value, str) and value != " ".join(value.split())
-            table.add_row(plain(field, "bold"), plain(repr(value) if exact else str(value)))
-    console().print(table)
+            said = plain(repr(value) if exact else str(value))
+            out.print(plain(f"{field:<{widest}}  ", "bold").append_text(said), soft_wrap=True)

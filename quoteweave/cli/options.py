@@ -22,10 +22,24 @@ def valid_text(value: str) -> str:
     return value
 
 
+def a_path(value: str) -> Path:
+    """The path. An empty one would mean this folder, and comes of a variable that is not set: BadParameter."""
+    if not value:
+        raise typer.BadParameter("the path is empty; write . for this folder")
+    return Path(value)
+
+
 QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.", parser=valid_text, metavar="QUESTION")]
 CollectionOption = Annotated[
     Path,
-    typer.Option("--collection", "-c", envvar="QUOTEWEAVE_COLLECTION", help="The collection's folder.", metavar="DIR"),
+    typer.Option(
+        "--collection",
+        "-c",
+        envvar="QUOTEWEAVE_COLLECTION",
+        help="The collection's folder.",
+        metavar="DIR",
+        parser=a_path,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 DocumentOption = Annotated[

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,15 +26,21 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 def print_json(value: object, *, indent: int | None = 2) -> None:
     """One JSON value on stdout, its control characters escaped: some terminals heed those beyond ASCII too.
 
-    Without an indent it is one line.
+    So is all beyond ASCII where stdout has another encoding than UTF-8. Without an indent it is one line.
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    utf_8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, ensure_ascii=not utf_8, indent=indent)
     typer.echo(_CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text))
 
 
 def printable(text: str) -> str:
     """What documents and models say, without the control characters by which they could steer a terminal."""
     return _CONTROLS.sub("", text)
+
+
+def shown_name(name: str) -> str:
+    """A document's name on one line; in quotation marks and escaped where some of its characters cannot be seen."""
+    return name if name.isprintable() else repr(name)
 
 
 class WordWrap:
@@ -90,7 +97,7 @@ def console() -> "Console":
 
 def place(quote: "Quote") -> str:
     """Where a quote stands, in people's words."""
-    return f"{quote.document}, page {quote.page_label}"
+    return f"{shown_name(quote.document)}, page {quote.page_label}"
 
 
 def snippet(quote: "Quote", length: int = 160) -> str:

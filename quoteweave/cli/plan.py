@@ -6,7 +6,7 @@ import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
-from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, means_for
+from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, means_for, tell
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
@@ -39,13 +39,14 @@ def plan(
     """
     from quoteweave.core.errors import UsageError
     from quoteweave.index.collection import Collection
+    from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.planning import plan_index, together
     from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.vector import VectorRetriever
 
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
     with Collection.open(collection) as opened:
-        made = [_made(part, opened, finding) for part in members(retriever)]
+        made = [_made(as_built(part, opened, tell), opened, finding) for part in members(retriever)]
         wanted = [part for part in made if isinstance(part, VectorRetriever)]
         if not wanted:
             raise UsageError(f"{retriever} needs no model: quoteweave add has built its index already")

@@ -10,6 +10,7 @@ from quoteweave.cli.judging import YesOption, on_terminal
 from quoteweave.cli.options import JsonOption
 from quoteweave.cli.run_answering import Asked, Calls, answering, described, model_of
 from quoteweave.cli.run_output import Outcome, count, show
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
@@ -115,7 +116,8 @@ def _answer(asked: Asked, setting: "RunSetting", limits: "Limits", collection: P
 def _say(setting: "RunSetting", settings: "ModelSettings", left: int, done: int) -> None:
     there = f"; {done} are answered already" if done else ""
     typer.echo(
-        f"{setting.name}: {left} questions to answer with {settings.model or 'extracted sentences'}{there}", err=True
+        f"{setting.name}: {counted(left, 'question')} to answer with {settings.model or 'extracted sentences'}{there}",
+        err=True,
     )
     if left and settings.destination is not None:
         typer.echo(f"questions and quotes are sent to {settings.destination}", err=True)

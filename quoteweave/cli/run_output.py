@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.cli.output import print_json, printable
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Spending
@@ -54,10 +55,11 @@ def show(told: Sequence[Outcome], *, as_json: bool) -> None:
         print_json([_as_dict(outcome) for outcome in told])
         return
     for outcome in told:
-        cut = f", {outcome.cut_quotes} quotes cut to what the model reads" if outcome.cut_quotes else ""
+        cut = f", {counted(outcome.cut_quotes, 'quote')} cut to what the model reads" if outcome.cut_quotes else ""
         typer.echo(
             printable(
-                f"{outcome.run}: {outcome.questions} questions, {outcome.answered} answered, {outcome.abstained} "
+                f"{outcome.run}: {counted(outcome.questions, 'question')}, {outcome.answered} "
+                f"answered, {outcome.abstained} "
                 f"abstained, {outcome.failed} failed{cut}"
             )
         )
@@ -67,13 +69,18 @@ def show(told: Sequence[Outcome], *, as_json: bool) -> None:
         for error in outcome.errors[:MOST_ERRORS]:
             typer.echo(printable(f"  failed: {error}"), err=True)
         if len(outcome.errors) > MOST_ERRORS:
-            typer.echo(f"  and {len(outcome.errors) - MOST_ERRORS} others; the same command asks them again", err=True)
+            typer.echo(
+                f"  and {counted(len(outcome.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True
+            )
 
 
 def _spending(spent: "Spending") -> str:
     price = "" if spent.price_usd is None else f", ${spent.price_usd:.2f}"
     guessed = f" ({spent.estimated} of these estimated)" if spent.estimated else ""
-    return f"{spent.calls} calls{guessed}: {spent.input_tokens:,} tokens in and {spent.output_tokens:,} out{price}"
+    return (
+        f"{counted(spent.calls, 'call')}{guessed}: {spent.input_tokens:,} tokens in and "
+        f"{spent.output_tokens:,} out{price}"
+    )
 
 
 def _as_dict(outcome: Outcome) -> dict[str, object]:

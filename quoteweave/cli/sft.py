@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.options import JsonOption
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example
@@ -96,7 +97,7 @@ def export(
         said = {"file": str(out), "mode": mode.value, "seed": seed, "examples": count}
         print_json({**said, "left_out": dict(left_out), "gold_at": places})
         return
-    typer.echo(f"{out}: {count} examples{_spread(places)}")
+    typer.echo(f"{out}: {counted(count, 'example')}{_spread(places)}")
     for reason, kept_out in left_out.items():
         typer.echo(f"left out {kept_out}: {reason}", err=True)
 

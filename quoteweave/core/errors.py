@@ -11,6 +11,7 @@
     │   └── DamagedDocument    truncated, empty, zero pages, or not what its name says
     ├── CollectionError        the collection folder cannot be used as asked
     │   ├── CollectionNotFound nothing there, or not a collection
+    │   ├── CollectionExists   one is there already, where a new one was to be made
     │   ├── CollectionLocked   another process is writing; the message names it
     │   ├── FormatMismatch     written by another format version; the message names the way out
     │   ├── QuoteNotFound      no quote of that id
@@ -88,6 +89,10 @@ class CollectionError(QuoteweaveError):
 
 class CollectionNotFound(CollectionError):
     """There is no collection at that path."""
+
+
+class CollectionExists(CollectionError):
+    """There is a collection at that path already, where a new one was to be made."""
 
 
 class CollectionLocked(CollectionError):

@@ -4,6 +4,7 @@ import codecs
 import re
 from pathlib import Path
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DocumentError
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -58,7 +59,9 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
 def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     text = data.decode(encoding, "replace")
     bad = text.count("\ufffd")
-    return text, (f"{bad} characters are not valid {encoding} and were replaced.",) if bad else ()
+    return text, (
+        f"{counted(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
+    ) if bad else ()
 
 
 def _known(label: str) -> str | None:

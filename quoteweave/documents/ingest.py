@@ -7,7 +7,7 @@ on where it ended.
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from pydantic import Field
 from quoteweave.core.errors import DamagedDocument, DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
+from quoteweave.documents.naming import is_lengthened, name_files
 from quoteweave.documents.parse import ParserSettings, Source
 from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
 from quoteweave.documents.walk import Found, find_files
@@ -52,6 +53,9 @@ class AddReport(Record):
     remains: tuple[str, ...] = Field(
         default=(), description="where traces of what was removed or replaced remain, why, and until when"
     )
+    renamed: tuple[str, ...] = Field(
+        default=(), description="new names with more of the folder's path in front, to tell them from others"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class AddOptions:
     processes: int = 0  # 0: one a core, four at most
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
+    prefix: str | None = None  # stands, with a slash, before the names of new documents
 
     @property
     def fingerprint(self) -> str:
@@ -79,15 +84,16 @@ def add(
 ) -> AddReport:
     """Bring the collection up to date with files and folders, then its indexes with its documents.
 
-    Raises UsageError for a path that does not exist, CollectionLocked while another process writes, StorageError when
-    the disk refuses. A file that cannot be read is in the report with its reason, and the others go on.
+    Raises UsageError for a path that does not exist or a prefix that is none, CollectionLocked while another process
+    writes, StorageError when the disk refuses. A file that cannot be read is in the report with its reason, and the
+    others go on.
     """
     if isinstance(paths, str | Path):
         raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
     options, progress, roots = options or AddOptions(), progress or Progress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
-        files = find_files(roots)
         run = _Run(collection, writer, options)
+        files = run.name(find_files(roots))
         run.forget({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
@@ -101,33 +107,46 @@ class _Run:
     def __init__(self, collection: Collection, writer: Writer, options: AddOptions) -> None:
         self._collection, self._writer, self._options = collection, writer, options
         self._known = collection.origins()
-        self._roots: dict[str, Path] = {}  # of the names that are taken in this run
         self._outcome: dict[str, list[str]] = {key: [] for key in ("added", "updated", "unchanged", "removed")}
         self._batch = _Batch(writer)
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
+        self._renamed: set[str] = set()
 
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
         )
-        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes, remains=remains)
+        renamed = tuple(sorted(self._renamed.intersection(outcome["added"])))
+        return AddReport(
+            **outcome, failed=failed, warnings=warnings, index_notes=index_notes, remains=remains, renamed=renamed
+        )
+
+    def name(self, files: Sequence[Found]) -> list[Found]:
+        """The files with the names of their documents."""
+        prefix, failures = self._options.prefix, self._collection.failures()
+        named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix)
+        self._renamed = {file.name for file in named if is_lengthened(file, prefix)}
+        return named
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
-        """Documents that came from one of these folders and are there no more, and failures that are looked at anew."""
-        names = {file.name for file in files}
-        unknown = [(file.root, f"{file.name}/") for file in files if file.is_folder]
+        """Documents whose files are gone from one of these folders, and failures that are looked at anew."""
+        names = {file.name for file in files if not file.is_folder}
+        found, within = {os.path.realpath(file.file) for file in files}, _below(roots)
+        unknown = _below({file.file for file in files if file.is_folder})
         for name, origin in self._known.items():
-            kept = any(root == origin.root and name.startswith(folder) for root, folder in unknown)
-            if origin.root in roots and name not in names and not kept and not origin.imported:
+            file = origin.file(name)
+            if name in names or origin.imported or not within(file) or unknown(file):
+                continue
+            # A file that is there, but not meant by the folder, was added by itself; a link to another is that other.
+            if not os.path.lexists(file) or os.path.realpath(file) in found:
                 self._outcome["removed"].append(name)
         if self._outcome["removed"]:
             self._writer.remove(*self._outcome["removed"])
-        looked = {file.root / file.name for file in files}
+        looked = {file.file for file in files}
         for failure in self._collection.failures():
-            path = failure.root / failure.name
-            if failure.root in roots or path in looked or not os.path.lexists(path):
+            if within(failure.file) or failure.file in looked or not os.path.lexists(failure.file):
                 self._writer.clear_failure(failure.name)
 
     def add(self, files: Sequence[Found], progress: Progress) -> None:
@@ -151,11 +170,6 @@ class _Run:
     def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
         """What is new or has changed, each name once; what cannot be read is noted at once."""
         for file in files:
-            rival = self._rival(file)
-            if rival is not None:
-                told = f"its name is taken by a document from {rival}; rename one of the two, or remove that document"
-                self._fail(replace(file, name=str(file.root / file.name)), None, told)
-                continue
             try:
                 origin = self._origin(file)
             except (DocumentError, OSError) as error:
@@ -163,19 +177,6 @@ class _Run:
             else:
                 if not self._is_stored(file.name, origin):
                     yield file, origin
-
-    def _rival(self, file: Found) -> Path | None:
-        """The folder of another file that has this one's name already, and is still there."""
-        if file.refused is not None:
-            return None
-        before = self._known.get(file.name)
-        if before is not None and before.imported:
-            return None
-        root = self._roots.get(file.name, before.root if before else file.root)
-        if root != file.root and os.path.lexists(root / file.name):
-            return root
-        self._roots[file.name] = file.root
-        return None
 
     def _origin(self, file: Found) -> Origin:
         """Where the document will come from. Raises DocumentError or OSError where there is none to be had."""
@@ -185,10 +186,12 @@ class _Run:
         content = _hash(file.path)
         if before is not None and before.imported and before.content != content:
             raise DocumentError(
-                f"{file.name!r} was imported, and has changed since; import it again, or remove it first"
+                f"{file.name!r} was imported, and has changed since; import it again, remove it first, or have both, "
+                "with --prefix NAME"
             )
         return Origin(
             root=file.root,
+            path=file.below,
             content=content,
             parser=self._options.fingerprint,
             metadata={**(before.metadata if before else {}), **self._options.metadata},
@@ -204,8 +207,8 @@ class _Run:
             return True
         if before.parser != origin.parser:
             return False
-        if before.root != origin.root:  # its folder was moved
-            self._writer.move(name, origin.root)
+        if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added
+            self._writer.move(name, origin.root, origin.path)
         if before.metadata != origin.metadata:
             self._writer.set_metadata(name, origin.metadata)
         self._outcome["unchanged"].append(name)
@@ -227,7 +230,7 @@ class _Run:
             self._warnings.extend(Refused(name=file.name, reason=warning) for warning in read.parsed.warnings)
 
     def _fail(self, file: Found, content: str | None, reason: str) -> None:
-        self._writer.fail(file.name, root=file.root, reason=reason, content=content)
+        self._writer.fail(file.name, root=file.root, reason=reason, content=content, path=file.below)
         self._failed.append(Refused(name=file.name, reason=reason))
 
 
@@ -271,6 +274,12 @@ class _Batch:
             self._writer.store(ready)
             end = time.monotonic()
             self._wait_until = end + max(LEAST_PAUSE_S, PAUSE_RATIO * (end - start))
+
+
+def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:
+    """Whether a path lies below one of these folders."""
+    starts = tuple(os.path.join(folder, "") for folder in folders)  # noqa: PTH118 - with a slash at its end, even of "/"
+    return lambda path: str(path).startswith(starts)
 
 
 def _hash(path: Path) -> str:

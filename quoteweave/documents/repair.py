@@ -148,7 +148,7 @@ class _Repair:
         origins = self._collection.origins()
         for damage in damaged:
             name = damage.document or ""
-            path, content = origins[name].root / name, origins[name].content
+            path, content = origins[name].file(name), origins[name].content
             try:
                 with path.open("rb") as file:
                     same = hashlib.file_digest(file, "sha256").hexdigest() == content

@@ -26,6 +26,12 @@ class Found:
     name: str
     refused: str | None = None  # why it cannot be read, where that is known already
     is_folder: bool = False  # a folder that cannot be looked into: what lies below it is unknown
+    below: str | None = None  # the path below the folder, where the document has another name
+
+    @property
+    def file(self) -> Path:
+        """Its absolute path; links above the folder are resolved, others are not."""
+        return self.root / (self.below or self.name)
 
 
 def find_files(paths: Sequence[Path]) -> list[Found]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, FailFast
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.endpoints.http import Address, Connection, Patience, beginning, openai_address, sendable
 
@@ -156,7 +157,8 @@ class EmbeddingsClient:
 
         if [item.index for item in items] != list(range(len(names))):
             raise connection.wrong(
-                f"{len(items)} embeddings that are not one for each of {len(names)} texts, the first of them {names[0]}"
+                f"{counted(len(items), 'embedding')} and not one for each of "
+                f"{counted(len(names), 'text')}, the first of them {names[0]}"
             )
         dimension = self.dimensions or len(items[0].embedding)
         for item, text in zip(items, names, strict=True):

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, FailFast
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
 from quoteweave.endpoints.http import Address, Connection, Patience, beginning, given, same_place, sendable
 
@@ -110,7 +111,9 @@ class RerankClient:
 def _scores(connection: Connection, results: list[_Result], documents: Sequence[str]) -> list[float]:
     results = sorted(results, key=lambda result: result.index)
     if [result.index for result in results] != list(range(len(documents))):
-        raise connection.wrong(f"{len(results)} scores that are not one for each of {len(documents)} documents")
+        raise connection.wrong(
+            f"{counted(len(results), 'score')} and not one for each of {counted(len(documents), 'document')}"
+        )
     scores = [math.nan if result.relevance_score is None else result.relevance_score for result in results]
     for number, (score, document) in enumerate(zip(scores, documents, strict=True), 1):
         if not math.isfinite(score):

@@ -21,6 +21,7 @@ from quoteweave.core.confidence import (
     Weight,
     sigmoid,
 )
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.records import Record
 from quoteweave.evaluation.logistic import fit, left_out
@@ -115,11 +116,12 @@ def _check_both(right: Sequence[bool]) -> None:
         raise DatasetError("no answer of the run is known to be right or wrong; there is nothing to fit on")
     if all(right):
         raise DatasetError(
-            f"all {len(right)} answers are right, so that nothing tells right from wrong ones; add questions that the "
+            f"all of {counted(len(right), 'answer is', 'answers are')} right, so that nothing tells "
+            f"right from wrong ones; add questions that the "
             "documents do not answer"
         )
     if not any(right):
-        raise DatasetError(f"none of the {len(right)} answers is right: no threshold could keep any risk")
+        raise DatasetError(f"of {counted(len(right), 'answer')} none is right: no threshold could keep any risk")
 
 
 def _fitted(names: Sequence[SignalName], asked: Sequence[Asked], right: Sequence[bool]) -> tuple[Stage, list[float]]:

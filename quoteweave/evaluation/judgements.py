@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.lines import iter_rows
@@ -63,7 +64,9 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
         }
         judges.add((line.model, line.prompt) if line.attempts else (None, None))
     if not any(found.values()):
-        raise DatasetError(f"{path} holds no judgement: none of its {len(found)} lines has a score of 0 to {HIGHEST}")
+        raise DatasetError(
+            f"{path} holds no judgement: of {counted(len(found), 'line')} none has a score of 0 to {HIGHEST}"
+        )
     if len(judges) > 1:
         raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
     return found

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.records import Kind
@@ -37,7 +38,8 @@ def match(
     if found:
         advice = "" if partial or not problems[2] else "; --partial scores those that are answered"
         raise DatasetError(
-            f"{len(predictions)} answers do not fit the {len(examples)} questions: {'; '.join(found)}{advice}"
+            f"{counted(len(predictions), 'answer does', 'answers do')} not fit "
+            f"{counted(len(examples), 'question')}: {'; '.join(found)}{advice}"
         )
     made = {prediction.example: prediction for prediction in predictions}
     if not known:  # a run that names these references was made over no others

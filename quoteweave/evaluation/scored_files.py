@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.lines import is_cut_short
@@ -97,7 +98,7 @@ def load(sources: Sources, examples: Sequence[Example] | None = None) -> Loaded:
         strangers = sorted(judged.keys() - {example.id for example in examples})
         if strangers:
             raise DatasetError(
-                f"{path} judges {len(strangers)} answers to questions that {sources.dataset} does not ask, "
+                f"{path} judges {counted(len(strangers), 'answer')} to questions that {sources.dataset} does not ask, "
                 f"such as {strangers[0]!r}; name the judgements of this dataset"
             )
     asked = {example.id: example for example in examples}
@@ -138,14 +139,14 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     notes = [cut] if (cut := _cut(sources.run)) else []
     published = scores.convention == "published"
     if scores.failed:
-        how = "are counted as empty answers" if published else "are left out"
-        notes.append(f"{scores.failed} predictions are errors and {how}")
+        how = "counted as empty answers" if published else "left out"
+        notes.append(f"{counted(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
     broken = sum(malformed(judgement) for judgement in loaded.judgements.values())
     if broken:
-        how = "count 0 for what they miss" if published else "are left out"
-        notes.append(f"{broken} judgements are malformed (a score missing, misnamed or out of range) and {how}")
+        how = "what is missing counts 0" if published else "left out"
+        notes.append(f"{counted(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}")
     if loaded.stale:
-        notes.append(f"{loaded.stale} verdicts on sentences are of other answers than these, and are left out")
+        notes.append(f"{counted(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
     if (other_dataset := _asked_of(sources.run)) not in (None, sources.dataset):
         notes.append(f"the run says that it was asked of {other_dataset}, not of {sources.dataset}")
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())

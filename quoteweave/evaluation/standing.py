@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from pydantic import Field
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.evaluation.published import PublishedTable
@@ -78,7 +79,8 @@ def is_whole(run: Scores) -> bool:
 def cautions(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
     """What a reader must know of these runs in that table."""
     told = [
-        f"{run.name} has no rank: {run.missing} questions are not answered, {run.failed} failed"
+        f"{run.name} has no rank: {counted(run.missing, 'question is', 'questions are')} not "
+        f"answered, {run.failed} failed"
         for run in runs
         if not is_whole(run)
     ]

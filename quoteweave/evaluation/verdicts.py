@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, EndpointError, EndpointUnreachable, UsageError
 from quoteweave.core.estimates import CHARACTERS_A_TOKEN
 from quoteweave.core.examples import Example, Prediction
@@ -133,7 +134,10 @@ async def judge_evidence(
     answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
     bare = [example.id for prediction, example in answered if _context(prediction, example) is None]
     if bare:
-        raise DatasetError(f"{len(bare)} examples have no context, such as {bare[0]!r}: there is no evidence to judge")
+        raise DatasetError(
+            f"{counted(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
+            f"there is no evidence to judge"
+        )
     with appending(path) as write:
         stored = load_evidence_verdicts(path)
         for verdict in stored.values():

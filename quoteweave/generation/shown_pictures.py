@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.core.shares import greatest_share
@@ -209,6 +210,6 @@ def _in_words(name: str, reason: str) -> str:
 def _too_many(names: Sequence[str], limits: PictureLimits) -> Iterator[str]:
     if names:
         yield (
-            f"A prompt shows {limits.max_pictures} pictures at most (max_pictures); "
+            f"A prompt shows {counted(limits.max_pictures, 'picture')} at most (max_pictures); "
             f"the model was given the words of {', '.join(names)}."
         )

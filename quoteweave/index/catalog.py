@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS documents (
     key INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     root TEXT NOT NULL,
+    path TEXT,
     source TEXT NOT NULL,
     record TEXT NOT NULL,
     checksum INTEGER NOT NULL
@@ -83,7 +84,7 @@ CREATE TABLE IF NOT EXISTS indexes (
     revision INTEGER NOT NULL
 );
 CREATE VIEW IF NOT EXISTS checked_documents AS
-SELECT key, name, root, source, verified(checksum, record, name, root, source) AS record FROM documents;
+SELECT key, name, root, path, source, verified(checksum, record, name, root, path, source) AS record FROM documents;
 CREATE VIEW IF NOT EXISTS checked_pages AS
 SELECT document, number, verified(checksum, record, number) AS record FROM pages;
 CREATE VIEW IF NOT EXISTS checked_quotes AS

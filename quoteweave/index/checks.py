@@ -222,10 +222,10 @@ def _structure(db: sqlite3.Connection) -> Iterator[str]:
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[str | None, str]]:
     """Documents, with what is wrong with them."""
-    documents = db.execute("SELECT key, name, root, source, record, checksum FROM documents").fetchall()
-    for key, name, root, source, record, checksum in documents:
+    documents = db.execute("SELECT key, name, root, path, source, record, checksum FROM documents").fetchall()
+    for key, name, root, path, source, record, checksum in documents:
         try:
-            if checksum != row_checksum(record, name, root, source):
+            if checksum != row_checksum(record, name, root, path, source):
                 raise ValueError("its record is not what was written")
             document = Document.model_validate_json(record)
             read_pages(db, key, document)

@@ -6,9 +6,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.core.errors import QuoteNotFound, StorageError
+from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
 from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
-from quoteweave.index.folder import Folder, check_format, is_collection, make_folder
+from quoteweave.index.folder import Folder, check_format, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.records import Counts, Failure, IndexState, Origin
@@ -39,9 +39,9 @@ WHERE document = ? AND layout NOT IN (SELECT value FROM json_each(?)) ORDER BY r
 class Collection:
     """A collection folder, for reading by any number of threads and, through `writer`, for one writer at a time.
 
-    Get one with `open` or `create`; close it, or use it in a `with` statement. Every method sees one committed state,
-    whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot be read, and
-    UsageError, with names that are near, where they are asked of a document that does not exist.
+    Get one with `open`, `create` or `open_or_create`; close it, or use it in a `with` statement. Every method sees one
+    committed state, whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot
+    be read, and UsageError, with names that are near, where they are asked of a document that does not exist.
     """
 
     def __init__(self, root: Path) -> None:
@@ -60,13 +60,20 @@ class Collection:
 
     @classmethod
     def create(cls, root: Path | str) -> Self:
-        """The collection at `root`, made if that is a new or an empty folder.
+        """A new, empty collection at `root`, a new or an empty folder.
 
-        Raises CollectionError where it holds other things, and what `open` raises.
+        Raises CollectionExists where one is there already, CollectionError where the folder holds other things, and
+        StorageError where the disk refuses.
         """
         root = Path(root)
-        if not is_collection(root):
-            make_folder(root)
+        if not make_folder(root):
+            raise CollectionExists(f"a collection is at {root} already; open it, or name a new or an empty folder")
+        return cls.open(root)
+
+    @classmethod
+    def open_or_create(cls, root: Path | str) -> Self:
+        """The collection at `root`, made if that is a new or an empty folder; raises what `open` and `create` raise."""
+        make_folder(Path(root))
         return cls.open(root)
 
     def close(self) -> None:
@@ -152,13 +159,13 @@ class Collection:
     def origins(self) -> dict[str, Origin]:
         """Where each document comes from, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT root, record FROM checked_documents ORDER BY name").fetchall()
-            documents = [(Path(root), Document.model_validate_json(record)) for root, record in found]
+            found = db.execute("SELECT root, path, record FROM checked_documents ORDER BY name").fetchall()
+            documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in found]
         return {
             document.name: Origin(
-                root=root, content=document.content, parser=document.parser, metadata=document.metadata
+                root=root, path=path, content=document.content, parser=document.parser, metadata=document.metadata
             )
-            for root, document in documents
+            for root, path, document in documents
         }
 
     def source(self, name: str) -> Path:

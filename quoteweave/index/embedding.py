@@ -68,6 +68,11 @@ class Embedded:
     encoded: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
 
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why each of the unreadable is, by id of its quote."""
+        return {one.quote: one.reason for one in self.unreadable}
+
 
 def survey(
     collection: Collection,

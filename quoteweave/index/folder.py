@@ -52,24 +52,29 @@ def is_collection(root: Path) -> bool:
         return False
 
 
-def make_folder(root: Path) -> None:
-    """Makes an empty collection at `root`, or does nothing where another process has just made one.
+def make_folder(root: Path) -> bool:
+    """Makes an empty collection at `root`; False where one is there already, which another process may just have made.
 
     Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
     """
+    if is_collection(root):
+        return False
     _require_empty(root)
     try:
         with writer_lock(root, _MAKING_S):
-            if not is_collection(root):
-                for leftover in root.glob(f".{_HEADER}.*"):
-                    leftover.unlink()
-                create_catalog(root / _CATALOG)
-                # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
-                write_header(root)
-                Folder(root).reserve.keep()
+            if is_collection(root):
+                return False
+            for leftover in root.glob(f".{_HEADER}.*"):
+                leftover.unlink()
+            create_catalog(root / _CATALOG)
+            # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
+            write_header(root)
+            Folder(root).reserve.keep()
+            return True
     except CollectionLocked:
         if not is_collection(root):
             raise
+        return False
 
 
 def write_header(root: Path) -> None:

@@ -18,6 +18,8 @@ class PreparedDocument:
     document: Document
     record: str
     root: str
+    path: str | None
+    """Of the file below `root`, where it is not the name."""
     pages: Sequence[tuple[int, str]]
     """Number and record of each."""
     quotes: Sequence[Quote]
@@ -37,6 +39,7 @@ def prepare(
         document=document,
         record=as_json(document, name),
         root=storable_text(str(origin.root), name),
+        path=origin.path,
         pages=[(page.number, as_json(page, name)) for page in parsed.pages],
         quotes=quotes,
         records=[as_json(quote, name) for quote in quotes],

@@ -22,6 +22,11 @@ class Origin(Record):
     content: str = Field(description="SHA-256 of the file, in hexadecimal")
     parser: str = Field(description="fingerprint of the parser and its settings")
     metadata: Mapping[str, str] = Field(default_factory=dict)
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+
+    def file(self, name: str) -> Path:
+        """Where the file of that document was."""
+        return self.root / (self.path or name)
 
     @property
     def imported(self) -> bool:
@@ -37,6 +42,12 @@ class Failure(Record):
     reason: str
     content: str | None = Field(description="SHA-256 of the file; None where it could not be read")
     time: float = Field(description="seconds since the epoch")
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+
+    @property
+    def file(self) -> Path:
+        """Where the file was."""
+        return self.root / (self.path or self.name)
 
 
 class Counts(Record):
@@ -102,4 +113,7 @@ class Manifest(IndexPlan):
     dimension: int = Field(ge=0, description="numbers in a vector; 0 while there are none")
     count: int = Field(ge=0, description="items in the index")
     skipped: int = Field(ge=0, description="items left out: without words, without a picture, or with a damaged one")
+    refused: Mapping[str, str] = Field(
+        default_factory=dict, description="of items left out that have words or a picture, why, by id of their quote"
+    )
     documents: Mapping[str, str] = Field(description="key of the shard that each document's items are from")

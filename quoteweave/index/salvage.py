@@ -58,9 +58,9 @@ def _documents(catalog: Catalog) -> tuple[dict[str, Left], dict[str, tuple[Origi
     """Documents that are whole, and those of which only their own record is."""
     kept: dict[str, Left] = {}
     lost: dict[str, tuple[Origin, str]] = {}
-    for key, name, root, source, record, checksum in _all(catalog, "documents", "key"):
+    for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
         try:
-            if checksum != row_checksum(record, name, root, source):
+            if checksum != row_checksum(record, name, root, path, source):
                 continue
             document = Document.model_validate_json(record)
         except (ValueError, TypeError):
@@ -68,12 +68,10 @@ def _documents(catalog: Catalog) -> tuple[dict[str, Left], dict[str, tuple[Origi
         try:
             with catalog.unverified() as db:
                 pages, quotes = read_pages(db, key, document), read_quotes(db, key, document)
-            kept[name] = (key, name, root, source, record, checksum), [*pages], [*quotes]
+            kept[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes]
         except (sqlite3.Error, ValueError, TypeError, OverflowError):
-            origin = Origin(
-                root=Path(root), content=document.content, parser=document.parser, metadata=document.metadata
-            )
-            lost[name] = origin, source
+            about = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
+            lost[name] = Origin.model_validate({"root": root, "path": path, **about}), source
     return kept, lost
 
 
@@ -110,7 +108,7 @@ def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: 
 def _insert(db: sqlite3.Connection, left: Left) -> None:
     document, pages, quotes = left
     key = document[0]
-    db.execute("INSERT INTO documents (key, name, root, source, record, checksum) VALUES (?, ?, ?, ?, ?, ?)", document)
+    db.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", document)
     db.executemany("INSERT INTO pages VALUES (?, ?, ?, ?)", ((key, *page) for page in pages))
     insert = """INSERT INTO quotes (row, id, document, page, kind, layout, image, record, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""

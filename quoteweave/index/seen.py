@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DocumentError, ModelFailed
 from quoteweave.core.records import Record
 from quoteweave.index.views import ItemView
@@ -44,7 +45,10 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
     import numpy as np
 
     if len(matrices) != len(what):
-        raise ModelFailed(f"{name} gave {len(matrices)} results for {len(what)} inputs; it cannot be used as it is")
+        raise ModelFailed(
+            f"{name} gave {counted(len(matrices), 'result')} for {counted(len(what), 'input')}; it "
+            f"cannot be used as it is"
+        )
     for matrix, item in zip(matrices, what, strict=True):
         if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not many):
             due = "vectors" if many else "one vector"

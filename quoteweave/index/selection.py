@@ -1,12 +1,12 @@
 """Which quotes pass a filter, and what to say of documents that do not exist."""
 
-import difflib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.near import nearest
 from quoteweave.core.records import FURNITURE, Filter
 
 if TYPE_CHECKING:
@@ -62,11 +62,7 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    # People type the last part of a name, and other cases, as often as they mistype it.
-    folded = {other.casefold(): other for other in known}
-    same_end = [other for key, other in folded.items() if key.endswith("/" + name.casefold())]
-    close = [folded[key] for key in difflib.get_close_matches(name.casefold(), folded)]
-    near = list(dict.fromkeys(same_end + close))[:3]
+    near = nearest(name, known)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return f"no document is named {name!r}{hint}"
 

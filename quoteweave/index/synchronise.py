@@ -5,7 +5,7 @@ whose rows are missing are added. That may be repeated after a kill at any momen
 """
 
 from collections.abc import Collection as Container
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.index.checksums import sealed_json
 from quoteweave.index.collection import Collection
+from quoteweave.index.embedding import Embedded
 from quoteweave.index.manifests import MANIFEST, manifest_of
 from quoteweave.index.opened import closing, open_if_whole, open_planned
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
@@ -46,30 +47,31 @@ def synchronise(
     plan: IndexPlan,
     stored: Mapping[str, StoredVectors],
     *,
-    fresh: Container[str] = (),
+    made: Embedded | None = None,
     complete: bool = True,
 ) -> Manifest:
     """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
 
-    `fresh` are documents whose vectors were made anew. Unless `complete`, the index stays behind its collection. Raises
-    what `open_index` and `Writer.publish` raise.
+    `made` says which documents have new vectors, and of which quotes there are none though they have something to see;
+    what the index says of others goes on to hold. Unless `complete`, the index stays behind its collection. Raises what
+    `open_index` and `Writer.publish` raise.
     """
-    state = collection.index_state(plan.fingerprint)
+    made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
     held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
     before = _without_traces(_before(collection, plan, state, stored), collection, plan, held)
     try:
         known = before.manifest.documents if before.manifest is not None else {}
-        renewed = {name for name, vectors in stored.items() if name in fresh or known.get(name) != vectors.key}
+        renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
-        skipped = sum(len(items[name]) - len(rows) for name, rows in held.items())
-        manifest = Manifest.model_validate(
-            {
-                **plan.model_dump(include=set(IndexPlan.model_fields)),
-                **{"dimension": before.dimension, "count": sum(map(len, held.values())), "skipped": skipped},
-                "documents": {name: vectors.key for name, vectors in stored.items()},
-            }
-        )
+        skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
+        holds = {
+            **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
+            "skipped": sum(map(len, skipped)),
+            "refused": _still(collection, state, made, skipped),
+            "documents": {name: vectors.key for name, vectors in stored.items()},
+        }
+        manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
         if changed or manifest != before.manifest:
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
@@ -80,6 +82,17 @@ def synchronise(
     finally:
         closing(before.index)()
     return manifest
+
+
+def _still(
+    collection: Collection, state: IndexState | None, made: Embedded, skipped: "Iterable[Rows]"
+) -> dict[str, str]:
+    """Why quotes at these rows were refused, now or as the index says of before."""
+    old = manifest_of(state)
+    refused = {**(old.refused if old is not None else {}), **made.refused}
+    rows = [row for found in skipped for row in found.tolist()] if refused else []
+    ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
+    return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
 
 
 def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:

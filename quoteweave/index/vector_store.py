@@ -10,6 +10,7 @@ from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import Embedded, EmbedProgress, embed
 from quoteweave.index.faults import damaged
+from quoteweave.index.left_out import LeftOut, iter_left_out
 from quoteweave.index.manifests import building_command, manifest_of
 from quoteweave.index.opened import OpenedIndex, explained, open_generation
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
@@ -28,6 +29,7 @@ class IndexReport(Record):
     unreadable: tuple[Unreadable, ...] = Field(
         default=(), description="pictures that could not be had just now, and texts refused"
     )
+    left_out: tuple[LeftOut, ...] = Field(default=(), description="all that are skipped, and why")
 
 
 def make_plan(
@@ -85,7 +87,8 @@ class VectorStore:
             writer.prune()
             embedded = self._embed(writer, progress)
         progress.on_index()
-        manifest = synchronise(self.collection, writer, self.plan, embedded.stored, fresh=embedded.fresh)
+        stored = embedded.stored
+        manifest = synchronise(self.collection, writer, self.plan, stored, made=embedded)
         if replace:
             for state, _ in rivals:
                 drop_index(self.collection, writer, state)
@@ -94,6 +97,7 @@ class VectorStore:
             encoded=embedded.encoded,
             skipped=manifest.skipped,
             unreadable=tuple(embedded.unreadable),
+            left_out=tuple(iter_left_out(self.collection, self.plan, stored, manifest.refused)),
         )
 
     def _embed(self, writer: Writer, progress: EmbedProgress) -> Embedded:

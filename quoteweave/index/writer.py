@@ -18,8 +18,8 @@ from quoteweave.index.removals import record_removal
 from quoteweave.index.segment_builder import IndexedDocument
 from quoteweave.index.selection import require_documents
 
-_DOCUMENT = """INSERT INTO documents (name, root, source, record, checksum)
-VALUES (?1, ?2, ?3, ?4, row_checksum(?4, ?1, ?2, ?3))"""
+_DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
 _PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
 _QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
@@ -146,7 +146,7 @@ class Writer:
             old = Document.model_validate_json(record)
             new = old.model_copy(update={"metadata": dict(metadata)})
             if new != old:
-                update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, source)
+                update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, path, source)
                 WHERE name = ?2"""
                 db.execute(update, (as_json(new, name), name))
                 _count_revision(db)
@@ -167,20 +167,25 @@ class Writer:
             _count_revision(db)
         self._prune_segments()
 
-    def move(self, name: str, root: Path) -> None:
-        """Says that a document's file is now below another folder. Raises UsageError for an unknown name."""
+    def move(self, name: str, root: Path, path: str | None = None) -> None:
+        """Says that a document's file is now below another folder, at that path where it is not the document's name.
+
+        Raises UsageError for an unknown name.
+        """
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
             update = """UPDATE documents
-            SET root = ?1, checksum = row_checksum(verified(checksum, record, name, root, source), name, ?1, source)
-            WHERE name = ?2"""
-            db.execute(update, (storable_text(str(root), name), name))
+            SET root = ?1, path = ?2,
+                checksum = row_checksum(verified(checksum, record, name, root, path, source), name, ?1, ?2, source)
+            WHERE name = ?3"""
+            db.execute(update, (storable_text(str(root), name), path, name))
 
-    def fail(self, name: str, *, root: Path, reason: str, content: str | None) -> None:
+    def fail(self, name: str, *, root: Path, reason: str, content: str | None, path: str | None = None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
             name=printable(name),
             root=Path(printable(str(root))),
+            path=path and printable(path),
             reason=printable(reason),
             content=content,
             time=time.time(),
@@ -276,7 +281,7 @@ class Writer:
         self._prune_segments()
 
     def _insert(self, db: sqlite3.Connection, one: PreparedDocument) -> IndexedDocument:
-        key = db.execute(_DOCUMENT, (one.document.name, one.root, one.source, one.record)).lastrowid
+        key = db.execute(_DOCUMENT, (one.document.name, one.root, one.path, one.source, one.record)).lastrowid
         db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
         return _insert_quotes(db, key, one.document.name, one.quotes, one.records)
 

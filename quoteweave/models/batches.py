@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import ModelFailed
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def in_batches(
             batch_size = (len(batch) + 1) // 2
             continue
         if len(matrices) != len(batch):
-            raise ModelFailed(f"{name} gave {len(matrices)} results for {len(batch)} items")
+            raise ModelFailed(f"{name} gave {counted(len(matrices), 'result')} for {counted(len(batch), 'item')}")
         done.update((i, _checked(matrix, i, items, name)) for i, matrix in zip(batch, matrices, strict=True))
     return [done[i] for i in range(len(items))]
 

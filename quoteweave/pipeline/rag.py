@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.counting import counted
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.events import Event, events_of
 from quoteweave.core.protocols import Generator, Retriever
@@ -117,6 +118,6 @@ class _Asked:
 
     def told(self, answer: Answer) -> Answer:
         """The answer with its time, and a warning where quotes were cut."""
-        cut = (f"{self.cut} quotes were cut to what the model can read.",) if self.cut else ()
+        cut = (f"{counted(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
         update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *cut)}
         return answer.model_copy(update=update)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Query, Quote
@@ -78,7 +79,10 @@ def _checked(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:
     if weights is None:
         return [1.0] * rankings
     if len(weights) != rankings:
-        raise UsageError(f"{len(weights)} weights were given for {rankings} rankings; give one for each")
+        raise UsageError(
+            f"{counted(len(weights), 'weight was', 'weights were')} given for "
+            f"{counted(rankings, 'ranking')}; give one for each"
+        )
     if not all(math.isfinite(weight) and weight > 0 for weight in weights):
         raise UsageError(
             f"the weights {', '.join(map(str, weights))} are not all above 0; leave a retriever out instead"

@@ -11,6 +11,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Pictures, Retriever
 from quoteweave.index.collection import Collection
 from quoteweave.models.weights import Hardware
+from quoteweave.retrievers.built import as_built
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import RULES, FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid
@@ -62,7 +63,8 @@ def members(text: str) -> list[str]:
 def make_retriever(text: str, collection: Collection, means: Means | None = None) -> Retriever:
     """The retriever of that spec over a collection. Nothing is loaded yet.
 
-    Raises UsageError for what cannot be read, names no retriever, or pairs two of one modality.
+    A short name means the index that was built under it, as `built.py` has it. Raises UsageError for what cannot be
+    read, names no retriever, may mean several indexes, or pairs two of one modality.
     """
     means, parts = means or Means(), members(text)
     made = [_single(part, collection, means) for part in parts]
@@ -144,6 +146,8 @@ def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
 
 def _single(text: str, collection: Collection, means: Means) -> Retriever:
     spec = _checked(text)
+    if spec.name not in SPARSE:
+        spec = parse_spec(as_built(text, collection, means.tell))
     if spec.name in SPARSE:
         if spec != Spec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")

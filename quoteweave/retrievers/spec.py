@@ -16,13 +16,13 @@
 Suffixes may follow each other in any order.
 """
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
 from quoteweave.core.addresses import without_secrets
 from quoteweave.core.errors import UsageError
+from quoteweave.core.near import nearest
 from quoteweave.core.records import Record
 from quoteweave.index.kinds import OF_MANY, OF_ONE
 from quoteweave.index.views import TextView, Unit
@@ -120,14 +120,6 @@ def no_suffix(text: str, suffix: str) -> UsageError:
     hint = f"did you mean @{' or @'.join(near)}? " if near else ""
     ends = "and for an endpoint @URL, @as:NAME, @input_type, @queries:NAME and @256d"
     return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
-
-
-def nearest(text: str, known: Iterable[str]) -> list[str]:
-    """Of `known`, at most three that `text` may have been meant for, the nearest first; capitals make no difference."""
-    by_lower = {name.lower(): name for name in known}
-    if text.lower() in by_lower:
-        return [by_lower[text.lower()]]
-    return [by_lower[lower] for lower in difflib.get_close_matches(text.lower(), by_lower, n=3, cutoff=0.65)]
 
 
 def unknown(what: str, text: str, known: Iterable[str]) -> UsageError:

@@ -25,7 +25,9 @@ def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
     first = quoteweave("add", files, "-c", collection, "--json")
     assert first.code == 1
     value = first.json()
-    assert list(value) == ["added", "updated", "unchanged", "removed", "failed", "warnings", "index_notes", "remains"]
+    assert list(value) == [
+        "added", "updated", "unchanged", "removed", "failed", "warnings", "index_notes", "remains", "renamed"
+    ]  # fmt: skip
     assert value["added"] == ["[bold]x[red].md", "sub/b.txt"]
     assert [list(failure) for failure in value["failed"]] == [["name", "reason"]]
     assert value["failed"][0]["name"] == "letter.docx"
@@ -57,7 +59,24 @@ def test_people_are_told_what_was_added_and_what_was_not(quoteweave: Quoteweave,
     with Collection.open(tmp_path / "collection") as collection:
         assert [document.metadata for document in collection.documents()] == [{"year": "2023", "note": "a=b"}] * 2
     again = quoteweave("add", files / "sub", "-c", tmp_path / "collection", "--json")
-    assert again.json()["added"] == ["b.txt"]
+    assert again.json()["unchanged"] == ["sub/b.txt"]
+
+
+def test_equal_names_are_told_with_the_way_to_choose_them(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text(f"Read {name}.")
+    collection = tmp_path / "collection"
+    assert quoteweave("add", tmp_path / "one", "-c", collection, "--prefix", "..").code == 2
+    assert not collection.exists()
+    got = quoteweave("add", tmp_path / "one", tmp_path / "two", "-c", collection)
+    assert (got.code, got.out) == (0, f"{collection}: 2 added\n")
+    assert "2 names have the folder in front" in got.err
+    assert "'one/README.md', 'two/README.md'; --prefix NAME" in got.err
+    assert quoteweave("add", tmp_path / "two", "-c", collection).err == ""
+    (tmp_path / "two" / "new.md").write_text("New.")
+    chosen = quoteweave("add", tmp_path / "two", "-c", collection, "--prefix", "mine", "--json").json()
+    assert (chosen["added"], chosen["renamed"]) == (["mine/new.md"], [])
 
 
 def test_nothing_to_add(quoteweave: Quoteweave, tmp_path: Path) -> None:

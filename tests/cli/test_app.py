@@ -95,3 +95,36 @@ def test_ctrl_c_ends_a_question_that_a_model_is_slow_to_answer(tmp_path: Path) -
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1].startswith("interrupted; ")
     assert "Traceback" not in err
+
+
+def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"🍊.txt": ["größer"], "a\nb.txt": ["x"]}).close()
+    for command in (("search", "größer"), ("list",), ("list", "--json")):
+        with started(*command, "-c", tmp_path / "collection", environment={"PYTHONIOENCODING": "ascii"}) as process:
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
+        if "--json" in command:
+            assert [one["name"] for one in json.loads(out)] == ["a\nb.txt", "🍊.txt"]
+        else:
+            assert "\\U0001f34a.txt" in out
+    assert "'a\\nb.txt'" in ended("list", "-c", tmp_path / "collection")[1]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("status",), ("models",)])
+def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, command: tuple[str, ...]) -> None:
+    make_collection(tmp_path, {"a.txt": ["grain"]}).close()
+    where = () if command == ("models",) else ("-c", tmp_path / "collection")
+    with Path("/dev/full").open("w") as full:
+        arguments = [sys.executable, "-m", "quoteweave", *map(str, (*command, *where))]
+        got = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (got.returncode, got.stderr) == (
+        1, "error: the output cannot be read or written (No space left on device)\n"
+    )  # fmt: skip
+
+
+def test_an_empty_path_is_not_this_folder(tmp_path: Path) -> None:
+    for arguments in (("add", "", "-c", tmp_path / "c"), ("add", tmp_path, "-c", "")):
+        code, _, err = ended(*arguments)
+        assert (code, "the path is empty" in err) == (2, True)
+    assert not (tmp_path / "c").exists()

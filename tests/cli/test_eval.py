@@ -190,7 +190,7 @@ def test_questions_on_a_document_that_was_not_read_count_as_nothing_found(
     assert got["in_document"]["page_recall@1"] == pytest.approx((1 + 0 + 0) / 3)
     assert got["undefined"]["in_document"]["box_precision@5"] == 1
     assert (
-        "not read: b [red].pdf: it is encrypted; give --password; nothing is found there for its 1 questions"
+        "not read: b [red].pdf: it is encrypted; give --password; nothing is found there for 1 question"
         in result.stderr
     )
 

@@ -167,7 +167,7 @@ def test_the_curve_is_printed_with_what_it_means(
     assert told.code == 0
     assert "50 answers, 30 right and 20 wrong (40.0 %); 30 questions that the model did not answer" in told.out
     assert "← threshold" in told.out
-    assert "40 unanswerable questions: 20 were answered. With the calibration" in told.out
+    assert "40 unanswerable questions: 20 answered. With the calibration" in told.out
     assert "warning" not in told.out
     assert "</svg>" in svg.read_text()
     value = calibrate(run, seen, "--json").json()

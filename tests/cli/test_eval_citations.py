@@ -119,7 +119,7 @@ def test_verdicts_on_other_answers_are_left_out_and_told(ask: Ask, tmp_path: Pat
     rows[0]["response"] = "Something else."
     run.write_text("".join(json.dumps(row) + "\n" for row in rows))
     scores = json.loads(ask("score", "--citations", kept, "--json").stdout)
-    assert any("1 verdicts on sentences are of other answers" in note for note in scores["notes"])
+    assert any("1 verdict on sentences of other answers" in note for note in scores["notes"])
     assert scores["figures"]["accuracy"]["n"] == 1
     rows[1]["response"] = "Nor this."
     run.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -133,7 +133,7 @@ def test_before_anything_is_sent_tokens_and_unseen_pictures_are_said(ask: Ask, t
         result = ask("citations", "--model", "m", "--base-url", server.base_url, "--out", tmp_path / "k.jsonl")
     assert "2 answers to check with m" in result.stderr
     assert "price not known" in result.stderr
-    assert "2 pictures have no words, and the judge does not see them" in result.stderr
+    assert "2 pictures have no words, and the judge sees none" in result.stderr
     assert "citation.precision" in result.stdout
 
 

@@ -58,7 +58,7 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
         ((), "one run cannot be compared"),
         (("--published", "nature"), "there is no published table 'nature'"),
         (("--published", "mmdocrag-20", "--by", "luck"), "does not print 'luck'"),
-        (("--published", "mmdocrag-20", "--judgements", "a", "--judgements", "b"), "2 files of judgements for 1 runs"),
+        (("--published", "mmdocrag-20", "--judgements", "a", "--judgements", "b"), "2 files of judgements for 1 run;"),
         (("--published", "mmdocrag-20", "--figure", "luck"), "there is no figure 'luck'; there are: recall@1"),
     ],
 )

@@ -48,9 +48,9 @@ def test_both_files_hold_what_counts(export: Export, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "qrels.trec").read_text() == "1 0 a 1\n2 0 b 2\n"
     assert result.stdout == f"{tmp_path}/out/run.trec and {tmp_path}/out/qrels.trec: 2 questions\n"
     assert [line.partition(",")[0] for line in result.stderr.splitlines()] == [
-        "1 questions failed",
-        "1 questions have no known gold",
-        "1 questions found nothing",
+        "1 question failed",
+        "1 question without known gold",
+        "1 question found nothing",
     ]
     (back,) = load_predictions(tmp_path / "out" / "run.trec")
     assert back.items == {"b": 3.0, "a": 0.1}

@@ -319,5 +319,5 @@ def test_wrong_use_is_refused_before_anything_is_sent(judge: Judge, tmp_path: Pa
         write(tmp_path / "data.jsonl", [made_example(name) for name in NAMES])
         result = judge(server, "--out", tmp_path / "j.jsonl", subject=failed)
         assert isinstance(result.exception, DatasetError)
-        assert "1 predictions, all errors" in str(result.exception)
+        assert "1 prediction, all errors" in str(result.exception)
     assert server.requests == []

@@ -61,4 +61,4 @@ def test_by_default_it_prints_where_the_report_is(run: Report, tmp_path: Path) -
 def test_judgements_are_given_for_each_run_or_for_none(run: Report, tmp_path: Path) -> None:
     result = run(tmp_path / "one.jsonl", tmp_path / "two.jsonl", "--judgements", tmp_path / "one.jsonl")
     assert isinstance(result.exception, UsageError)
-    assert "1 files of judgements for 2 runs" in str(result.exception)
+    assert "1 file of judgements for 2 runs" in str(result.exception)

@@ -111,8 +111,8 @@ def test_tables_tell_intervals_and_what_was_left_out(score: Score) -> None:
         "83.3 (",
         "citation_quality",
         "95 % intervals resample questions",
-        "1 predictions are errors and are left out",
-        "1 judgements are malformed",
+        "1 prediction is an error, left out",
+        "1 malformed judgement",
         "by the published one",
         "section 4.1",
     ):

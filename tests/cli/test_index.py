@@ -1,5 +1,6 @@
 """`quoteweave index`, and what searching with such an index is like, with a real small model and over real HTTP."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -41,10 +42,33 @@ def test_a_model_is_built_once_and_finds_what_shares_no_word(quoteweave: Quotewe
     first = quoteweave("index", minilm, "-c", port, "--json")
     assert first.code == 0
     (report,) = first.json()
+    (left_out,) = report.pop("left_out")
     assert report == {"retriever": minilm, "items": 4, "encoded": 4, "skipped": 1, "unreadable": [], "recall": None}
+    assert (left_out["document"], left_out["page_label"], left_out["reason"]) == ("port.pdf", "3", "it has no words")
     assert quoteweave("index", minilm, "-c", port, "--json").json()[0]["encoded"] == 0
     found = quoteweave("search", "shipping of wheat", "-c", port, "-r", minilm, "-k", 2, "--json")
     assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
+
+
+def test_what_is_left_out_is_named_with_the_reason(quoteweave: Quoteweave, tmp_path: Path, minilm: str) -> None:
+    make_collection(tmp_path, {"port.pdf": [*QUOTES, *(made_quote("", page=page) for page in range(5, 20))]}).close()
+    got = quoteweave("index", minilm, "-c", tmp_path / "collection")
+    lines = [line for line in got.err.splitlines() if line.startswith("left out: ")]
+    assert re.fullmatch(r"left out: port.pdf, page 3, quote \w+:2:3: it has no words", lines[0])
+    assert (len(lines), lines[-1]) == (11, "left out: 6 more; --json lists all")
+    value = quoteweave("index", minilm, "-c", tmp_path / "collection", "--json").json()
+    assert len(value[0]["left_out"]) == value[0]["skipped"] == 16
+
+
+def test_an_index_is_found_by_the_short_name_of_its_model(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
+    quoteweave("index", minilm, "-c", port)
+    found = quoteweave("search", "shipping of wheat", "-c", port, "-r", "minilm", "-k", 2, "--json")
+    assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
+    assert found.err == f"minilm: the index {minilm} is used, which was built under that name\n"
+    assert quoteweave("index", "minilm", "-c", port, "--json").json()[0]["retriever"] == minilm
+    assert quoteweave("plan", "minilm", "-c", port, "--json").json()[0]["to_encode"] == 0
+    assert quoteweave("index", "minilm", "-c", port, "--drop").code == 0
+    assert quoteweave("status", "-c", port, "--json").json()["indexes"] == []
 
 
 def test_kinds_of_index_share_the_vectors(quoteweave: Quoteweave, port: Path, minilm: str) -> None:

@@ -68,14 +68,21 @@ def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
 
 
 def test_status_of_indexes_of_vectors(quoteweave: Quoteweave, with_vectors: Path) -> None:
-    assert "index fake@fp16: fp16, 2 items, 1 left out, up to date" in quoteweave("status", "-c", with_vectors).out
+    assert (
+        "index fake@fp16: fp16, 2 items, 1 left out with no words, up to date"
+        in quoteweave("status", "-c", with_vectors).out
+    )
     (index,) = quoteweave("status", "-c", with_vectors, "--json").json()["indexes"]
     assert (index["name"], index["spec"], index["kind"]) == ("fake", "fake@fp16", "fp16")
     assert (index["items"], index["skipped"], index["up_to_date"]) == (2, 1, True)
+    assert index["left_out"] == {"with no words": 1}
     with Collection.open(with_vectors) as collection, collection.writer() as writer:
         writer.remove("reports/harbour.pdf")
     told = quoteweave("status", "-c", with_vectors).out
-    assert "index fake@fp16: fp16, 2 items, 1 left out, behind; quoteweave index brings it up to date" in told
+    assert (
+        "index fake@fp16: fp16, 2 items, 1 left out with no words, behind; quoteweave index brings it up to date"
+        in told
+    )
 
 
 def test_status_for_people(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:

@@ -146,27 +146,100 @@ def test_metadata_is_added_and_kept(collection: Collection, folder: Path, monkey
     assert collection.document("c.txt").metadata == {"year": "2023", "port": "Riga", "seen": "yes"}
 
 
-def test_a_name_is_taken_while_its_first_file_is_there(collection: Collection, folder: Path, tmp_path: Path) -> None:
+def test_files_of_one_name_in_two_folders_are_two_documents(
+    collection: Collection, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = write(tmp_path / "other", {"a.txt": "Albatrosses."})
     update(collection, folder)
-    for paths in ([other], [other, folder], [folder, other]):
-        (refused,) = update(collection, *paths).failed
-        assert refused.name == str(other.resolve() / "a.txt")
-        assert refused.reason.startswith(f"its name is taken by a document from {folder.resolve()}; rename one")
-        assert texts(collection)["a.txt"] == "Anchors."
-        assert failures(collection) == {refused.name: refused.reason}
-    (folder / "a.txt").unlink()
-    assert update(collection, other) == AddReport(updated=("a.txt",))
-    assert texts(collection)["a.txt"] == "Albatrosses."
+    identifier = collection.document("a.txt").id
+    report = update(collection, other)
+    assert report == AddReport(added=("other/a.txt",), renamed=("other/a.txt",))
+    nothing_is_read(monkeypatch)
+    for paths in ([other, folder], [folder, other], [other / "a.txt", folder / "a.txt"]):
+        again = update(collection, *paths)
+        assert {"a.txt", "other/a.txt"} <= set(again.unchanged)
+        assert (again.removed, again.failed, again.renamed) == ((), (), ())
+    assert texts(collection)["a.txt"] == "Anchors."
+    assert texts(collection)["other/a.txt"] == "Albatrosses."
+    assert collection.document("a.txt").id == identifier
     assert failures(collection) == {}
 
 
-def test_of_two_new_files_of_one_name_the_first_is_taken(collection: Collection, folder: Path, tmp_path: Path) -> None:
+def test_what_vanishes_changes_or_fails_is_found_by_its_longer_name(
+    collection: Collection, folder: Path, tmp_path: Path
+) -> None:
+    other = write(tmp_path / "other", {"a.txt": "Albatrosses.", "b.pdf": "no PDF"})
+    write(folder, {"b.pdf": "nor this"})
+    update(collection, folder)
+    assert [refused.name for refused in update(collection, other).failed] == ["other/b.pdf"]
+    assert sorted(failures(collection)) == ["b.pdf", "other/b.pdf"]
+    write(other, {"a.txt": "Auks."})
+    pdf(other / "b.pdf", [PROSE])
+    report = update(collection, other)
+    assert (report.updated, report.added) == (("other/a.txt",), ("other/b.pdf",))
+    assert sorted(failures(collection)) == ["b.pdf"]
+    assert texts(collection)["other/a.txt"] == "Auks."
+    (folder / "a.txt").unlink()
+    assert update(collection, other).unchanged == ("other/a.txt", "other/b.pdf")
+    (other / "a.txt").unlink()
+    assert update(collection, other).removed == ("other/a.txt",)
+    assert update(collection, folder).removed == ("a.txt",)
+
+
+def test_documents_of_equal_names_follow_their_moved_folders(
+    collection: Collection, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = write(tmp_path / "other", {"a.txt": "Albatrosses."})
-    report = update(collection, other / "a.txt", folder)
-    assert report.added == ("a.txt", "c.txt", "sub/b.txt")
-    assert [refused.name for refused in report.failed] == [str(other.resolve() / "a.txt")]
-    assert texts(collection)["a.txt"] == "Anchors."
+    update(collection, folder)
+    update(collection, other)
+    (tmp_path / "new").mkdir()
+    moved = [folder.rename(tmp_path / "new" / "texts"), other.rename(tmp_path / "new" / "birds")]
+    nothing_is_read(monkeypatch)
+    for path in reversed(moved):
+        assert update(collection, path).added == ()
+    assert texts(collection)["other/a.txt"] == "Albatrosses."
+    assert collection.origins()["other/a.txt"].file("other/a.txt") == moved[1].resolve() / "a.txt"
+    assert update(collection, *moved).unchanged == ("a.txt", "c.txt", "other/a.txt", "sub/b.txt")
+
+
+def test_equal_content_in_two_folders_stays_two_documents(collection: Collection, tmp_path: Path) -> None:
+    folders = [write(tmp_path / name, {"README.md": "The same."}) for name in ("one", "two")]
+    report = update(collection, *folders)
+    assert report.added == report.renamed == ("one/README.md", "two/README.md")
+    assert len({document.id for document in collection.documents()}) == 2
+    (folders[0] / "README.md").unlink()
+    assert update(collection, *folders).removed == ("one/README.md",)
+    assert texts(collection) == {"two/README.md": "The same."}
+
+
+def test_a_prefix_stands_before_names_that_are_new(collection: Collection, folder: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {"a.txt": "Albatrosses.", "d.txt": "Ducks."})
+    update(collection, folder)
+    report = update(collection, other, prefix="birds/2024")
+    assert report == AddReport(added=("birds/2024/a.txt", "birds/2024/d.txt"))
+    assert update(collection, other).unchanged == report.added
+    assert update(collection, folder, prefix="texts").unchanged == ("a.txt", "c.txt", "sub/b.txt")
+    (other / "d.txt").unlink()
+    assert update(collection, other).removed == ("birds/2024/d.txt",)
+    for wrong in ("", "/", "..", "a/../b", "a//b", "a\nb"):
+        with pytest.raises(UsageError, match="cannot stand before names"):
+            update(collection, other, prefix=wrong)
+
+
+def test_a_folder_above_or_below_one_that_was_added_doubles_nothing(collection: Collection, folder: Path) -> None:
+    update(collection, folder / "sub")
+    assert update(collection, folder) == AddReport(added=("a.txt", "c.txt"), unchanged=("b.txt",))
+    assert update(collection, folder / "sub", folder / "a.txt").unchanged == ("a.txt", "b.txt")
+    (folder / "sub" / "b.txt").unlink()
+    assert update(collection, folder).removed == ("b.txt",)
+
+
+def test_a_file_that_the_folder_does_not_mean_stays_while_it_is_there(collection: Collection, folder: Path) -> None:
+    hidden = write(folder, {".hidden.txt": "Herons."}) / ".hidden.txt"
+    update(collection, hidden)
+    assert update(collection, folder).removed == ()
+    hidden.unlink()
+    assert update(collection, folder).removed == (".hidden.txt",)
 
 
 def test_a_failure_is_told_and_forgotten_when_the_file_is_mended_or_vanishes(

@@ -132,13 +132,13 @@ def test_a_block_without_a_usable_box_gets_its_page_and_one_warning_counts_them(
     items = [{"type": "text", "text": "a", "page_idx": 0, "bbox": bbox}, {"type": "text", "text": "b", "page_idx": 0}]
     parsed = imported(folder, images, items)
     assert [quote.bbox for quote in parsed.quotes] == [(0, 0, 1000, 1000)] * 2
-    assert parsed.warnings[1:] == ("2 blocks have no usable box; they were given their whole page.",)
+    assert parsed.warnings[1:] == ("2 blocks without a usable box, which the whole page was taken for.",)
 
 
 def test_unknown_types_are_read_as_text_with_a_warning(folder: Path, images: ImageStore) -> None:
     parsed = imported(folder, images, [block("seal", text="Approved"), block("seal", text="Paid")])
     assert [(quote.layout, quote.text) for quote in parsed.quotes] == [("paragraph", "Approved"), ("paragraph", "Paid")]
-    assert parsed.warnings[1:] == ("2 blocks of the unknown type 'seal' were read as text.",)
+    assert parsed.warnings[1:] == ("2 blocks of the unknown type 'seal', read as text.",)
 
 
 def test_surrogates_and_nuls_cannot_reach_the_catalogue(folder: Path, images: ImageStore) -> None:

@@ -42,7 +42,7 @@ def test_a_broken_utf_16_file_is_read_with_a_warning(file: Path) -> None:
     file.write_bytes("abc".encode("utf-16") + b"\x00")
     parsed = parse_text(file)
     assert [quote.text for quote in parsed.quotes] == ["abc\ufffd"]
-    assert parsed.warnings == ("1 characters are not valid utf-16-le and were replaced.",)
+    assert parsed.warnings == ("1 character is not valid utf-16-le, and replaced.",)
 
 
 def test_nul_bytes_are_left_out(file: Path) -> None:

@@ -238,10 +238,10 @@ def test_a_wrong_key_is_no_matter_of_the_texts_and_is_not_shown() -> None:
         (Reply(body=b'{"data": [{"index": 0, "embedding": "AACAPw=="}]}'), r"data\.0\.embedding: "),
         (
             Reply(body=b'{"data": [{"index": 1, "embedding": [1]}]}'),
-            r"1 embeddings that are not one for each of 1 texts, the first of them text 1 of 1: 'a'\.$",
+            r"1 embedding and not one for each of 1 text, the first of them text 1 of 1: 'a'\.$",
         ),
-        (scripted([]), "0 embeddings that are not one for each of 1"),
-        (scripted([[1, 2], [1, 2]]), "2 embeddings that are not one for each of 1"),
+        (scripted([]), "0 embeddings and not one for each of 1"),
+        (scripted([[1, 2], [1, 2]]), "2 embeddings and not one for each of 1"),
         (scripted([[]]), "a vector of 0 numbers where some were expected, for text 1 of 1: 'a'"),
         (scripted([[1, math.nan]]), r"not finite \(NaN or infinite\) for text 1"),
         (scripted([[1, -math.inf]]), r"not finite \(NaN or infinite\) for text 1"),

@@ -188,5 +188,5 @@ def test_pairs_need_their_questions() -> None:
     prediction, example = made_pair()
     assert pair_up([prediction], [made_pair("q2")[1], example]) == [(prediction, example)]
     blank = example.model_copy(update={"query": example.query.model_copy(update={"text": ""})})
-    with pytest.raises(DatasetError, match="1 questions have no text, such as 'q1'"):
+    with pytest.raises(DatasetError, match="1 question has no text, such as 'q1'"):
         pair_up([prediction], [blank])

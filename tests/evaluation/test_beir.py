@@ -93,7 +93,7 @@ def test_what_is_no_text_is_told(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_told(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").write_text(f"{HEADER}q9\td1\t1\nq1\td1\t1\n")
-    with pytest.raises(DatasetError, match=r"judges 1 queries that .*queries\.jsonl lacks, such as 'q9'"):
+    with pytest.raises(DatasetError, match=r"judges 1 query that .*queries\.jsonl lacks, such as 'q9'"):
         load_dataset("beir", beir)
     (beir / "queries.jsonl").write_text('{"_id": "q1", "text": "?"}\n{"_id": "q1", "text": "!"}\n')
     with pytest.raises(DatasetError, match=r"queries\.jsonl, line 2, _id: 'q1' is there already"):

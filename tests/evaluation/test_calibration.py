@@ -79,8 +79,8 @@ def test_few_answers_are_told() -> None:
     [
         ([], "no answer of the run is known"),
         ([one(0.5, None)], "no answer of the run is known"),
-        ([one(0.5, True), one(0.4, True)], "all 2 answers are right"),
-        ([one(0.5, False), one(0.4, None)], "none of the 1 answers is right"),
+        ([one(0.5, True), one(0.4, True)], "all of 2 answers are right"),
+        ([one(0.5, False), one(0.4, None)], "of 1 answer none is right"),
     ],
 )
 def test_nothing_is_fitted_where_nothing_can_be_told_apart(asked: list[Asked], said: str) -> None:

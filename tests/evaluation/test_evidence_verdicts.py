@@ -108,7 +108,7 @@ def test_errors_are_passed_over_and_an_empty_answer_is_judged_for_accuracy_alone
 
 def test_without_a_context_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
     pairs = [(answered("Up."), example())]
-    with pytest.raises(DatasetError, match="1 examples have no context, such as 'q'"):
+    with pytest.raises(DatasetError, match="1 example has no context, such as 'q'"):
         asyncio.run(judge_evidence(pairs, tmp_path / "v.jsonl", judge=WordJudge(), splitter=RULE))
 
 

@@ -73,7 +73,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 @pytest.mark.parametrize(
     ("made", "partial", "told"),
     [
-        (("a",), False, "1 answers do not fit the 2 questions: 1 not answered ('b'); --partial scores"),
+        (("a",), False, "1 answer does not fit 2 questions: 1 not answered ('b'); --partial scores"),
         (("a", "b", "a"), True, "1 answered more than once ('a')"),
         (("a", "b", "c", "d", "e", "f"), True, "4 answered that the dataset does not ask ('c', 'd', 'e', …)"),
         ((), False, "2 not answered ('a', 'b')"),

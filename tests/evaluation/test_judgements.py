@@ -94,7 +94,7 @@ def test_a_file_that_is_no_judgements_is_refused(tmp_path: Path, lines: list[obj
 
 
 def test_a_file_without_any_score_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="none of its 2 lines has a score of 0 to 5"):
+    with pytest.raises(DatasetError, match="of 2 lines none has a score of 0 to 5"):
         load_judgements(write(tmp_path, {"q_id": 1, "response": "It rose [1]."}, {"q_id": 2, "response": "So."}))
 
 

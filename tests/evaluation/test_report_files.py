@@ -207,7 +207,7 @@ def test_a_run_of_which_every_answer_failed_is_told(tmp_path: Path) -> None:
     one = gathered(tmp_path, {"one.jsonl": dict.fromkeys(GOOD)})
     text = "".join(Html(write_report(one, tmp_path / "out")[0].read_text("utf-8")).text)
     assert "Failed, and not among these" in text
-    assert "3 predictions are errors and are left out" in text
+    assert "3 predictions are errors, left out" in text
 
 
 def test_without_matplotlib_the_extra_is_named(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

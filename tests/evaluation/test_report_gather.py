@@ -104,7 +104,7 @@ def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path
     assert found["overall F1"] == ["100.0 (n = 1)"]
     assert table is not None
     assert table.rows[0][table.head.index("overall F1")].detail == "50.0 (n = 2)"
-    assert any("1 predictions are errors" in note for note in report.first.notes)
+    assert any("1 prediction is an error" in note for note in report.first.notes)
     assert not any("convention," in note for note in report.first.notes)
 
 

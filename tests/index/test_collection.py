@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 from made_documents import made, made_page, made_quote, put
 
-from quoteweave.core.errors import CollectionError, CollectionNotFound, FormatMismatch, QuoteNotFound, UsageError
+from quoteweave.core.errors import (
+    CollectionError,
+    CollectionExists,
+    CollectionNotFound,
+    FormatMismatch,
+    QuoteNotFound,
+    UsageError,
+)
 from quoteweave.core.records import Layout, ParsedDocument
 from quoteweave.index.collection import Collection
 
@@ -26,18 +33,35 @@ def test_a_new_collection_is_empty_and_says_its_format(tmp_path: Path) -> None:
     assert set(header) == {"format", "quoteweave"}
 
 
-def test_creating_again_opens_what_is_there(tmp_path: Path) -> None:
+def test_what_is_there_is_opened_and_never_taken_for_new(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
         put(writer, tmp_path, "a.txt", made(["text"]))
-    with Collection.create(tmp_path / "c") as collection:
-        assert [document.name for document in collection.documents()] == ["a.txt"]
+    with pytest.raises(CollectionExists, match=r"is at .*/c already; open it, or name a new"):
+        Collection.create(tmp_path / "c")
+    for opening in (Collection.open, Collection.open_or_create):
+        with opening(tmp_path / "c") as collection:
+            assert [document.name for document in collection.documents()] == ["a.txt"]
+    with Collection.open_or_create(tmp_path / "new") as collection:
+        assert collection.documents() == []
 
 
-def test_many_may_create_the_same_collection_at_once(tmp_path: Path) -> None:
+def test_many_may_open_or_create_the_same_collection_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        for collection in pool.map(Collection.create, [tmp_path / "c"] * 8):
+        for collection in pool.map(Collection.open_or_create, [tmp_path / "c"] * 8):
             assert collection.revision() == 0
             collection.close()
+
+
+def test_of_many_that_create_the_same_collection_one_does(tmp_path: Path) -> None:
+    def create(root: Path) -> int:
+        try:
+            Collection.create(root).close()
+        except CollectionExists:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(create, [tmp_path / "c"] * 8)) == 1
 
 
 def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -72,7 +96,7 @@ def test_opening_where_nothing_is_says_how_to_make_one(tmp_path: Path) -> None:
 def test_another_format_is_refused_with_the_way_out(tmp_path: Path, format: int, way_out: str) -> None:
     Collection.create(tmp_path).close()
     (tmp_path / "collection.json").write_text(json.dumps({"format": format, "quoteweave": "9.8", "more": []}))
-    for get in (Collection.open, Collection.create):
+    for get in (Collection.open, Collection.open_or_create):
         with pytest.raises(FormatMismatch, match=rf"quoteweave 9\.8 in format {format}.*{way_out}"):
             get(tmp_path)
 

@@ -23,7 +23,7 @@ STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtre
 
 def work(root: Path) -> None:
     """Puts, replaces, removes and publishes; each version's quotes carry its number. Ends the same from any state."""
-    with Collection.create(root) as collection, collection.writer() as writer:
+    with Collection.open_or_create(root) as collection, collection.writer() as writer:
         known = {document.name for document in collection.documents()}
         for name, version in [("a.txt", 1), ("b.txt", 1), ("a.txt", 2)]:
             image = collection.images.put(f"{name} {version}".encode(), suffix=".png")
@@ -148,7 +148,7 @@ def test_killed_between_steps_it_leaves_a_whole_collection(tmp_path: Path) -> No
             for _ in range(lines):
                 assert process.stdout.readline()
             process.kill()
-        with Collection.create(root) as collection:
+        with Collection.open_or_create(root) as collection:
             assert_whole(collection)
     work(root)
     assert_finished(root)

@@ -22,6 +22,7 @@ from quoteweave.core.errors import (
 from quoteweave.core.protocols import Setting
 from quoteweave.index import kinds
 from quoteweave.index.collection import Collection
+from quoteweave.index.left_out import LeftOut
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.synchronise import drop_index
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
@@ -49,6 +50,12 @@ def store_of(collection: Collection, encoder: FakeEncoder, kind: str | None = No
     return VectorStore(collection, encoder, make_plan(encoder, f"fake@{kind}" if kind else "fake", kind=kind))
 
 
+def wordless(store: VectorStore) -> tuple[LeftOut, ...]:
+    """The quote of the port that has no words."""
+    quote = store.collection.document_quotes("b.txt")[2]
+    return (LeftOut(quote=quote.id, document="b.txt", page_label=quote.page_label, reason="it has no words"),)
+
+
 def build(store: VectorStore, *, replace: bool = False) -> IndexReport:
     with store.collection.writer() as writer:
         return store.refresh(writer, replace=replace)
@@ -72,7 +79,7 @@ def folders(collection: Collection) -> set[str]:
 
 def test_an_index_is_built_and_says_what_it_holds(port: Collection) -> None:
     store = store_of(port, FakeEncoder(settings={"max_length": 8}))
-    assert build(store) == IndexReport(items=4, encoded=4, skipped=1)
+    assert build(store) == IndexReport(items=4, encoded=4, skipped=1, left_out=wordless(store))
     assert found(store, "salt")[0] == "salt"
     (state,) = port.indexes()
     assert (state.name, state.fingerprint, state.revision) == ("fake", store.plan.fingerprint, port.revision())
@@ -88,6 +95,7 @@ def test_an_index_is_built_and_says_what_it_holds(port: Collection) -> None:
         "dimension": 64,
         "count": 4,
         "skipped": 1,
+        "refused": {},
     }
     assert said["documents"] == port.shard_keys(store.plan.shards)
     manifest = manifest_of(state)
@@ -114,7 +122,7 @@ def test_what_is_up_to_date_is_not_written_again(port: Collection) -> None:
     build(store)
     before = port.indexes()
     opened = store.current()
-    assert build(store) == IndexReport(items=4, encoded=0, skipped=1)
+    assert build(store) == IndexReport(items=4, encoded=0, skipped=1, left_out=wordless(store))
     assert port.indexes() == before
     with port.writer() as writer:
         writer.set_metadata("a.txt", {"year": "2020"})
@@ -182,7 +190,7 @@ def test_a_folder_deleted_by_hand_is_built_again_without_encoding(port: Collecti
     shutil.rmtree(port.root / "indexes")
     with pytest.raises(IndexMissing, match="quoteweave index fake"):
         store.current()
-    assert build(store) == IndexReport(items=4, encoded=0, skipped=1)
+    assert build(store) == IndexReport(items=4, encoded=0, skipped=1, left_out=wordless(store))
     assert (found(store, "salt")[0], len(encoder.views)) == ("salt", 1)
 
 
@@ -199,7 +207,7 @@ def test_a_damaged_index_is_told_and_built_again_without_encoding(port: Collecti
         path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CollectionError, match=rf"{file} is \w+\. Build it anew with: quoteweave index fake -c"):
         store.current()
-    assert build(store) == IndexReport(items=4, encoded=0, skipped=1)
+    assert build(store) == IndexReport(items=4, encoded=0, skipped=1, left_out=wordless(store))
     assert (found(store, "salt")[0], len(encoder.views)) == ("salt", 1)
 
 

@@ -9,6 +9,9 @@ from made_collections import make_collection
 
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
+from quoteweave.index.left_out import counts_by_reason
+from quoteweave.index.manifests import manifest_of
+from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer, Reply
@@ -32,6 +35,18 @@ def test_a_quote_that_an_endpoint_refuses_is_told_and_the_others_are_found(tmp_p
         sent = len(server.requests)
         assert retriever.refresh().encoded == 0
         assert len(server.requests) == sent, "what was refused is not sent again"
+        (state,) = collection.indexes()
+        left_out = retriever.refresh().left_out
+        assert [(one.document, "answered 413" in one.reason) for one in left_out] == [("a.txt", True), ("b.txt", True)]
+        manifest = manifest_of(state)
+        assert manifest is not None
+        assert counts_by_reason(manifest) == {"refused by the endpoint": 2}
+        with collection.writer() as writer:
+            writer.remove("b.txt")
+            refresh_indexes(collection, writer)
+        manifest = manifest_of(collection.indexes()[-1])
+        assert manifest is not None
+        assert list(manifest.refused) == [left_out[0].quote]
         (hits,) = retriever.search([Query(text="timber")], 5)
         with pytest.raises(EndpointRefused, match="no grain"):
             retriever.search([Query(text="grain")], 5)

@@ -87,7 +87,7 @@ def test_suffixes_choose_index_unit_view_and_dtype(port: Collection) -> None:
         ("colpali@pgae+bge", r"@pgae is no suffix; did you mean @page\?"),
         ("colpali+bge@zzz", r"'bge@zzz': @zzz is no suffix; There are @flat"),
         ("bge=/models/mine@hsnw", r"@hsnw is no suffix; did you mean @hnsw\?"),
-        ("e5=owner/e5@flatt", r"@flatt is no suffix; did you mean @flat "),
+        ("e5=owner/e5@flatt", r"@flatt is no suffix; did you mean @flat\? "),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(text: str, complaint: str, port: Collection) -> None:

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.near import nearest
 from quoteweave.index.kinds import OF_MANY, OF_ONE
 from quoteweave.index.views import TextView, Unit
-from quoteweave.retrievers.spec import Dtype, Spec, nearest, parse_spec
+from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
 
 NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])
 PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=20).map(

@@ -147,7 +147,7 @@ def test_what_is_no_vector_of_a_question_is_refused(port: Collection, monkeypatc
     encoder = FakeEncoder()
     retriever = built(port, encoder)
     encode = encoder.encode_queries
-    for spoil, told in [(np.nan, "not finite .* for the question 'grain'"), (None, "gave 0 results for 1 inputs")]:
+    for spoil, told in [(np.nan, "not finite .* for the question 'grain'"), (None, "gave 0 results for 1 input;")]:
         replies = [] if spoil is None else [encode(["grain"])[0] * spoil]
         monkeypatch.setattr(encoder, "encode_queries", lambda _, replies=replies: replies)
         with pytest.raises(ModelFailed, match=told):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.decoding import read_text, storable
@@ -77,12 +78,12 @@ def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
     """What was guessed, a sentence each."""
     types = Counter(str(item.get("type"))[:40] for item in items)
     doubts = [
-        f"{count} blocks of the unknown type {name!r} were read as text."
+        f"{counted(count, 'block')} of the unknown type {name!r}, read as text."
         for name, count in types.items()
         if name not in _PROSE and name not in _LAYOUTS
     ]
     if without_box:
-        doubts.append(f"{without_box} blocks have no usable box; they were given their whole page.")
+        doubts.append(f"{counted(without_box, 'block')} without a usable box, which the whole page was taken for.")
     return doubts
 
 

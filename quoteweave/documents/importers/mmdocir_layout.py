@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.decoding import storable
@@ -157,7 +158,7 @@ def _document(name: str, group: Iterator[_Row], images: ImageStore) -> ImportedD
         warnings.append("Its layout ids are not unique; quotes are numbered in the table's order.")
     strange = Counter(str(row.values["type"]) for row in rows if row.values["type"] not in _LAYOUTS)
     warnings += [
-        f"{count} rows of the unknown type {kind[:40]!r} were read as text." for kind, count in strange.items()
+        f"{counted(count, 'row')} of the unknown type {kind[:40]!r}, read as text." for kind, count in strange.items()
     ]
     quotes = tuple(
         _quote(row, block, section, f"{row.page}:{number}")

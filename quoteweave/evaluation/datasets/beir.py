@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.lines import iter_rows
@@ -74,7 +75,10 @@ def load_beir(path: Path) -> list[Example]:
     grades = read_qrels(qrels)
     strangers = [name for name in grades if name not in texts]
     if strangers:
-        raise DatasetError(f"{qrels} judges {len(strangers)} queries that {queries} lacks, such as {strangers[0]!r}")
+        raise DatasetError(
+            f"{qrels} judges {counted(len(strangers), 'query', 'queries')} that {queries} lacks, "
+            f"such as {strangers[0]!r}"
+        )
     return [_example(name, texts[name], items) for name, items in grades.items()]
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.estimates import tokens_of_messages
 from quoteweave.core.examples import Example, Prediction
@@ -40,7 +41,8 @@ def pair_up(predictions: Sequence[Prediction], examples: Sequence[Example]) -> l
     silent = [example.id for _, example in pairs if not example.query.text.strip()]
     if silent:
         raise DatasetError(
-            f"{len(silent)} questions have no text, such as {silent[0]!r}: a judge needs the dataset's own file, not "
+            f"{counted(len(silent), 'question has', 'questions have')} no text, such as "
+            f"{silent[0]!r}: a judge needs the dataset's own file, not "
             "one that holds its gold alone; name it with --references"
         )
     return pairs

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.lines import reason
 from quoteweave.core.prompts import load_prompt
@@ -76,7 +77,7 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
     kept = {word for one in found for word in _words(one.sentence)}
     missing = [word for word in _words(response) if word not in kept]
     if len(missing) > _MOST_MISSING * max(1, len(_words(response))) + 1:
-        raise Unreadable(f"it leaves out {len(missing)} words of the answer, such as {missing[0]!r}")
+        raise Unreadable(f"it leaves out {counted(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
         CitedSentence(text=one.sentence, cited=tuple(dict.fromkeys(item_name(name) for name in one.sources)))
         for one in found

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.gate.checking import check_sentence, is_factual
@@ -50,7 +51,9 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
     except (EndpointError, ModelFailed, BudgetSpent) as error:
         return answer.model_copy(update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error}")})
     if len(verdicts) != len(asked):
-        raise ModelFailed(f"the checker {checker.name} gave {len(verdicts)} verdicts on {len(asked)} sentences")
+        raise ModelFailed(
+            f"the checker {checker.name} gave {counted(len(verdicts), 'verdict')} on {counted(len(asked), 'sentence')}"
+        )
     says = dict(zip(asked, verdicts, strict=True))
     judged = [
         citation.model_copy(update={"entailed": says.get((premise, claim.said))})

@@ -1,0 +1,90 @@
+"""Tables on a terminal: words fold where it is narrow, numbers are never cut."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+
+def make_table(
+    columns: Sequence[str], *, words: Collection[str] = (), title: str = "", padding: int = 1, ruled: bool = True
+) -> "Table":
+    """A table whose columns of `words` stand left and fold where need be; all others stand right and are kept whole."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from quoteweave.cli.output import plain
+
+    table = Table(
+        title=plain(title) if title else None,
+        title_justify="left",
+        box=SIMPLE_HEAD if ruled else None,
+        pad_edge=ruled,
+        padding=(0, padding) if ruled else (0, 2 * padding, 0, 0),
+    )
+    for name in columns:
+        if name in words:
+            table.add_column(plain(name), overflow="fold")
+        else:
+            table.add_column(plain(name), justify="right", no_wrap=True)
+    return table
+
+
+def show_table(out: "Console", table: "Table") -> None:
+    """Print the table, its words folded between each other where need be.
+
+    Where the terminal is too narrow even for that, each row is printed as lines of heading and value.
+    """
+    folding = [column for column in table.columns if not column.no_wrap]
+    least = [_longest(out, column, "\n ") for column in folding]
+    more = [_longest(out, column, "\n") - width for column, width in zip(folding, least, strict=True)]
+    natural = table.__rich_measure__(out, out.options.update(max_width=1_000_000)).maximum
+    left = out.width - (natural - sum(more))
+    if left < 0:
+        _show_rows(out, table)
+        return
+    # What is left goes to the columns of words, those that lack least first: rich would narrow others beyond a word.
+    for place in sorted(range(len(folding)), key=more.__getitem__):
+        given = min(more[place], left // sum(column.width is None for column in folding))
+        folding[place].width, left = least[place] + given, left - given
+    out.print(table)
+
+
+def _show_rows(out: "Console", table: "Table") -> None:
+    headings = [" ".join(_text(out, column.header).plain.split()) for column in table.columns]
+    # A row is named by its first words, and by what stands before them.
+    named = next((place for place, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
+    if table.title:
+        out.print(_text(out, table.title))
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        cells = [_text(out, cell) for cell in row]
+        out.print(*cells[:named], soft_wrap=True)
+        for heading, cell in zip(headings[named:], cells[named:], strict=True):
+            if cell.plain.strip():
+                out.print(_on_one_line(heading, cell), soft_wrap=True)
+    if table.caption:
+        out.print(_text(out, table.caption))
+
+
+def _on_one_line(heading: str, cell: "Text") -> "Text":
+    from rich.text import Text
+
+    return Text.assemble("  ", heading, ": " if heading else "", Text(" ").join(cell.split("\n")))
+
+
+def _longest(out: "Console", column: "Column", between: str) -> int:
+    """Width of the longest part of its cells, which end at any of these characters."""
+    from rich.cells import cell_len
+
+    cells = (_text(out, cell).plain for cell in (column.header, *column.cells))
+    return max(cell_len(part) for cell in cells for part in re.split(f"[{between}]", cell))
+
+
+def _text(out: "Console", cell: object) -> "Text":
+    from rich.text import Text
+
+    return cell if isinstance(cell, Text) else out.render_str(str(cell))

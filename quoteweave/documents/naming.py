@@ -1,0 +1,222 @@
+"""Names of documents: a file's path below the folder that was added, with more of that folder in front where needed.
+
+A file that is a document already keeps its name, whatever is added later. The name of a new one does not depend on the
+order in which paths are given, nor on how far an earlier, stopped run came.
+"""
+
+import os
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from pathlib import Path
+
+from quoteweave.core.errors import DocumentError, UsageError
+from quoteweave.documents.walk import Found
+from quoteweave.index.records import Failure, Origin
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file that a document, or a failure, of that name is from."""
+
+    name: str
+    root: Path
+    below: str
+    content: str | None
+    imported: bool
+
+    @property
+    def file(self) -> Path:
+        return self.root / self.below
+
+
+def check_prefix(prefix: str) -> str:
+    """`prefix` without slashes at its ends. Raises UsageError for what cannot stand before names."""
+    bare = prefix.strip("/")
+    parts = bare.split("/")
+    if not bare.strip() or _CONTROLS.search(bare) or any(part in ("", ".", "..") for part in parts):
+        raise UsageError(f"{prefix!r} cannot stand before names; give words such as 'manuals' or 'manuals/2024'")
+    return bare
+
+
+def name_files(
+    files: Sequence[Found],
+    origins: Mapping[str, Origin],
+    *,
+    content_of: Callable[[Path], str],
+    failures: Iterable[Failure] = (),
+    prefix: str | None = None,
+) -> list[Found]:
+    """The same files with the names that their documents have or will have, in the order of these names.
+
+    A file that is known keeps its name, and so does one that was moved with its folder. `prefix` stands before the
+    names of all others; what is still ambiguous, here or beside the documents that there are, has the last parts of
+    the added folder's path in front, as many as tell it from the others. Raises UsageError for a prefix that is none.
+    """
+    known = [
+        _Known(name, origin.root, origin.path or name, origin.content, origin.imported)
+        for name, origin in origins.items()
+    ]
+    known += [
+        _Known(failure.name, failure.root, failure.path or failure.name, failure.content, False)
+        for failure in failures
+        if failure.name not in origins
+    ]
+    bare = check_prefix(prefix) if prefix is not None else None
+    naming = _Naming(sorted(known, key=lambda one: one.name), bare, content_of)
+    return sorted(naming.names_of(sorted(files, key=lambda file: (file.name, file.root))), key=lambda file: file.name)
+
+
+def is_lengthened(file: Found, prefix: str | None) -> bool:
+    """Whether more stands before the file's path below the added folder than `prefix`."""
+    head = f"{check_prefix(prefix)}/" if prefix is not None else ""
+    return file.below is not None and not file.is_folder and file.name != f"{head}{file.below}"
+
+
+@dataclass(slots=True)
+class _Naming:
+    """The naming of the files of one command."""
+
+    known: Sequence[_Known]
+    prefix: str | None
+    content_of: Callable[[Path], str]
+    given: dict[str, Found] = field(default_factory=dict)
+    """By name, the files that have theirs."""
+
+    def names_of(self, files: Sequence[Found]) -> list[Found]:
+        left = self._keep(files)
+        left = self._keep_imported(left)
+        left = self._keep_moved(left)
+        return [*self.given.values(), *self._name_new(left)]
+
+    def _keep(self, files: Sequence[Found]) -> list[Found]:
+        """Gives the files of known documents their names; the others are returned, as by all that follow."""
+        by_file = {str(one.file): one for one in reversed(self.known) if not one.imported}
+        left = []
+        for file in files:
+            one = by_file.get(str(file.root / file.name))
+            if one is None or one.name in self.given:
+                left.append(file)
+                continue
+            # A folder above that of the document is where it is from now on; one below it says nothing new.
+            above = one.root.is_relative_to(file.root)
+            root, below = (file.root, file.name) if above else (one.root, one.below)
+            self._give(replace(file, root=root), one.name, below)
+        return left
+
+    def _keep_imported(self, files: Sequence[Found]) -> list[Found]:
+        """What another tool has parsed is known by its name alone."""
+        imported = {one.name: one for one in self.known if one.imported} if self.prefix is None else {}
+        left = []
+        for file in sorted(files, key=lambda file: file.name in imported and imported[file.name].root != file.root):
+            if file.name in imported and file.name not in self.given:
+                self._give(file, file.name, file.name)
+            else:
+                left.append(file)
+        return left
+
+    def _keep_moved(self, files: Sequence[Found]) -> list[Found]:
+        """A document whose file is gone is that which now has the same path below another folder."""
+        by_path: defaultdict[str, list[_Known]] = defaultdict(list)
+        for one in self.known:
+            if not one.imported and (self.prefix is None or one.name.startswith(f"{self.prefix}/")):
+                by_path[one.below].append(one)
+        left = []
+        for file in files:
+            gone = [one for one in by_path[file.name] if one.name not in self.given and not os.path.lexists(one.file)]
+            if gone:
+                self._give(file, _likeliest(file, gone, self.content_of).name, file.name)
+            else:
+                left.append(file)
+        return left
+
+    def _give(self, file: Found, name: str, below: str) -> None:
+        self.given[name] = replace(file, name=name, below=None if below == name else below)
+
+    def _name_new(self, files: Sequence[Found]) -> Iterator[Found]:
+        """Each by the shortest of its names that no other file has, or could as well have."""
+        taken = {one.name for one in self.known}
+        others = [place for one in self.known if self._is_named_by_its_path(one.name, *(place := self._place(one)))]
+        levels = _Levels([*others, *((file.root, file.name) for file in files)])
+        for file in files:
+            for level, name in enumerate(_names(file.root, file.name)):
+                named = _valid(f"{self.prefix}/{name}" if self.prefix else name)
+                if named not in taken and levels.is_free(name, level):
+                    yield replace(file, name=named, below=None if named == file.name else file.name)
+                    break
+            else:
+                told = "every name that it could have is that of another document; add it with --prefix NAME"
+                whole = _valid(str(file.root / file.name))
+                yield replace(file, name=whole, below=file.name, refused=file.refused or told)
+
+    def _place(self, one: _Known) -> tuple[Path, str]:
+        """The folder of a document, and its file's path below that, once this command is done."""
+        file = self.given.get(one.name)
+        return (file.root, file.below or file.name) if file is not None else (one.root, one.below)
+
+    def _is_named_by_its_path(self, name: str, root: Path, below: str) -> bool:
+        if self.prefix is not None:
+            if not name.startswith(f"{self.prefix}/"):
+                return False
+            name = name.removeprefix(f"{self.prefix}/")
+        return name == below or name in _names(root, below)
+
+
+def _names(root: Path, below: str) -> Iterator[str]:
+    """The names that a file can have, the shortest first."""
+    yield below
+    parts = root.parts[1:]
+    for first in range(len(parts) - 1, -1, -1):
+        below = f"{parts[first]}/{below}"
+        yield below
+
+
+def _likeliest(file: Found, gone: Sequence[_Known], content_of: Callable[[Path], str]) -> _Known:
+    """Of documents whose files are gone, the one that this file is: by content, then by the folders above it."""
+    if len(gone) == 1:
+        return gone[0]
+    try:
+        content = content_of(file.path)
+    except (DocumentError, OSError):
+        content = None
+    return min(gone, key=lambda one: (one.content != content, -_parts_in_common(one.root, file.root), one.name))
+
+
+def _parts_in_common(one: Path, other: Path) -> int:
+    """How many of the last parts of these paths are the same."""
+    pairs = zip(reversed(one.parts), reversed(other.parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+class _Levels:
+    """How many parts of its folder's path stand in front where a file has a certain name."""
+
+    def __init__(self, files: Iterable[tuple[Path, str]]) -> None:
+        self._files: defaultdict[str, list[tuple[Path, str]]] = defaultdict(list)
+        self._levels: dict[str, dict[str, list[int]]] = {}
+        for root, below in files:
+            self._files[_last_part(below)].append((root, below))
+
+    def is_free(self, name: str, level: int) -> bool:
+        """Whether a single file can have that name with so many parts, or fewer, in front."""
+        last = _last_part(name)
+        if last not in self._levels:
+            found: defaultdict[str, list[int]] = defaultdict(list)
+            for root, below in self._files[last]:
+                for number, possible in enumerate(_names(root, below)):
+                    found[possible].append(number)
+            self._levels[last] = {possible: sorted(numbers) for possible, numbers in found.items()}
+        return bisect_right(self._levels[last][name], level) == 1
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _valid(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
