@@ -15,11 +15,12 @@ from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFo
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.parse import ParserSettings, Source
-from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
+from quoteweave.documents.reading import FileRead, Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
-from quoteweave.documents.workers import Workers
+from quoteweave.documents.workers import Limits, Workers
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
+from quoteweave.index.unfinished import unfinished_key
 from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.index.writer import Writer
 
@@ -46,6 +47,7 @@ class AddOptions:
     metadata: Mapping[str, str] = field(default_factory=dict)
     password: str | None = None
     processes: int = 0  # 0: one a core, four at most
+    limits: Limits = field(default_factory=Limits)  # of each process
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
 
@@ -114,15 +116,25 @@ class _Run:
 
     def add(self, files: Sequence[Found], progress: Progress) -> None:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
-        settings, images, password = self._options.settings, self._collection.images, self._options.password
-        sources = [Source(name, file.path.resolve(), settings, images, password) for name, (file, _) in jobs.items()]
-        with Workers(self._options.processes or min(4, os.cpu_count() or 1)) as workers:
-            for read in read_files(sources, workers, progress):
+        keys = {name: unfinished_key(name, origin.content, origin.parser) for name, (_, origin) in jobs.items()}
+        self._writer.unfinished = set(keys.values())
+        self._collection.unfinished.prune(self._writer.unfinished)
+        to_read = [
+            ToRead(self._source(name, file), self._collection.unfinished.of(keys[name]))
+            for name, (file, _) in jobs.items()
+        ]
+        with Workers(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits) as workers:
+            for read in read_files(to_read, workers, progress):
                 file, origin = jobs[read.name]
                 if isinstance(read, Refused):
                     self._fail(file, origin.content, read.reason)
                 else:
                     self._store(read, file, origin)
+        self._writer.unfinished = ()
+
+    def _source(self, name: str, file: Found) -> Source:
+        options = self._options
+        return Source(name, file.path.resolve(), options.settings, self._collection.images, options.password)
 
     def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
         """What is new or has changed, each name once; what cannot be read is noted at once."""

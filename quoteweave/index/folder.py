@@ -14,6 +14,7 @@ from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
+from quoteweave.index.unfinished import UnfinishedStore
 
 FORMAT = 1
 _HEADER = "collection.json"
@@ -36,6 +37,7 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
+        self.unfinished = UnfinishedStore(root / "unfinished")
 
 
 def is_collection(root: Path) -> bool:

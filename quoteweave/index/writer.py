@@ -4,7 +4,7 @@ import hashlib
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from quoteweave.core.errors import DamagedDocument
@@ -26,6 +26,8 @@ class Writer:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self.unfinished: Collection[str] = ()
+        """The keys of documents that are being read, whose pages `prune` keeps."""
 
     def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
         """Stores a document with a copy of its file, in place of one of the same name; clears its failure.
@@ -162,10 +164,12 @@ class Writer:
         self._prune_generations()
 
     def prune(self) -> None:
-        """Removes images, sources, shards and indexes that nothing refers to. Done when the writer ends."""
+        """Removes images, sources, shards, indexes and read pages that nothing needs. Done when the writer ends."""
+        self._folder.unfinished.prune(self.unfinished)
         shards: dict[str, set[str]] = defaultdict(set)
         with self._folder.catalog.read() as db:
             images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
+            images |= self._folder.unfinished.images()
             sources = {key for (key,) in db.execute("SELECT source FROM documents")}
             for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
                 shards[fingerprint].add(key)
