@@ -36,8 +36,11 @@ def add(
         typer.Option(min=50, help="Megabytes that each of them may take.", show_default="600, or less", metavar="MB"),
     ] = None,
     page_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Processor time that a page may take.", metavar="SECONDS")
-    ] = 30.0,
+        float,
+        typer.Option(
+            min=0.1, help="Processor time that a page may take; four times as long with OCR.", metavar="SECONDS"
+        ),
+    ] = 10.0,
     encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
     wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
     as_json: JsonOption = False,

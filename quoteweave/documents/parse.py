@@ -14,6 +14,7 @@ from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.blocks import row_by_row
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.html import parse_html
+from quoteweave.documents.lines import Line
 from quoteweave.documents.markdown import parse_markdown
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageContent, PageReader
@@ -22,6 +23,7 @@ from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
 from quoteweave.documents.plain_text import parse_text
 from quoteweave.documents.structure import assemble
+from quoteweave.documents.workers import allow_longer
 from quoteweave.index.images import ImageStore
 from quoteweave.index.unfinished import UnfinishedPages
 
@@ -48,6 +50,15 @@ class ParserSettings(Record):
         return hashlib.sha256(f"{VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
 
 
+class _SlowOcr(RapidOcr):
+    """Tells whoever limits the time of a page that OCR reads it."""
+
+    def read(self, picture: Picture) -> list[Line]:
+        """As RapidOcr's."""
+        allow_longer()
+        return super().read(picture)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read, as worker processes are told of it; `name` is that of its document."""
@@ -60,7 +71,7 @@ class Source:
 
     def reader(self) -> PageReader:
         """Reads pages as the settings say."""
-        return PageReader(self.images, RapidOcr(self.settings.ocr_language) if self.settings.ocr else None)
+        return PageReader(self.images, _SlowOcr(self.settings.ocr_language) if self.settings.ocr else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def _stopped(stop: Stop, limits: Limits) -> str:
         allowed = (limits.memory or 0) // 1_000_000
         return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
     if stop is Stop.TIME:
-        return f"ran out of time: reading takes more than {limits.seconds:.0f} seconds (--page-seconds allows more)"
+        return f"ran out of time: reading takes more than {limits.seconds:g} seconds (--page-seconds allows more)"
     return "crashes the program that reads it, and is damaged or hostile"
 
 

@@ -19,7 +19,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from multiprocessing.connection import Connection
 from types import ModuleType, TracebackType
-from typing import Any, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
+
+if TYPE_CHECKING:
+    import psutil
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +31,8 @@ T = TypeVar("T")
 LOOK_S = 0.02
 # By the clock, in times the limit of processor time: a machine may be busy, and a disk slow.
 PATIENCE = 6
+# The slowest pages known take 1 second, and 20 where OCR reads them.
+LONGER = 4
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190.
 USUAL_MEMORY = 600 * MEGABYTE
@@ -49,8 +54,8 @@ class Limits:
 
     memory: int | None = None
     """Bytes of resident memory; None as `default_memory` says."""
-    seconds: float = 30.0
-    """Of processor time; six times as many by the clock."""
+    seconds: float = 10.0
+    """Of processor time; four times as many once OCR reads, and six times as many of either by the clock."""
 
     def __post_init__(self) -> None:
         if (self.memory is not None and self.memory <= 0) or not self.seconds > 0:
@@ -86,6 +91,7 @@ class Outcome(Generic[T]):
 class _Message(StrEnum):
     START = "start"
     ITEM = "item"
+    LONGER = "longer"
     END = "end"
     ERROR = "error"
     MEMORY = "memory"
@@ -175,40 +181,45 @@ class _Process:
         self._fresh = False
         try:
             self._pipe.send(task)
-            self._pipe.poll(None)  # a new process has to import first, which the limits are not for
-            while True:
-                outcome.stop = self._wait(limits)
-                if outcome.stop is not None:
-                    return outcome
-                message, value = self._pipe.recv()
-                if message == _Message.ITEM:
-                    outcome.items.append(value)
-                elif message != _Message.START:
-                    outcome.error = value
-                    outcome.stop = Stop.MEMORY if message == _Message.MEMORY else None
-                    return outcome
+            self._pipe.recv()  # that it starts: a new process has to import first, which the limits are not for
+            self._receive(outcome, limits)
         except (EOFError, OSError):
             # Native code that is refused memory ends the process.
             full = limits.memory is not None and self._peak > 0.6 * limits.memory
             outcome.stop = Stop.MEMORY if full else Stop.CRASH
         return outcome
 
-    def _wait(self, limits: Limits) -> Stop | None:
+    def _receive(self, outcome: Outcome[Any], limits: Limits) -> None:
+        """What the process sends, until the task ends or goes beyond its limits."""
+        spent = _Spent(self._watched)
+        while True:
+            outcome.stop = self._wait(limits, spent)
+            if outcome.stop is not None:
+                return
+            message, value = self._pipe.recv()
+            if message == _Message.ITEM:
+                outcome.items.append(value)
+                spent = _Spent(self._watched)
+            elif message == _Message.LONGER:
+                spent.factor = LONGER
+            else:
+                outcome.error = value
+                outcome.stop = Stop.MEMORY if message == _Message.MEMORY else None
+                return
+
+    def _wait(self, limits: Limits, spent: "_Spent") -> Stop | None:
         """Wait for the next message; says which limit was reached before it came."""
         import psutil
 
-        before, began = None, time.monotonic()
         while not self._pipe.poll(LOOK_S):
             try:
-                times = self._watched.cpu_times()
                 self._peak = self._watched.memory_info().rss
+                late = spent.share(limits.seconds) > 1
             except psutil.Error:  # it has just ended, which the pipe is about to tell
                 continue
-            used = times.user + times.system
-            before = used if before is None else before
             if limits.memory is not None and self._peak > limits.memory:
                 return Stop.MEMORY
-            if used - before > limits.seconds or time.monotonic() - began > PATIENCE * limits.seconds:
+            if late:
                 return Stop.TIME
         return None
 
@@ -216,6 +227,24 @@ class _Process:
         """End it at once, busy or not."""
         self._process.kill()
         self._process.join()
+
+
+class _Spent:
+    """The time that a process has spent on an item."""
+
+    def __init__(self, process: "psutil.Process") -> None:
+        self.factor = 1
+        """How much longer than usual the item may take."""
+        self._process, self._began = process, time.monotonic()
+        self._before: float | None = None
+
+    def share(self, seconds: float) -> float:
+        """Of the limit, by the processor or by the clock, whichever is more. Raises psutil.Error once it has ended."""
+        times = self._process.cpu_times()
+        used: float = times.user + times.system
+        self._before = used if self._before is None else self._before
+        spent = max(used - self._before, (time.monotonic() - self._began) / PATIENCE)
+        return spent / (seconds * self.factor)
 
 
 @contextmanager
@@ -242,8 +271,19 @@ def _starting() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+_parent: Connection | None = None  # in a process of the pool, the pipe to the parent
+
+
+def allow_longer() -> None:
+    """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
+    if _parent is not None:
+        _parent.send((_Message.LONGER, None))
+
+
 def _serve(pipe: Connection, memory: int) -> None:
     """In a new process: do the tasks that come, until the pipe or the parent ends."""
+    global _parent  # noqa: PLW0603 - one a process
+    _parent = pipe
     os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _refuse_beyond(int(BACKSTOP * memory))
