@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,10 @@ class PictureFrames:
 
     def read(self, number: int, reader: PageReader) -> PageContent:
         """A frame, read into pieces."""
-        return reader.read(number, self.draw(number), lines=())
+        content = reader.read(number, self.draw(number), lines=())
+        more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
+        said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
+        return replace(content, warnings=(*content.warnings, *said))
 
     def draw(self, number: int) -> Picture:
         """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""
