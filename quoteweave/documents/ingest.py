@@ -20,7 +20,7 @@ from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Limits, Workers
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
-from quoteweave.index.unfinished import unfinished_key
+from quoteweave.index.unfinished import UnfinishedPages, unfinished_key
 from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.index.writer import Writer
 
@@ -55,6 +55,11 @@ class AddOptions:
     def fingerprint(self) -> str:
         """Changes whenever the same file would give other quotes."""
         return self.settings.fingerprint
+
+    @property
+    def partial_fingerprint(self) -> str:
+        """That of documents some of whose pages are beyond the limits: with other limits they are read again."""
+        return f"{self.fingerprint}/{self.limits.memory or 0}/{self.limits.seconds:g}"
 
 
 def add(
@@ -116,13 +121,11 @@ class _Run:
 
     def add(self, files: Sequence[Found], progress: Progress) -> None:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
-        keys = {name: unfinished_key(name, origin.content, origin.parser) for name, (_, origin) in jobs.items()}
-        self._writer.unfinished = set(keys.values())
+        kept = {name: self._kept(name, origin) for name, (_, origin) in jobs.items()}
+        # Pages that another run has read, of what is not to be read any more, must not stay.
+        self._writer.unfinished = {pages.folder.name for pages in kept.values()}
         self._collection.unfinished.prune(self._writer.unfinished)
-        to_read = [
-            ToRead(self._source(name, file), self._collection.unfinished.of(keys[name]))
-            for name, (file, _) in jobs.items()
-        ]
+        to_read = [ToRead(self._source(name, file), kept[name]) for name, (file, _) in jobs.items()]
         with Workers(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits) as workers:
             for read in read_files(to_read, workers, progress):
                 file, origin = jobs[read.name]
@@ -131,6 +134,9 @@ class _Run:
                 else:
                     self._store(read, file, origin)
         self._writer.unfinished = ()
+
+    def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
+        return self._collection.unfinished.of(unfinished_key(name, origin.content, origin.parser))
 
     def _source(self, name: str, file: Found) -> Source:
         options = self._options
@@ -190,7 +196,7 @@ class _Run:
         if before.imported:  # what another tool made of this very file is not to be parsed over
             self._outcome["unchanged"].append(name)
             return True
-        if before.parser != origin.parser:
+        if before.parser not in (origin.parser, self._options.partial_fingerprint):
             return False
         if before.root != origin.root:  # its folder was moved
             self._writer.move(name, origin.root)
@@ -204,7 +210,10 @@ class _Run:
             # What was read is not what was hashed, perhaps, and a copy of that may be stored already.
             if _hash(file.path) != origin.content:
                 raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
-            self._writer.put(file.path, name=file.name, format=read.format.value, origin=origin, parsed=read.parsed)
+            partial = {"parser": self._options.partial_fingerprint}
+            stored = origin.model_copy(update=partial) if read.lost else origin
+            self._writer.put(file.path, name=file.name, format=read.format.value, origin=stored, parsed=read.parsed)
+            self._kept(read.name, origin).remove()
         except Exception as error:
             self._fail(file, origin.content, reason(error))
         else:

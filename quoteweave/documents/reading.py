@@ -20,6 +20,9 @@ LOOKED_AT = 50
 # When more pages than this went beyond the limits, and more than were read, the rest of their document is not tried.
 MOST_LOST = 5
 
+# Bytes that are kept of a page, roughly.
+USUAL_PAGE = 10_000
+
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -129,7 +132,7 @@ def _stopped(stop: Stop, limits: Limits) -> str:
         allowed = (limits.memory or 0) // 1_000_000
         return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
     if stop is Stop.TIME:
-        return f"ran out of time: reading takes more than {limits.seconds:g} seconds (--page-seconds allows more)"
+        return f"ran out of time: reading takes more than {limits.seconds:.3g} seconds (--page-seconds allows more)"
     return "crashes the program that reads it, and is damaged or hostile"
 
 
@@ -205,28 +208,28 @@ class _Reading:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
     def __init__(self, file: ToRead, inspection: Inspection, workers: Workers) -> None:
-        self.pages = inspection.pages
         self._source, self._kept, self._format = file.source, file.kept, inspection.format
+        kept = self._kept.pages() if self._format in PAGED else set()
+        self._count = inspection.pages
+        self._left = [number for number in range(self._count) if number not in kept]
+        self.pages = len(self._left)
         self._workers, self._limits = workers, workers.limits
         self._parts: list[_Steps[int, int]] = []
         self._whole: _Steps[Any, ParsedDocument] | None = None
-        self._told = self._before = 0
+        self._told = 0
         if self._format not in PAGED:
             self._limits = self._limits.for_file(inspection.size)
 
     def start(self) -> None:
-        """Have its pages read, but for those that were before."""
+        """Have its pages read, but for those that an earlier run has kept."""
         if self._format not in PAGED:
             self._whole = _Steps(self._workers, self._limits, read_file, [self._source], self._format)
             return
-        kept = self._kept.pages()
-        left = [number for number in range(self.pages) if number not in kept]
-        self._before = self.pages - len(left)
-        for start in range(0, len(left), RANGE):
-            numbers = left[start : start + RANGE]
+        for start in range(0, len(self._left), RANGE):
+            numbers = self._left[start : start + RANGE]
             task = _Steps(self._workers, self._limits, keep_pages, numbers, self._source, self._format, self._kept)
             self._parts.append(task)
-        if not left:
+        if not self._left:
             self._put_together()
 
     def unfinished(self) -> list[Future[Any]]:
@@ -246,19 +249,19 @@ class _Reading:
                 part.give_up()
         if self._whole is None and not self.unfinished() and not any(part.error for part in self._parts):
             self._put_together()
-        self._tell(progress, self._before + sum(len(part.done) for part in self._parts))
+        self._tell(progress, sum(len(part.done) for part in self._parts))
 
     def _is_hopeless(self) -> bool:
         """Whether more of it need not be read."""
         if any(part.error for part in self._parts):
             return True
         lost = sum(len(part.lost) for part in self._parts)
-        return lost > MOST_LOST and lost > self._before + sum(len(part.done) for part in self._parts) - lost
+        read = self._count - self.pages + sum(len(part.done) for part in self._parts) - lost
+        return lost > max(MOST_LOST, read)
 
     def _put_together(self) -> None:
-        self._whole = _Steps(
-            self._workers, self._limits, join_pages, [self.pages], self._source, self._kept, self._lost()
-        )
+        limits = self._limits.for_file(self._count * USUAL_PAGE)
+        self._whole = _Steps(self._workers, limits, join_pages, [self._count], self._source, self._kept, self._lost())
 
     def _lost(self) -> dict[int, str]:
         lost = {number: why for part in self._parts for number, why in part.lost.items()}
