@@ -45,6 +45,16 @@ def add(
         str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
     ] = "ch",
     processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=50, help="Megabytes that each of them may take.", show_default="600, or less", metavar="MB"),
+    ] = None,
+    page_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1, help="Processor time that a page may take; four times as long with OCR.", metavar="SECONDS"
+        ),
+    ] = 10.0,
     encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
     wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
     as_json: JsonOption = False,
@@ -58,12 +68,14 @@ def add(
     """
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parse import ParserSettings
+    from quoteweave.documents.workers import MEGABYTE, Limits
 
     options = AddOptions(
         settings=ParserSettings(ocr=ocr, ocr_language=ocr_language),
         metadata=pairs(meta),
         password=password,
         processes=processes,
+        limits=Limits(memory * MEGABYTE if memory else None, page_seconds),
         wait_s=None if wait else 0.0,
         prefix=prefix,
     )

@@ -144,9 +144,10 @@ def counting(description: str, total: int) -> Iterator[Bar]:
 def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
     """A bar of pages on stderr, on a terminal only."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as RichProgress
 
+    from quoteweave.cli.remaining import TimeLeft
     from quoteweave.documents.ingest import Progress
 
     stderr = Console(stderr=True)
@@ -155,7 +156,7 @@ def adding_progress(*, quiet: bool) -> "Iterator[Progress]":
         BarColumn(),
         MofNCompleteColumn(),
         "pages",
-        TimeRemainingColumn(),
+        TimeLeft(),
     )
     with RichProgress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
         task = bar.add_task("looking at files", total=None)

@@ -92,12 +92,23 @@ def _parts(block: Block) -> Iterator[Block]:
     if block.layout == "table":
         texts = _table_parts(block.text)
     elif block.layout == "figure":
-        yield block.model_copy(update={"caption": caption, "text": shorten(block.text, MAX_CHARS)})
+        text = shorten(block.text, MAX_CHARS)
+        yield block.model_copy(update={"caption": caption, "text": text})
+        yield from _whole(block, caption, text)
         return
     else:
         texts = cut(block.text, LINES if block.layout == "list" else PROSE, TEXT_LIMIT)
     for text in texts:
         yield block.model_copy(update={"caption": caption, "text": text})
+    yield from _whole(block, caption, block.text)
+
+
+def _whole(block: Block, caption: str | None, text: str) -> Iterator[Block]:
+    """What was cut of a caption, and of what a picture shows, is said in full after it."""
+    if block.caption and caption != " ".join(block.caption.split()):
+        yield from _parts(Block(layout="caption", text=block.caption))
+    if block.layout == "figure" and text != " ".join(block.text.split()):
+        yield from _parts(Block(layout="paragraph", text=block.text))
 
 
 def _table_parts(text: str) -> list[str]:

@@ -36,6 +36,8 @@ _INLINE_NAMES = (
 )
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
+# Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
+_MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
@@ -82,10 +84,16 @@ class _Reader:
         self._role: str | None = None  # the open element that says what its text is
         self._dropped: str | None = None  # the open element that is left out with all it holds
         self._dropped_depth = 0
+        self._drawn_words = False  # whether words stood in the drawing that is left out
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._dropped is None and (tag in _DROPPED or "hidden" in attributes):
             self._dropped = tag
+            if self._pictures and tag in _MISSED and "hidden" not in attributes:
+                self._pictures.leave_out(tag)
+        elif self._dropped == "svg" and tag == "text" and self._pictures and not self._drawn_words:
+            self._pictures.leave_out("svg")
+            self._drawn_words = True
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
         elif tag in _INLINE:
@@ -102,6 +110,7 @@ class _Reader:
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
+            self._drawn_words = self._drawn_words and self._dropped is not None
         elif tag not in _INLINE:
             self._end_paragraph()
             self._end_block(tag)

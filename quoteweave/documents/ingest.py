@@ -21,12 +21,13 @@ from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.naming import is_lengthened, name_files
 from quoteweave.documents.parse import ParserSettings, Source
-from quoteweave.documents.reading import FileRead, Progress, Refused, read_files, reason
+from quoteweave.documents.reading import FileRead, Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
-from quoteweave.documents.workers import Workers
+from quoteweave.documents.workers import Limits, Workers
 from quoteweave.index.collection import Collection
 from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import Origin
+from quoteweave.index.unfinished import UnfinishedPages, unfinished_key
 from quoteweave.index.upkeep import refresh_indexes
 from quoteweave.index.writer import Writer
 
@@ -66,6 +67,7 @@ class AddOptions:
     metadata: Mapping[str, str] = field(default_factory=dict)
     password: str | None = None
     processes: int = 0  # 0: one a core, four at most
+    limits: Limits = field(default_factory=Limits)  # of each process
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
     prefix: str | None = None  # stands, with a slash, before the names of new documents
@@ -74,6 +76,11 @@ class AddOptions:
     def fingerprint(self) -> str:
         """Changes whenever the same file would give other quotes."""
         return self.settings.fingerprint
+
+    @property
+    def partial_fingerprint(self) -> str:
+        """That of documents some of whose pages are beyond the limits: with other limits they are read again."""
+        return f"{self.fingerprint}/{self.limits.memory or 0}/{self.limits.seconds:g}"
 
 
 def add(
@@ -151,21 +158,32 @@ class _Run:
 
     def add(self, files: Sequence[Found], progress: Progress) -> None:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
-        settings, images, password = self._options.settings, self._collection.images, self._options.password
-        sources = [Source(name, file.path.resolve(), settings, images, password) for name, (file, _) in jobs.items()]
+        kept = {name: self._kept(name, origin) for name, (_, origin) in jobs.items()}
+        # Pages that another run has read, of what is not to be read any more, must not stay.
+        self._writer.unfinished = {pages.folder.name for pages in kept.values()}
+        self._collection.unfinished.prune(self._writer.unfinished)
+        to_read = [ToRead(self._source(name, file), kept[name]) for name, (file, _) in jobs.items()]
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
             self._batch.tick()
 
-        workers = Workers(self._options.processes or min(4, os.cpu_count() or 1))
+        workers = Workers(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
         with self._batch, workers:
-            for read in read_files(sources, workers, replace(progress, on_pages=on_pages)):
+            for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
                 file, origin = jobs[read.name]
                 if isinstance(read, Refused):
                     self._fail(file, origin.content, read.reason)
                 else:
                     self._store(read, file, origin)
+        self._writer.unfinished = ()
+
+    def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
+        return self._collection.unfinished.of(unfinished_key(name, origin.content, origin.parser))
+
+    def _source(self, name: str, file: Found) -> Source:
+        options = self._options
+        return Source(name, file.path.resolve(), options.settings, self._collection.images, options.password)
 
     def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
         """What is new or has changed, each name once; what cannot be read is noted at once."""
@@ -205,7 +223,7 @@ class _Run:
         if before.imported:  # what another tool made of this very file is not to be parsed over
             self._outcome["unchanged"].append(name)
             return True
-        if before.parser != origin.parser:
+        if before.parser not in (origin.parser, self._options.partial_fingerprint):
             return False
         if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added
             self._writer.move(name, origin.root, origin.path)
@@ -219,10 +237,10 @@ class _Run:
             # What was read is not what was hashed, perhaps, and a copy of that may be stored already.
             if _hash(file.path) != origin.content:
                 raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
-            kind = read.format.value
-            self._batch.add(
-                self._writer.prepare(file.path, name=file.name, format=kind, origin=origin, parsed=read.parsed)
-            )
+            partial = {"parser": self._options.partial_fingerprint}
+            stored, kind = origin.model_copy(update=partial) if read.lost else origin, read.format.value
+            prepared = self._writer.prepare(file.path, name=file.name, format=kind, origin=stored, parsed=read.parsed)
+            self._batch.add(prepared, self._kept(read.name, origin))
         except Exception as error:
             self._fail(file, origin.content, reason(error))
         else:
@@ -243,13 +261,13 @@ class _Batch:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._ready: list[PreparedDocument] = []
+        self._ready: list[tuple[PreparedDocument, UnfinishedPages]] = []
         self._quotes = 0
         self._wait_until = 0.0  # on the monotonic clock
 
-    def add(self, document: PreparedDocument) -> None:
-        """Takes a document, and stores what has been taken when that is due."""
-        self._ready.append(document)
+    def add(self, document: PreparedDocument, kept: UnfinishedPages) -> None:
+        """Takes a document, with what is kept of its pages until it is stored; stores all taken when that is due."""
+        self._ready.append((document, kept))
         self._quotes += len(document.quotes)
         self.tick()
 
@@ -271,7 +289,9 @@ class _Batch:
         ready, self._ready, self._quotes = self._ready, [], 0
         if ready:
             start = time.monotonic()
-            self._writer.store(ready)
+            self._writer.store([document for document, _ in ready])
+            for _, kept in ready:
+                kept.remove()
             end = time.monotonic()
             self._wait_until = end + max(LEAST_PAUSE_S, PAUSE_RATIO * (end - start))
 

@@ -55,6 +55,7 @@ class PageContent:
     label: str | None  # what the file itself calls the page
     source: TextSource
     pieces: tuple[Piece, ...]
+    warnings: tuple[str, ...] = ()  # what of the page was left out, and why
 
 
 @dataclass(frozen=True, slots=True)

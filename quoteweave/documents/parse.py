@@ -1,19 +1,20 @@
 """Any file that can become quotes does so here; a long one in ranges of pages, so that processes can share it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.blocks import row_by_row
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.html import parse_html
+from quoteweave.documents.lines import Line
 from quoteweave.documents.markdown import parse_markdown
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageContent, PageReader
@@ -22,7 +23,9 @@ from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
 from quoteweave.documents.plain_text import parse_text
 from quoteweave.documents.structure import assemble
+from quoteweave.documents.workers import allow_longer
 from quoteweave.index.images import ImageStore
+from quoteweave.index.unfinished import UnfinishedPages
 
 # Changes whenever the same file would give other quotes.
 VERSION = "1"
@@ -32,6 +35,7 @@ MAX_PAGES = 20_000
 MAX_WARNINGS = 20
 # What an unreadable page is said to measure, in points: US Letter.
 UNKNOWN_SIZE = (612.0, 792.0)
+_PAGE = TypeAdapter(PageContent)
 
 
 class ParserSettings(Record):
@@ -46,6 +50,15 @@ class ParserSettings(Record):
         return hashlib.sha256(f"{VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
 
 
+class _SlowOcr(RapidOcr):
+    """Tells whoever limits the time of a page that OCR reads it."""
+
+    def read(self, picture: Picture) -> list[Line]:
+        """As RapidOcr's."""
+        allow_longer()
+        return super().read(picture)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read, as worker processes are told of it; `name` is that of its document."""
@@ -58,7 +71,7 @@ class Source:
 
     def reader(self) -> PageReader:
         """Reads pages as the settings say."""
-        return PageReader(self.images, RapidOcr(self.settings.ocr_language) if self.settings.ocr else None)
+        return PageReader(self.images, _SlowOcr(self.settings.ocr_language) if self.settings.ocr else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,7 @@ class Inspection:
 
     format: Format
     pages: int
+    size: int  # bytes
 
 
 class Pages(Protocol):
@@ -89,43 +103,87 @@ class Pages(Protocol):
 def inspect(source: Source) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
     kind = sniff(source.path)
+    size = source.path.stat().st_size
     if kind not in PAGED:
-        return Inspection(kind, 1)
+        return Inspection(kind, 1, size)
     with _open(source.path, kind, source.password) as pages:
         if pages.count > MAX_PAGES:
             raise DamagedDocument(
                 f"{source.path.name!r} says that it has {pages.count} pages; split it if it really has"
             )
-        return Inspection(kind, pages.count)
+        return Inspection(kind, pages.count, size)
 
 
-def read_range(source: Source, kind: Format, pages: range) -> tuple[list[PageContent], list[str]]:
-    """Some pages of a paged file, and a warning for each that cannot be read; such a page is kept, empty.
+def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
+    """Some pages of a paged file; one that cannot be read comes empty, with a warning.
 
     Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
-    language that OCR does not know.
+    language that OCR does not know, MemoryError where a page needs more than there is.
     """
-    contents, warnings, reader = [], [], source.reader()
+    reader = source.reader()
     with _open(source.path, kind, source.password) as opened:
-        for number in pages:
+        for number in numbers:
             try:
-                contents.append(opened.read(number, reader))
-            except (CollectionError, UsageError):
-                raise  # not this page's fault
+                yield opened.read(number, reader)
+            except (CollectionError, UsageError, MemoryError):
+                raise  # not this page's fault, or told of by whoever limits the memory
             except Exception as error:
-                warnings.append(f"page {number + 1} could not be read: {str(error) or type(error).__name__}")
-                contents.append(PageContent(number, *UNKNOWN_SIZE, None, "none", ()))
-    return contents, warnings
+                yield empty_page(number, f"could not be read: {str(error) or type(error).__name__}")
 
 
-def read_whole(source: Source, kind: Format) -> ParsedDocument:
+def empty_page(number: int, warning: str) -> PageContent:
+    """What is kept of a page that cannot be read; `warning` goes on from "page 3"."""
+    return PageContent(number, *UNKNOWN_SIZE, None, "none", (), (f"page {number + 1} {warning}",))
+
+
+def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: UnfinishedPages) -> Iterator[int]:
+    """As `read_pages`; each page is kept as soon as it is read, and its number given."""
+    for page in read_pages(source, kind, numbers):
+        images = [piece.image for piece in page.pieces if piece.image is not None]
+        kept.put(page.number, _page_data(page), images=images)
+        yield page.number
+
+
+def _page_data(page: PageContent) -> bytes:
+    """The page as JSON, which holds neither lone surrogates nor boxes at infinity; then it is kept empty."""
+    try:
+        data = _PAGE.dump_json(page)
+        if _PAGE.validate_json(data) == page:
+            return data
+    except ValueError:
+        pass
+    return _PAGE.dump_json(empty_page(page.number, "could not be read: it holds text or numbers that are not valid"))
+
+
+def put_kept_together(
+    source: Source, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
+) -> Iterator[ParsedDocument]:
+    """The document of `count` pages, all kept but for those that are `lost`, with the reason of each.
+
+    Raises DamagedDocument where no page could be read, or kept pages are gone.
+    """
+    pages = [_kept_page(source, kept, number, lost) for number in range(count)]
+    yield put_together(source, pages)
+
+
+def _kept_page(source: Source, kept: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
+    if number in lost:
+        return empty_page(number, lost[number])
+    data = kept.get(number)
+    if data is None:
+        raise DamagedDocument(f"{source.path.name!r}: what was read of page {number + 1} is gone; add it again")
+    return _PAGE.validate_json(data)
+
+
+def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
     """A file without pages of its own. Raises a DocumentError."""
     if kind is Format.TEXT:
-        return parse_text(source.path)
+        yield parse_text(source.path)
+        return
     parsed = (parse_markdown if kind is Format.MARKDOWN else parse_html)(source.path, source.images)
     reader = source.reader()
     quotes = tuple(_with_ocr_text(quote, source.images, reader) for quote in parsed.quotes)
-    return parsed.model_copy(update={"quotes": quotes})
+    yield parsed.model_copy(update={"quotes": quotes})
 
 
 def _with_ocr_text(quote: Quote, images: ImageStore, reader: PageReader) -> Quote:
@@ -137,17 +195,18 @@ def _with_ocr_text(quote: Quote, images: ImageStore, reader: PageReader) -> Quot
     return quote.model_copy(update={"ocr_text": row_by_row(lines)})
 
 
-def put_together(source: Source, pages: Sequence[PageContent], warnings: Sequence[str]) -> ParsedDocument:
+def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument:
     """All pages of a file, in order, as a document; says so when OCR would have found more.
 
     Raises DamagedDocument where no page could be read.
     """
+    warnings = [warning for page in pages for warning in page.warnings]
     if all(page.source == "none" and not page.pieces for page in pages):
         why = warnings[0] if warnings else "all are empty"
         raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
-    told = list(warnings[:MAX_WARNINGS])
+    told = warnings[:MAX_WARNINGS]
     if len(warnings) > MAX_WARNINGS:
-        told.append(f"{len(warnings) - MAX_WARNINGS} more pages could not be read")
+        told.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
     unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
     if unread and not source.settings.ocr:
         told.append(f"OCR is off, and pages without a text layer were not read: {unread}")
@@ -171,8 +230,8 @@ class DocumentParser:
         source = Source(path.name, path, self._settings, self._images, password)
         found = inspect(source)
         if found.format not in PAGED:
-            return read_whole(source, found.format)
-        return put_together(source, *read_range(source, found.format, range(found.pages)))
+            return next(read_whole(source, found.format))
+        return put_together(source, list(read_pages(source, found.format, range(found.pages))))
 
 
 def render(path: Path, kind: Format, page: int, password: str | None = None) -> Picture | None:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.page_content import PageContent, PageReader
-from quoteweave.documents.pdf_page import Picture, draw, text_lines
+from quoteweave.documents.pdf_page import MAX_CHARACTERS, Picture, draw, read_text_layer
 
 DPI = 144.0
+# Notes of one page that are looked at.
+MOST_NOTES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,51 @@ class PdfPages:
         page = self.document[number]
         try:
             label = self.document.get_page_label(number).strip() or None
-            return reader.read(number, draw(page, DPI), lines=text_lines(page), label=label)
+            layer = read_text_layer(page)
+            content = reader.read(number, draw(page, DPI), lines=layer.lines, label=label)
+            unread = _left_out(number, layer.left_out) + self._notes(number, page)
+            return replace(content, warnings=(*content.warnings, *unread))
         finally:
             page.close()
+
+    def _notes(self, number: int, page: Any) -> tuple[str, ...]:
+        """What holds text beside the page's own and is not read: notes, filled form fields, and attached files."""
+        import pypdfium2.raw as pdfium
+
+        files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
+        notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MOST_NOTES)))
+        said = []
+        if files > 0:
+            said.append(f"files attached to it were not read: {files}")
+        if notes:
+            said.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
+        return tuple(said)
 
     def draw(self, number: int) -> Picture:
         """A page as it is shown."""
         return draw(self.document[number], DPI)
+
+
+def _holds_text(page: Any, number: int) -> bool:
+    """Whether an annotation says something in words; those of links only describe them."""
+    import pypdfium2.raw as pdfium
+
+    annotation = pdfium.FPDFPage_GetAnnot(page, number)
+    try:
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
+            return False
+        key = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
+        # Two bytes a character, and two for the end.
+        return bool(pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0) > 2)
+    finally:
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _left_out(number: int, characters: int) -> tuple[str, ...]:
+    if not characters:
+        return ()
+    return (f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out",)
 
 
 @contextmanager

@@ -20,8 +20,8 @@ Pixels = npt.NDArray[np.uint8]
 # A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
 MAX_PIXELS = 16_000_000
 MAX_SIDE = 16_000
-# Text beyond this many characters is not a page that people read, and would take seconds.
-MAX_CHARACTERS = 60_000
+# A hundred dense pages of a book; more would take longer than a page may.
+MAX_CHARACTERS = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,23 @@ def draw(page: "PdfPage", dpi: float) -> Picture:
     return Picture(np.ascontiguousarray(pixels), scale)
 
 
-def text_lines(page: "PdfPage") -> list[Line]:
-    """The lines of the text layer, in its own order; what lies outside the page as shown is left out."""
+@dataclass(frozen=True, slots=True)
+class TextLayer:
+    """The lines of a page's text layer, in its own order, and how many characters beyond the limit were left out."""
+
+    lines: list[Line]
+    left_out: int
+
+
+def read_text_layer(page: "PdfPage") -> TextLayer:
+    """The text layer of a pdfium page, without what lies outside the page as shown."""
     shown = _to_shown(page)
     textpage = page.get_textpage()
     try:
-        characters = read_characters(textpage.raw, min(textpage.count_chars(), MAX_CHARACTERS), shown)
-        return lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
+        count = textpage.count_chars()
+        characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
+        lines = lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS))
     finally:
         textpage.close()
 

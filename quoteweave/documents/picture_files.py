@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ LONGEST_SIDE = 3000
 # An A3 page at 600 dpi has 70; beyond this, a worker would need a gigabyte and more.
 MAX_MEGAPIXELS = 90
 MAX_FRAMES = 2000
+# Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
+STRIP = 128
+ORIENTATION = 0x0112
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,10 @@ class PictureFrames:
 
     def read(self, number: int, reader: PageReader) -> PageContent:
         """A frame, read into pieces."""
-        return reader.read(number, self.draw(number), lines=())
+        content = reader.read(number, self.draw(number), lines=())
+        more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
+        said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
+        return replace(content, warnings=(*content.warnings, *said))
 
     def draw(self, number: int) -> Picture:
         """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""
@@ -42,12 +48,13 @@ class PictureFrames:
 
         self.image.seek(number)
         _check_size(self.image, self.name)
-        image = _in_colour(ImageOps.exif_transpose(self.image))
-        shrink = min(1.0, LONGEST_SIDE / max(image.size))
+        shrink = min(1.0, LONGEST_SIDE / max(self.image.size))
+        image = _reduced(self.image)
         if shrink < 1:
-            width, height = (max(1, round(side * shrink)) for side in image.size)
-            image = image.resize((width, height), reducing_gap=2.0)
-        return _picture(image, _resolution(self.image) * shrink)
+            width, height = (max(1, round(side * shrink)) for side in self.image.size)
+            image = image.resize((width, height))
+        image.getexif()[ORIENTATION] = self.image.getexif().get(ORIENTATION, 1)
+        return _picture(ImageOps.exif_transpose(image), _resolution(self.image) * shrink)
 
 
 @contextmanager
@@ -96,16 +103,46 @@ def _too_large(name: str) -> DamagedDocument:
     return DamagedDocument(f"{name!r} unpacks to more than {MAX_MEGAPIXELS} megapixels; save it smaller")
 
 
-def _in_colour(image: "Image.Image") -> "Image.Image":
+def _reduced(image: "Image.Image") -> "Image.Image":
+    """As RGB or RGBA, of half its size or less where that is still more than is needed.
+
+    Large pictures are converted in strips: whole, they would need several times the memory that unpacking them takes.
+    """
+    from PIL import Image
+
+    image.load()
+    darkest, lightest = _extremes(image)
+    step = max(image.size) // LONGEST_SIDE
+    if step < 2:
+        return _in_colour(image, darkest, lightest)
+    size = tuple(-(-side // step) for side in image.size)
+    reduced = Image.new("RGBA" if image.has_transparency_data else "RGB", (size[0], size[1]))
+    rows = STRIP * step
+    for top in range(0, image.height, rows):
+        strip = image.crop((0, top, image.width, min(top + rows, image.height)))
+        reduced.paste(_in_colour(strip, darkest, lightest).reduce(step), (0, top // step))
+    return reduced
+
+
+def _extremes(image: "Image.Image") -> tuple[float, float]:
+    """The darkest and the lightest value of a picture with more than 8 bits a pixel."""
+    extremes = image.getextrema() if _is_deep(image) else (0, 255)
+    return float(extremes[0]), float(extremes[1])  # type: ignore[arg-type]  # of one band
+
+
+def _is_deep(image: "Image.Image") -> bool:
+    return image.mode == "F" or image.mode.startswith("I")
+
+
+def _in_colour(image: "Image.Image", darkest: float, lightest: float) -> "Image.Image":
     """As RGB, or as RGBA where it has an alpha channel or a transparent colour."""
     import numpy as np
     from PIL import Image
 
-    if image.mode == "F" or image.mode.startswith("I"):
+    if _is_deep(image):
         # Pillow would cut off what is above 255, which makes scans with 16 bits white.
-        values = np.asarray(image, dtype=np.float32)
-        values = values - values.min()
-        image = Image.fromarray((values * (255 / max(float(values.max()), 1e-9))).astype(np.uint8))
+        values = np.asarray(image, dtype=np.float32) - darkest
+        image = Image.fromarray((values * (255 / max(lightest - darkest, 1e-9))).astype(np.uint8))
     return image.convert("RGBA" if image.has_transparency_data else "RGB")
 
 

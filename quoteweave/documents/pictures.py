@@ -8,6 +8,7 @@ it is decoded.
 import base64
 import io
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
@@ -58,6 +59,11 @@ class Pictures:
         self._known: dict[str, Picture | None] = {}
         self._stored = 0
         self._refusals: list[str] = []
+        self._left_out: Counter[str] = Counter()
+
+    def leave_out(self, what: str) -> None:
+        """Count something that shows a reader more than the text says, and is not read: an `iframe`, a `video`…"""
+        self._left_out[what] += 1
 
     def at_address(self, address: str) -> Picture | None:
         """The picture at an address as Markdown and HTML write it; None, and a warning, where it cannot be had."""
@@ -69,10 +75,12 @@ class Pictures:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each picture that could not be had; one sentence for all after the twentieth."""
+        """A sentence for each picture that could not be had, one for all after the twentieth, and one for the rest."""
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(self._left_out.items()))
+        rest = (f"What these elements show was not read: {counts}.",) if counts else ()
         more = len(self._refusals) - LISTED_WARNINGS
         tail = (f"{more} more pictures could not be read.",) if more > 0 else ()
-        return (*self._refusals[:LISTED_WARNINGS], *tail)
+        return (*self._refusals[:LISTED_WARNINGS], *tail, *rest)
 
     def _remembered(self, reference: str, *, is_path: bool) -> Picture | None:
         if reference not in self._known:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.documents.parse import ParserSettings, Source
-from quoteweave.documents.reading import FileRead, Progress, read_files
+from quoteweave.documents.reading import FileRead, Progress, ToRead, read_files
 from quoteweave.documents.workers import Workers
 from quoteweave.index.checks import CheckReport, Damage, check
 from quoteweave.index.collection import Collection
@@ -18,6 +18,7 @@ from quoteweave.index.lock import writer_lock
 from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
 from quoteweave.index.records import IndexState, Origin
 from quoteweave.index.salvage import salvage
+from quoteweave.index.unfinished import unfinished_key
 from quoteweave.index.upkeep import refresh_index, refresh_indexes
 from quoteweave.index.writer import Writer
 
@@ -108,7 +109,7 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
 def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, str]]) -> "dict[str, FileRead | str]":
     """What parsing stored files again gives, or why it cannot be had, by document; crops are stored meanwhile."""
     found: dict[str, FileRead | str] = {}
-    sources = []
+    to_read = []
     for name, (origin, key) in documents.items():
         settings = _settings(origin)
         try:
@@ -119,10 +120,13 @@ def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, st
         if settings is None:
             found[name] = "it was parsed with other settings, by another version, or by another tool"
         else:
-            sources.append(Source(name, path, settings, collection.images))
+            kept = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
+            to_read.append(ToRead(Source(name, path, settings, collection.images), kept))
     with Workers(min(4, os.cpu_count() or 1)) as workers:
-        for read in read_files(sources, workers, Progress()):
+        for read in read_files(to_read, workers, Progress()):
             found[read.name] = read if isinstance(read, FileRead) else read.reason
+    for file in to_read:
+        file.kept.remove()
     return found
 
 

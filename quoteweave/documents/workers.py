@@ -1,47 +1,124 @@
-"""Processes that read pages, so that two cores are used and a crash in a native library costs one document."""
+"""Processes that read files within limits of memory and time, so that a hostile file costs itself alone.
 
+Each process has a pipe and a thread of this process that waits on it, so that a process which dies or goes beyond its
+limits is known exactly, costs one task and leaves no semaphore behind.
+"""
+
+import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
+
+if TYPE_CHECKING:
+    import psutil
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# A process fills at most some ten megabytes between two looks at it.
+LOOK_S = 0.02
+# By the clock, in times the limit of processor time: a machine may be busy, and a disk slow.
+PATIENCE = 6
+# The slowest pages known take 1 second, and 20 where OCR reads them.
+LONGER = 4
+MEGABYTE = 1_000_000
+# A page read by OCR takes up to 450 MB, any other up to 190.
+USUAL_MEMORY = 600 * MEGABYTE
+LEAST_MEMORY = 300 * MEGABYTE
+# Allocating more than this many times the limit at once fails in the process itself.
+BACKSTOP = 1.5
+
+
+def default_memory(count: int) -> int:
+    """Bytes that each of `count` processes may take on this machine: 600 MB, less where all would fill half of it."""
+    import psutil
+
+    return max(LEAST_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may take for one item of a task: a page, or a file that is read whole."""
+
+    memory: int | None = None
+    """Bytes of resident memory; None as `default_memory` says."""
+    seconds: float = 10.0
+    """Of processor time; four times as many once OCR reads, and six times as many of either by the clock."""
+
+    def __post_init__(self) -> None:
+        if (self.memory is not None and self.memory <= 0) or not self.seconds > 0:
+            raise ValueError("the limits of memory and time must be greater than 0")
+
+    def for_file(self, size: int) -> "Limits":
+        """The same for a file of so many bytes that is read whole: the larger it is, the more it may take."""
+        memory = None if self.memory is None else self.memory + 10 * size
+        return replace(self, memory=memory, seconds=self.seconds * (1 + size / (5 * MEGABYTE)))
+
+
+class Stop(StrEnum):
+    """Why a process ended before its task was done."""
+
+    MEMORY = "memory"
+    TIME = "time"
+    CRASH = "crash"
+
+
+@dataclass(slots=True)
+class Outcome(Generic[T]):
+    """What a task gave: its items, then its end, or what kept it from giving more."""
+
+    items: list[T] = field(default_factory=list)
+    error: Exception | None = None
+    """What it raised."""
+    stop: Stop | None = None
+    """Why its process ended."""
+    fresh: bool = True
+    """Whether the process had done nothing before, so that nothing before can have been the cause."""
+
+
+class _Message(StrEnum):
+    START = "start"
+    ITEM = "item"
+    LONGER = "longer"
+    END = "end"
+    ERROR = "error"
+    MEMORY = "memory"
+
 
 class Workers:
-    """A pool of spawned processes, started on first use, and again after one of them has crashed."""
+    """A pool of spawned processes, each started when it is first needed, and again after it has ended."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, limits: Limits | None = None) -> None:
         self.count = count
-        self._pool: ProcessPoolExecutor | None = None
+        limits = limits or Limits()
+        self.limits = replace(limits, memory=limits.memory or default_memory(max(1, count)))
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="reading")
+        self._mine = threading.local()  # the process of each thread
+        self._lock = threading.Lock()
+        self._processes: set[_Process] = set()
+        self._closed = False
 
-    def submit(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a process run a module-level function. The future raises BrokenProcessPool when a process crashed.
+    def submit(
+        self, limits: Limits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> Future[Outcome[T]]:
+        """Have a process run a module-level function that yields items; the limits are those of each item.
 
-        A crash breaks every call that has not ended; calls that are submitted afterwards get fresh processes.
+        The future's outcome says what the function raised and whether its process ended: a crash, or an item that goes
+        beyond the limits, ends the process of that task alone.
         """
-        if self._pool is not None:
-            try:
-                return self._submit(self._pool, call, *args, **kwargs)
-            except BrokenProcessPool:
-                self._stop()
-        # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_prepare)
-        return self._submit(self._pool, call, *args, **kwargs)
-
-    def _submit(self, pool: ProcessPoolExecutor, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        # The executor starts its processes here, one a call, until there are as many as it may have.
-        with _starting():
-            return pool.submit(call, *args, **kwargs)
+        return self._threads.submit(self._run, limits, call, args, kwargs)
 
     def __enter__(self) -> Self:
         return self
@@ -49,18 +126,125 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._stop()
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.end()
+        self._threads.shutdown(cancel_futures=True)
 
-    def _stop(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        processes = list((pool._processes or {}).values())  # the executor offers no way to end a busy process
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+    def _run(self, limits: Limits, *task: Any) -> Outcome[Any]:
+        process = self._process()
+        if process is None:
+            return Outcome(stop=Stop.CRASH)
+        outcome = process.run(limits, *task)
+        if outcome.stop is not None:
+            with self._lock:
+                process.end()
+                self._processes.discard(process)
+            self._mine.process = None
+        return outcome
+
+    def _process(self) -> "_Process | None":
+        """The process of this thread; None once the pool is closed."""
+        found: _Process | None = getattr(self._mine, "process", None)
+        if found is None:
+            with self._lock:
+                if self._closed:
+                    return None
+                assert self.limits.memory is not None  # noqa: S101 - for the type checker
+                found = _Process(self.limits.memory)
+                self._processes.add(found)
+            self._mine.process = found
+        return found
+
+
+class _Process:
+    """One process and the pipe to it, used by one thread at a time."""
+
+    def __init__(self, memory: int) -> None:
+        import psutil
+
+        # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, memory), daemon=True)
+        with _starting():
+            self._process.start()
+        theirs.close()
+        self._watched = psutil.Process(self._process.pid)
+        self._fresh = True
+        self._peak = 0  # bytes, as last seen
+
+    def run(self, limits: Limits, *task: Any) -> Outcome[Any]:
+        """Run a task. Where the outcome says that the process ended, it still has to be ended by `end`."""
+        outcome: Outcome[Any] = Outcome(fresh=self._fresh)
+        self._fresh = False
+        try:
+            self._pipe.send(task)
+            self._pipe.recv()  # that it starts: a new process has to import first, which the limits are not for
+            self._receive(outcome, limits)
+        except (EOFError, OSError):
+            # Native code that is refused memory ends the process.
+            full = limits.memory is not None and self._peak > 0.6 * limits.memory
+            outcome.stop = Stop.MEMORY if full else Stop.CRASH
+        return outcome
+
+    def _receive(self, outcome: Outcome[Any], limits: Limits) -> None:
+        """What the process sends, until the task ends or goes beyond its limits."""
+        spent = _Spent(self._watched)
+        while True:
+            outcome.stop = self._wait(limits, spent)
+            if outcome.stop is not None:
+                return
+            message, value = self._pipe.recv()
+            if message == _Message.ITEM:
+                outcome.items.append(value)
+                spent = _Spent(self._watched)
+            elif message == _Message.LONGER:
+                spent.factor = LONGER
+            else:
+                outcome.error = value
+                outcome.stop = Stop.MEMORY if message == _Message.MEMORY else None
+                return
+
+    def _wait(self, limits: Limits, spent: "_Spent") -> Stop | None:
+        """Wait for the next message; says which limit was reached before it came."""
+        import psutil
+
+        while not self._pipe.poll(LOOK_S):
+            try:
+                self._peak = self._watched.memory_info().rss
+                late = spent.share(limits.seconds) > 1
+            except psutil.Error:  # it has just ended, which the pipe is about to tell
+                continue
+            if limits.memory is not None and self._peak > limits.memory:
+                return Stop.MEMORY
+            if late:
+                return Stop.TIME
+        return None
+
+    def end(self) -> None:
+        """End it at once, busy or not."""
+        self._process.kill()
+        self._process.join()
+
+
+class _Spent:
+    """The time that a process has spent on an item."""
+
+    def __init__(self, process: "psutil.Process") -> None:
+        self.factor = 1
+        """How much longer than usual the item may take."""
+        self._process, self._began = process, time.monotonic()
+        self._before: float | None = None
+
+    def share(self, seconds: float) -> float:
+        """Of the limit, by the processor or by the clock, whichever is more. Raises psutil.Error once it has ended."""
+        times = self._process.cpu_times()
+        used: float = times.user + times.system
+        self._before = used if self._before is None else self._before
+        spent = max(used - self._before, (time.monotonic() - self._began) / PATIENCE)
+        return spent / (seconds * self.factor)
 
 
 @contextmanager
@@ -71,23 +255,86 @@ def _starting() -> Iterator[None]:
     that is running here once more, though what it is to do lies in this package; a script without a guard for its main
     part would then run again in each of them.
     """
-    main = sys.modules["__main__"].__dict__
-    hidden: dict[str, object] = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
-    main["__spec__"] = None
     held = hasattr(signal, "pthread_sigmask")  # not on Windows
+    if held:
+        from multiprocessing import resource_tracker
+
+        resource_tracker.ensure_running()  # which lets Ctrl-C through once it has started
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
     try:
         yield
     finally:
-        main.update(hidden)
+        sys.modules["__main__"] = main
         if held:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare() -> None:
-    """In a new worker: keep one thread a process in the libraries to come, and end when the parent is gone."""
+_parent: Connection | None = None  # in a process of the pool, the pipe to the parent
+
+
+def allow_longer() -> None:
+    """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
+    if _parent is not None:
+        _parent.send((_Message.LONGER, None))
+
+
+def _serve(pipe: Connection, memory: int) -> None:
+    """In a new process: do the tasks that come, until the pipe or the parent ends."""
+    global _parent  # noqa: PLW0603 - one a process
+    _parent = pipe
     os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _refuse_beyond(int(BACKSTOP * memory))
+    _return_freed_memory()
+    while True:
+        try:
+            call, args, kwargs = pipe.recv()
+        except EOFError:
+            return
+        pipe.send((_Message.START, None))
+        try:
+            for item in call(*args, **kwargs):
+                pipe.send((_Message.ITEM, item))
+        except MemoryError:
+            pipe.send((_Message.MEMORY, None))
+        except Exception as error:
+            pipe.send((_Message.ERROR, _sendable(error)))
+        else:
+            pipe.send((_Message.END, None))
+
+
+def _refuse_beyond(memory: int) -> None:
+    """Let allocations fail that go far beyond the limit between two looks at the process; not on Windows."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        # Not of the address space, of which libraries reserve much more than they use.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _return_freed_memory() -> None:
+    """Have large blocks go back to the system when they are freed, where the C library is glibc.
+
+    Else what pictures took stays with the process: a quarter more for a document that is read by OCR.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        import ctypes
+
+        mmap_threshold, trim_threshold = -3, -1
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(mmap_threshold, 4 * 2**20)
+        mallopt(trim_threshold, 64 * 2**20)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error, or its words where it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _end_with_parent() -> None:

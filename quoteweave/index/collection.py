@@ -15,6 +15,7 @@ from quoteweave.index.records import Counts, Failure, IndexState, Origin
 from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
 from quoteweave.index.shards import ShardStore
+from quoteweave.index.unfinished import UnfinishedStore
 from quoteweave.index.writer import Writer
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ class Collection:
     def shards(self) -> ShardStore:
         """Embedding shards; those that `Writer.keep_shards` has not tied to a document go when a writer ends."""
         return self._folder.shards
+
+    @property
+    def unfinished(self) -> UnfinishedStore:
+        """Pages of documents that are being read; those that the writer does not want any more go when it ends."""
+        return self._folder.unfinished
 
     @contextmanager
     def writer(self, wait_s: float | None = 0.0) -> Iterator[Writer]:

@@ -16,6 +16,7 @@ from quoteweave.index.reserve import Reserve
 from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
+from quoteweave.index.unfinished import UnfinishedStore
 
 FORMAT = 2
 _HEADER = "collection.json"
@@ -42,6 +43,7 @@ class Folder:
         self.generations = Generations(root / "indexes")
         self.segments = SegmentStore(root / LEXICAL)
         self.reserve = Reserve(root / _RESERVE)
+        self.unfinished = UnfinishedStore(root / "unfinished")
 
 
 def is_collection(root: Path) -> bool:

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,7 @@ def in_use(folder: Folder) -> InUse:
     shards: dict[str, set[str]] = defaultdict(set)
     with folder.catalog.read() as db:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
+        images |= folder.unfinished.images()
         sources = {key for (key,) in db.execute("SELECT source FROM documents")}
         for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
             shards[fingerprint].add(key)
@@ -83,11 +84,13 @@ def _current(folder: Folder) -> list[IndexState]:
     ]
 
 
-def remove_unused(folder: Folder) -> None:
+def remove_unused(folder: Folder, unfinished: Collection[str] = ()) -> None:
     """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
 
-    For the owner of the writer's lock alone. Raises StorageError where the disk refuses.
+    Pages of documents that are being read stay if their keys are among those `unfinished`. For the owner of the
+    writer's lock alone. Raises StorageError where the disk refuses.
     """
+    folder.unfinished.prune(unfinished)
     used = in_use(folder)
     folder.images.prune(used.images)
     folder.sources.prune(used.sources)
@@ -111,6 +114,7 @@ def leftovers(folder: Folder) -> Iterator[Path]:
     yield from (path for path in _files(folder.shards.root) if path not in kept)
     current = {folder.generations.path(*generation) for generation in used.generations.items()}
     yield from (path for path in _files(folder.generations.root) if not current & set(path.parents))
+    yield from _files(folder.unfinished.root)
     yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
     root = folder.root / EMBEDDED / "collections"
     yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)

@@ -4,7 +4,7 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
@@ -39,6 +39,8 @@ class Writer:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self.unfinished: Collection[str] = ()
+        """The keys of documents that are being read, whose pages `prune` keeps."""
 
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
@@ -259,8 +261,8 @@ class Writer:
         self._prune_generations()
 
     def prune(self) -> None:
-        """Removes images, sources, shards and indexes that nothing refers to. Done when the writer ends."""
-        remove_unused(self._folder)
+        """Removes images, sources, shards, indexes and read pages that nothing needs. Done when the writer ends."""
+        remove_unused(self._folder, self.unfinished)
 
     def _drop_generations(self) -> None:
         """Removes the files of all indexes; these are then as if they had never been built."""

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from PIL import Image
 
+from quoteweave.documents.workers import Limits, Outcome, Stop
+
 PROSE = (
     "The harbour was dredged in spring. The cranes were moved to the north quay, and the ferries kept to their hours. "
 )
@@ -113,15 +115,19 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 class InlineWorkers:
     """Workers that do what they are told at once, in this process."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, limits: Limits | None = None) -> None:
+        self.count, self.limits = count, Limits(memory=600_000_000)
 
-    def submit(self, call: Callable[..., Any], *args: Any) -> "Future[Any]":
-        future: Future[Any] = Future()
+    def submit(self, limits: Limits, call: Callable[..., Any], *args: Any) -> "Future[Outcome[Any]]":
+        future: Future[Outcome[Any]] = Future()
+        outcome: Outcome[Any] = Outcome()
         try:
-            future.set_result(call(*args))
+            outcome.items.extend(call(*args))
+        except MemoryError:
+            outcome.stop = Stop.MEMORY
         except Exception as error:
-            future.set_exception(error)
+            outcome.error = error
+        future.set_result(outcome)
         return future
 
     def __enter__(self) -> Self:

@@ -6,6 +6,8 @@ import pytest
 from made_files import PROSE, one_page_pdf, pdf, raw_pdf
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, EncryptedDocument
+from quoteweave.documents import pdf as pdf_pages
+from quoteweave.documents import pdf_page
 from quoteweave.documents.page_content import PageContent, PageReader
 from quoteweave.documents.pdf import open_pdf
 from quoteweave.index.images import ImageStore
@@ -132,3 +134,41 @@ def test_chinese_and_japanese_are_text(tmp_path: Path) -> None:
     said = "".join(piece.text for piece in first_page(tmp_path / "a.pdf").pieces).replace("\n", "")
     assert "港口在春天疏浚起重机移到北码头轮渡照常运行" in said
     assert "港は春に浚渫されクレーンは北埠頭に移された" in said
+
+
+def test_a_page_keeps_all_its_words(tmp_path: Path) -> None:
+    """12,000 words, 78,000 characters, on one page."""
+    words = [f"word{number}" for number in range(12_000)]
+    rows = (" ".join(words[start : start + 60]) for start in range(0, len(words), 60))
+    text = " ".join(f"BT /F1 2 Tf 9 {780 - 3.8 * row} Td ({line}) Tj ET" for row, line in enumerate(rows))
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", text, page="/MediaBox [0 0 900 792]"))
+    assert set(" ".join(piece.text for piece in content.pieces).replace("|", " ").split()) >= set(words)
+    assert content.warnings == ()
+
+
+def test_characters_beyond_the_limit_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (pdf_pages, pdf_page):
+        monkeypatch.setattr(module, "MAX_CHARACTERS", 1000)
+    text = " ".join(f"BT /F1 9 Tf 9 {780 - 10 * row} Td ({'words ' * 10}) Tj ET" for row in range(50))
+    (warning,) = first_page(one_page_pdf(tmp_path / "a.pdf", text)).warnings
+    assert warning.startswith("page 1 has more than 1,000 characters; the other 2,")
+
+
+def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:
+    kinds = ("/Text", "/FreeText", "/Link", "/Popup", "/Highlight")
+    notes = [f"<</Type /Annot /Subtype {kind} /Rect [9 9 99 99] /Contents (Remember)>>" for kind in kinds]
+    field = "<</Type /Annot /Subtype /Widget /FT /Tx /T (name) /V (Ada) /Rect [9 9 99 99]>>"
+    empty = "<</Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [9 9 99 99]>>"
+    page = f"/MediaBox [0 0 612 792] /Annots [{' '.join([*notes, field, empty])}]"
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", "", page=page))
+    assert content.warnings == ("page 1 has notes or filled form fields, whose text was not read: 4",)
+    attached = "/Names <</EmbeddedFiles <</Names [(a) <</Type /Filespec /F (a.txt)>>]>>>>"
+    files = raw_pdf(
+        tmp_path / "b.pdf",
+        [
+            f"<</Type /Catalog /Pages 2 0 R {attached}>>",
+            "<</Type /Pages /Kids [3 0 R 3 0 R] /Count 2>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]>>",
+        ],
+    )
+    assert first_page(files).warnings == ("files attached to it were not read: 1",)

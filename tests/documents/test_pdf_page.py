@@ -10,7 +10,7 @@ from made_pages import BLACK, canvas, fill
 from quoteweave.core.boxes import Box
 from quoteweave.documents.decoding import storable
 from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import MAX_PIXELS, MAX_SIDE, Picture, draw, text_lines
+from quoteweave.documents.pdf_page import MAX_PIXELS, MAX_SIDE, Picture, draw, read_text_layer
 
 PLAIN = "/MediaBox [0 0 612 792]"
 
@@ -20,7 +20,7 @@ def read(folder: Path, content: str, *, page: str = PLAIN) -> tuple[list[Line], 
 
     document = pypdfium2.PdfDocument(one_page_pdf(folder / "a.pdf", content, page=page))
     try:
-        return text_lines(document[0]), draw(document[0], 144)
+        return read_text_layer(document[0]).lines, draw(document[0], 144)
     finally:
         document.close()
 
@@ -133,7 +133,7 @@ def test_chinese_and_japanese_without_an_embedded_font_have_a_size(tmp_path: Pat
         canvas.drawString(50, 700 - 50 * row, text)
     canvas.save()
     document = pypdfium2.PdfDocument(tmp_path / "a.pdf")
-    japanese, chinese = text_lines(document[0])
+    japanese, chinese = read_text_layer(document[0]).lines
     document.close()
     assert (japanese.text, chinese.text) == ("港の水深は九メートル", "港口的水深是九米")
     assert (japanese.size, chinese.size) == (14, 14)
@@ -156,7 +156,7 @@ def test_bold_is_told_by_the_fonts_name(tmp_path: Path) -> None:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(tmp_path / "a.pdf")
-    assert [(line.text, line.bold) for line in text_lines(document[0])] == [
+    assert [(line.text, line.bold) for line in read_text_layer(document[0]).lines] == [
         ("Helvetica-Bold", True),
         ("Helvetica", False),
     ]
@@ -182,7 +182,7 @@ def test_text_that_cannot_be_stored_is_cleaned(tmp_path: Path) -> None:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(path)
-    (found,) = text_lines(document[0])
+    (found,) = read_text_layer(document[0]).lines
     document.close()
     assert storable(found.text) == found.text
     assert found.text.encode("utf-8").decode("utf-8") == found.text

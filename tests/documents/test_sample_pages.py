@@ -11,7 +11,7 @@ from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.pdf_page import draw, text_lines
+from quoteweave.documents.pdf_page import draw, read_text_layer
 from quoteweave.documents.structure import assemble
 from quoteweave.index.images import ImageStore
 
@@ -32,7 +32,9 @@ def parsed(name: str, images: ImageStore) -> ParsedDocument:
     try:
         return assemble(
             [
-                reader.read(i, draw(page, 144), lines=text_lines(page), label=document.get_page_label(i) or None)
+                reader.read(
+                    i, draw(page, 144), lines=read_text_layer(page).lines, label=document.get_page_label(i) or None
+                )
                 for i, page in enumerate(document)
             ]
         )

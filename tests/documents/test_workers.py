@@ -1,16 +1,19 @@
-"""Processes that read: they leave Ctrl-C alone, survive each other's crashes, and end with their parent."""
+"""Processes that read: they leave Ctrl-C alone, keep to their limits, crash alone, and end with their parent."""
 
 import os
 import select
 import signal
 import subprocess
 import sys
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from quoteweave.documents.workers import Workers
+from quoteweave.documents.workers import MEGABYTE, Limits, Outcome, Stop, Workers, default_memory
+
+ROOMY = Limits(memory=300 * MEGABYTE, seconds=60)
 
 
 def ends(pid: int) -> bool:
@@ -25,78 +28,185 @@ def ends(pid: int) -> bool:
         os.close(handle)
 
 
+def one(call: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    yield call(*args)
+
+
+def asked(workers: Workers, call: Callable[..., Any], *args: Any, limits: Limits = ROOMY) -> Outcome[Any]:
+    return workers.submit(limits, one, call, *args).result()
+
+
+@pytest.fixture(autouse=True)
+def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parent)])
+
+
 def test_they_are_other_processes_with_one_thread_a_library_and_deaf_to_interrupts() -> None:
     with Workers(2) as workers:
-        pid = workers.submit(os.getpid)
-        asked = [workers.submit(os.getenv, name) for name in ("OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")]
-        blocked = workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
-        assert pid.result() != os.getpid()
-        assert [future.result() for future in asked] == ["1", "1"]
-        assert signal.SIGINT in blocked.result()
-    assert ends(pid.result())
+        pids = [workers.submit(ROOMY, one, os.getpid) for _ in range(2)]
+        for name in ("OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
+            assert asked(workers, os.getenv, name).items == ["1"]
+        assert signal.SIGINT in asked(workers, signal.pthread_sigmask, signal.SIG_BLOCK, []).items[0]
+        found = {pid.result().items[0] for pid in pids}
+        assert os.getpid() not in found
+    assert all(ends(pid) for pid in found)
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
-def test_what_a_call_raises_is_given_back() -> None:
-    with Workers(1) as workers:
-        with pytest.raises(ZeroDivisionError):
-            workers.submit(divmod, 1, 0).result()
-        assert workers.submit(divmod, 7, 2).result() == (3, 1)
+class Odd(Exception):
+    """Cannot be made again from its words."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first + second)
 
 
-def test_after_a_crash_the_next_call_finds_fresh_processes() -> None:
+def fails_after(count: int, error: Exception) -> Iterator[int]:
+    yield from range(count)
+    raise error
+
+
+def raises_odd() -> Iterator[int]:
+    yield 1
+    raise Odd("of", "ten")
+
+
+def test_what_a_call_yields_and_raises_is_given_back() -> None:
     with Workers(1) as workers:
-        for _ in range(2):
-            crashing = workers.submit(os.kill, workers.submit(os.getpid).result(), signal.SIGKILL)
-            waiting = workers.submit(divmod, 7, 2)
-            with pytest.raises(BrokenProcessPool):
-                crashing.result()
-            with pytest.raises(BrokenProcessPool):
-                waiting.result()
-            assert workers.submit(divmod, 7, 2).result() == (3, 1)
+        outcome = workers.submit(ROOMY, fails_after, 3, KeyError("x")).result()
+        assert (outcome.items, repr(outcome.error), outcome.stop) == ([0, 1, 2], "KeyError('x')", None)
+        outcome = workers.submit(ROOMY, raises_odd).result()
+        assert (outcome.items, repr(outcome.error)) == ([1], "RuntimeError('Odd: often')")
+        assert asked(workers, divmod, 7, 2) == Outcome([(3, 1)], fresh=False)
+
+
+def dies_after(count: int) -> Iterator[int]:
+    yield from range(count)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_crash_costs_one_task_and_the_next_finds_a_fresh_process() -> None:
+    with Workers(2) as workers:
+        beside = workers.submit(ROOMY, one, "".join, ["beside"])
+        crashing = [workers.submit(ROOMY, dies_after, count) for count in (0, 2, 0)]
+        after = [workers.submit(ROOMY, one, divmod, 7, 2) for _ in range(4)]
+        assert [(task.result().items, task.result().stop) for task in crashing] == [
+            ([], Stop.CRASH),
+            ([0, 1], Stop.CRASH),
+            ([], Stop.CRASH),
+        ]
+        assert beside.result().items == ["beside"]
+        assert [task.result().items for task in after] == [[(3, 1)]] * 4
+
+
+def hoards(step: int) -> Iterator[int]:
+    yield 1
+    held = []
+    while True:
+        held.append(b"x" * step)
+
+
+@pytest.mark.parametrize("step", [MEGABYTE, 2000 * MEGABYTE], ids=["in small pieces", "at once"])
+def test_a_process_beyond_its_memory_is_ended(step: int) -> None:
+    limits = Limits(memory=150 * MEGABYTE, seconds=60)
+    with Workers(1, limits) as workers:
+        outcome = workers.submit(workers.limits, hoards, step).result()
+        assert (outcome.items, outcome.stop) == ([1], Stop.MEMORY)
+        assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+
+
+def spins(after: int) -> Iterator[int]:
+    yield from range(after)
+    while True:
+        pass
+
+
+def waits() -> Iterator[int]:
+    signal.pause()
+    yield 1
+
+
+def test_a_process_beyond_its_time_is_ended_by_processor_or_by_the_clock() -> None:
+    with Workers(1) as workers:
+        outcome = workers.submit(Limits(seconds=0.2), spins, 4).result()
+        assert (outcome.items, outcome.stop) == ([0, 1, 2, 3], Stop.TIME)
+        assert workers.submit(Limits(seconds=0.05), waits).result().stop is Stop.TIME
+        assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+
+
+def spins_a_little(count: int) -> Iterator[int]:
+    for number in range(count):
+        sum(range(2_000_000))
+        yield number
+
+
+def test_the_time_is_that_of_one_item() -> None:
+    with Workers(1) as workers:
+        outcome = workers.submit(Limits(seconds=1.0), spins_a_little, 60).result()
+        assert (len(outcome.items), outcome.stop) == (60, None)
 
 
 def test_leaving_ends_a_busy_process_at_once() -> None:
     with Workers(1) as workers:
-        pid = workers.submit(os.getpid).result()
-        workers.submit(signal.pause)
+        (pid,) = asked(workers, os.getpid).items
+        workers.submit(ROOMY, waits)
+        workers.submit(ROOMY, waits)
     assert ends(pid)
 
 
 def test_nothing_starts_before_it_is_needed() -> None:
     with Workers(1):
         pass
-    with pytest.raises(ValueError, match="greater than 0"), Workers(-1) as workers:
-        workers.submit(os.getpid)
+    with pytest.raises(ValueError, match="greater than 0"):
+        Workers(-1)
+    with pytest.raises(ValueError, match="greater than 0"):
+        Limits(seconds=0)
+
+
+def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
+    assert default_memory(1) <= 600 * MEGABYTE
+    assert default_memory(10_000) == 300 * MEGABYTE
+    assert Workers(3).limits.memory == default_memory(3)
 
 
 PARENT = """
-import os, signal
-from quoteweave.documents.workers import Workers
+import os, signal, sys
+from quoteweave.documents.workers import Limits, Workers
+from test_workers import one, waits
 with Workers(2) as workers:
-    pids = {workers.submit(os.getpid).result() for _ in range(1)}
-    workers.submit(signal.pause)
-    workers.submit(signal.pause)
-    print(*(process.pid for process in workers._pool._processes.values()), flush=True)
+    pids = [workers.submit(Limits(), one, os.getpid) for _ in range(2)]
+    pids = [pid.result().items[0] for pid in pids]
+    for _ in range(2):
+        workers.submit(Limits(), waits)
+    print(*(process._process.pid for process in workers._processes), flush=True)
     signal.pause()
 """
 
 
-def test_they_end_when_their_parent_is_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_they_end_with_their_parent_and_leave_nothing_behind(ending: signal.Signals) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
-        parent.kill()
-    assert len(pids) == 2
+        (os.killpg if ending is signal.SIGINT else os.kill)(parent.pid, ending)
+        _, said = parent.communicate()
+    assert pids
     assert all(ends(pid) for pid in pids)
+    assert "leaked" not in said
+    assert "resource_tracker" not in said
 
 
 SCRIPT = """
 import os
-from quoteweave.documents.workers import Workers
+from quoteweave.documents.workers import Limits, Workers
+from test_workers import one
 print("once")
 with Workers(2) as workers:
-    print(workers.submit(os.getpid).result() != os.getpid(), workers.submit(os.getppid).result() == os.getpid())
+    pid, parent = (workers.submit(Limits(), one, call).result().items[0] for call in (os.getpid, os.getppid))
+    print(pid != os.getpid(), parent == os.getpid())
 print(__file__)
 """
 
@@ -104,5 +214,7 @@ print(__file__)
 def test_a_script_needs_no_guard_for_its_main_part(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert found.stdout.splitlines() == ["once", "True True", str(script)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(script)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert found.stdout.splitlines() == ["once", "True True", str(script)], found.stderr

@@ -1,0 +1,84 @@
+"""Small files that would eat the machine: each is refused by name and reason, or read but for the page that does it.
+
+A few of each kind; `benchmarks/faults/hostile.py` tries them all.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_files import PICTURES, TEXTS
+from hostile_pdfs import AFTER, BEFORE, PDFS
+
+from quoteweave.documents.ingest import AddOptions, AddReport, add
+from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.workers import MEGABYTE, Limits
+from quoteweave.index.collection import Collection
+
+MEMORY = "page 2 ran out of memory: reading takes more than 300 MB (--memory allows more)"
+TIME = "page 2 ran out of time: reading takes more than 2 seconds (--page-seconds allows more)"
+CUT_SHORT = {
+    "nested-forms.pdf": MEMORY,
+    "deflated-twice.pdf": MEMORY,
+    "shading-patches.pdf": TIME,
+    "tiny-tiles.pdf": TIME,
+}
+REFUSED = {
+    "page-tree-of-bombs.pdf": "'page-tree-of-bombs.pdf' has no page that can be read (page 1 ran out of ",
+    "cross-reference-flood.pdf": "it ran out of ",
+    "comment.png": "'comment.png' cannot be opened as a picture (Decompressed data too large",
+    "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
+}
+LIMITS = Limits(300 * MEGABYTE, 2.0)
+
+
+@pytest.fixture(scope="module")
+def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Collection, AddReport]]:
+    folder = tmp_path_factory.mktemp("bombs")
+    for name in (*CUT_SHORT, *REFUSED):
+        made = PICTURES[name] if name in PICTURES else PDFS[name.removesuffix(".pdf")]
+        (folder / name).write_bytes(made())
+    for name in ("elements.html", "entities.xhtml"):
+        (folder / name).write_text(TEXTS[name](), "utf-8")
+    options = AddOptions(settings=ParserSettings(ocr=False), limits=LIMITS, processes=2)
+    with Collection.create(folder.parent / "collection of bombs") as collection:
+        yield collection, add(collection, [folder], options)
+
+
+def words(collection: Collection, name: str) -> str:
+    return " ".join(quote.text for quote in collection.document_quotes(name))
+
+
+@pytest.mark.parametrize("name", CUT_SHORT)
+def test_the_rest_of_the_document_is_kept(added: tuple[Collection, AddReport], name: str) -> None:
+    collection, report = added
+    assert CUT_SHORT[name] in [warning.reason for warning in report.warnings if warning.name == name]
+    assert CUT_SHORT[name] in collection.document(name).warnings
+    assert BEFORE in words(collection, name)
+    assert AFTER in words(collection, name)
+    assert len(collection.pages(name)) == 3
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport], name: str) -> None:
+    (reason,) = (refused.reason for refused in added[1].failed if refused.name == name)
+    assert reason.startswith(REFUSED[name])
+
+
+@pytest.mark.parametrize("name", ["elements.html", "entities.xhtml"])
+def test_what_is_harmless_is_read(added: tuple[Collection, AddReport], name: str) -> None:
+    assert BEFORE in words(added[0], name)
+    assert AFTER in words(added[0], name)
+
+
+def test_pages_beyond_the_limits_are_read_when_these_change(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(PDFS["nested-forms-of-nothing"]())
+    with Collection.create(tmp_path / "c") as collection:
+
+        def report(limits: Limits) -> AddReport:
+            options = AddOptions(settings=ParserSettings(ocr=False), limits=limits, processes=1)
+            return add(collection, [tmp_path / "a.pdf"], options)
+
+        assert report(LIMITS).added == ("a.pdf",)
+        assert report(LIMITS).unchanged == ("a.pdf",)
+        assert report(Limits(250 * MEGABYTE, 2.0)).updated == ("a.pdf",)

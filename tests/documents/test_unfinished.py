@@ -1,0 +1,139 @@
+"""A long PDF that is interrupted goes on from its pages; what is kept of it does not stay longer than it is wanted."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from made_files import PROSE, jpeg_bytes, pdf
+
+from quoteweave.documents.ingest import AddOptions, Progress, add
+from quoteweave.documents.parse import ParserSettings
+from quoteweave.index.collection import Collection
+from quoteweave.index.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
+
+OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
+PAGES = 40
+# Ends, as the first argument says, once half of the pages are read.
+ENDING = """
+import os, signal, sys
+from pathlib import Path
+from quoteweave.documents.ingest import AddOptions, ParserSettings, Progress, add
+from quoteweave.index.collection import Collection
+done = []
+def on_pages(name, pages):
+    done.append(pages)
+    if sum(done) > 18:
+        os.kill(os.getpid(), int(sys.argv[1]))
+with Collection.create(Path(sys.argv[3])) as collection:
+    add(collection, [Path(sys.argv[2])], AddOptions(settings=ParserSettings(ocr=False), processes=1),
+        Progress(on_pages=on_pages))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A PDF of 40 pages with a picture on each."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.jpg").write_bytes(jpeg_bytes((200, 150)))
+    canvas = Canvas(str(tmp_path / "docs" / "long.pdf"))
+    for number in range(PAGES):
+        canvas.drawString(72, 700, f"Quay {number}. The harbour was dredged in spring, and the cranes were moved.")
+        canvas.drawImage(ImageReader(tmp_path / "a.jpg"), 100 + number, 300, 200, 150)
+        canvas.showPage()
+    canvas.save()
+    return tmp_path / "docs"
+
+
+def interrupted(folder: Path, root: Path, ending: signal.Signals) -> str:
+    command = [sys.executable, "-c", ENDING, str(int(ending)), str(folder), str(root)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode != 0
+    return found.stderr
+
+
+def pages_to_come(collection: Collection, folder: Path) -> int:
+    totals: list[int] = []
+    add(collection, [folder], OPTIONS, Progress(on_total=totals.append))
+    return sum(totals)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_it_goes_on_from_the_pages_that_were_read(tmp_path: Path, folder: Path, ending: signal.Signals) -> None:
+    said = interrupted(folder, tmp_path / "c", ending)
+    assert "leaked" not in said
+    with Collection.create(tmp_path / "undisturbed") as undisturbed, Collection.open(tmp_path / "c") as collection:
+        assert collection.documents() == []
+        assert pages_to_come(undisturbed, folder) == PAGES
+        assert pages_to_come(collection, folder) <= PAGES - 18
+        assert collection.documents() == undisturbed.documents()
+        assert collection.document_quotes("long.pdf") == undisturbed.document_quotes("long.pdf")
+        keys = [quote.image for quote in collection.document_quotes("long.pdf") if quote.image]
+        assert len(keys) == PAGES
+        assert all(collection.images.path(key).is_file() for key in keys)
+    assert not (tmp_path / "c" / "unfinished").exists()
+
+
+def test_what_is_not_wanted_any_more_goes_with_the_next_writer(tmp_path: Path, folder: Path) -> None:
+    root = tmp_path / "c"
+    interrupted(folder, root, signal.SIGKILL)
+    assert any((root / "unfinished").iterdir())
+    other = tmp_path / "other"
+    other.mkdir()
+    pdf(other / "other.pdf", [PROSE])
+    with Collection.open(root) as collection:
+        add(collection, [other], OPTIONS)
+        assert not (root / "unfinished").exists()
+        assert len(list((root / "images").rglob("*.png"))) == 0
+    interrupted(folder, root, signal.SIGKILL)
+    assert any((root / "unfinished").iterdir())
+    with Collection.open(root) as collection:
+        with collection.writer() as writer:
+            writer.remove("other.pdf")
+        assert not (root / "unfinished").exists()
+
+
+def test_a_file_that_has_changed_is_read_from_its_start(tmp_path: Path, folder: Path) -> None:
+    interrupted(folder, tmp_path / "c", signal.SIGKILL)
+    pdf(folder / "long.pdf", [f"Another {number}. {PROSE}" for number in range(30)])
+    with Collection.open(tmp_path / "c") as collection:
+        assert pages_to_come(collection, folder) == 30
+        assert all("Another" in quote.text for quote in collection.document_quotes("long.pdf")[:1])
+
+
+def test_a_damaged_page_is_read_again(tmp_path: Path, folder: Path) -> None:
+    interrupted(folder, tmp_path / "c", signal.SIGKILL)
+    (kept,) = (tmp_path / "c" / "unfinished").iterdir()
+    paths = sorted(path for path in kept.iterdir() if path.name.isdecimal())
+    data = bytearray(paths[0].read_bytes())
+    data[-5] ^= 1
+    paths[0].write_bytes(data)
+    paths[1].write_bytes(paths[1].read_bytes()[:-9])
+    paths[2].write_bytes(b"")
+    with Collection.open(tmp_path / "c") as collection:
+        assert pages_to_come(collection, folder) == PAGES - len(paths) + 3
+        assert len(collection.pages("long.pdf")) == PAGES
+
+
+def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
+    store = UnfinishedStore(tmp_path / "unfinished")
+    key = unfinished_key("a.pdf", "content", "parser")
+    pages = store.of(key)
+    assert (pages.pages(), pages.get(0), store.images()) == (set(), None, set())
+    pages.put(3, b"three\nlines\n", images=["ab/cd.png", "ab/cd.png"])
+    pages.put(4, b"", images=[])
+    assert (pages.pages(), pages.get(3), pages.get(4)) == ({3, 4}, b"three\nlines\n", b"")
+    assert store.images() == {"ab/cd.png"}
+    store.prune({key})
+    assert pages.pages() == {3, 4}
+    pages.remove()
+    pages.remove()
+    store.prune(())
+    assert not (tmp_path / "unfinished").exists()
+    assert unfinished_key("a.pdf", "content", "other") != key
+    assert UnfinishedPages(tmp_path / "nowhere").pages() == set()
+    assert list(tmp_path.iterdir()) == []
