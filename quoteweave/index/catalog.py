@@ -241,7 +241,8 @@ class _Connection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        self.counted = DESCRIPTORS.disconnected(self.counted)
+        counted, self.counted = self.counted, None
+        DESCRIPTORS.disconnected(counted)
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
