@@ -305,8 +305,8 @@ class _Connection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        DESCRIPTORS.disconnected(self.counted)
-        self.counted = None
+        counted, self.counted = self.counted, None
+        DESCRIPTORS.disconnected(counted)
 
 
 def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:

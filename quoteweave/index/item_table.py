@@ -117,9 +117,10 @@ class ItemTable:
         try:
             listed = json.loads((folder / _FILES).read_text("utf-8"))
             sums = np.load(folder / _SUMS, allow_pickle=False)
-            for name, *place, start, size in listed:
+            for name, offset, dtype, dimension, vectors, start, size in listed:
                 path, count = Path(os.path.normpath(folder / name)), block_count(size)
-                table._files.append(_File(path, *place, Blocks(path, start, size, sums[:count])))
+                blocks = Blocks(path, start, size, sums[:count])
+                table._files.append(_File(path, offset, dtype, dimension, vectors, blocks))
                 sums = sums[count:]
             table._added = [np.load(folder / _ITEMS, allow_pickle=False)]
             counts = np.array([file.count for file in table._files], np.int64)

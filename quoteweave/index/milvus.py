@@ -1,5 +1,6 @@
 """Search by inner product in Milvus: embedded in a folder, or on a server that others may share."""
 
+import json
 import os
 import re
 import shutil
@@ -275,21 +276,36 @@ def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Serv
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """Of what Milvus reads, by path; it is not changed but by our own changes, all of which end in `save`."""
+    """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.endswith((".prev", ".tmp")) and "wal" not in path.relative_to(folder).parts:
-            # Milvus merges files beside us, and what it has merged goes.
+        if path.name.endswith((".parquet", "idx")):
             with suppress(FileNotFoundError):
                 found[path.relative_to(folder).as_posix()] = file_checksum(path)
     return found
 
 
 def _verify(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises CollectionError where a file that is there is not what was written; Milvus tells of missing ones."""
+    """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
+
+    A file for lookups is removed instead, and Milvus makes it anew. Its list of files must be JSON: else Milvus would
+    take an older list without a word.
+    """
+    listed = folder / "manifest.json"
+    if listed.exists():
+        try:
+            json.loads(listed.read_bytes())
+        except ValueError as error:
+            raise CollectionError(f"{listed} is damaged: {error}; build the index again") from error
     for name, checksum in files.items():
-        if (folder / name).exists():
-            verify_file(folder / name, checksum)
+        path = folder / name
+        if path.exists():
+            try:
+                verify_file(path, checksum)
+            except CollectionError as error:
+                if not name.endswith("idx"):
+                    raise CollectionError(f"{error}; build the index again") from error
+                path.unlink(missing_ok=True)
 
 
 def _pointed(folder: Path) -> str | None:

@@ -122,8 +122,6 @@ class PictureDescriber:
                     usage, in_a_row = said.usage, 0
                 except UnfitPicture as error:
                     failed[picture.image] = f"The stored picture {error}; it was not sent."
-                except CollectionError as error:
-                    failed[picture.image] = str(error)
                 except EndpointError as error:
                     failed[picture.image], in_a_row = str(error), in_a_row + 1
                     if in_a_row >= GIVES_UP:
@@ -162,7 +160,10 @@ class PictureDescriber:
         return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
 
     async def _ask(self, picture: Picture) -> Description:
-        data = self.collection.images.read(picture.image)
+        try:
+            data = self.collection.images.read(picture.image)
+        except CollectionError as error:
+            raise UnfitPicture(f"cannot be used ({error})") from error
         shown = await asyncio.to_thread(encode, data, MAX_PIXELS)
         prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
         content = [
