@@ -154,7 +154,8 @@ def test_a_key_that_expires_amid_a_run_costs_nothing_that_was_answered(
         assert "what was answered is kept; the same command goes on from there" in first.err
         assert "sk-old-key" not in first.err
         asked = len(server.requests)
-        assert asked <= 6 + 10 + 4, "it ends, and does not try the other questions"
+        # Of four questions at once, an answer may come behind three failures, whose count begins anew.
+        assert asked <= 6 + 3 + 10 + 4, "it ends, and does not try the other questions"
         assert sum(error is None for error in answered(tmp_path / "run").values()) == 6
 
         keyed(server.base_url, "sk-new-key")
