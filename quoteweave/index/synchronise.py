@@ -51,9 +51,8 @@ def synchronise(
 ) -> Manifest:
     """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
 
-    `made` says which documents have new vectors, and of which quotes there are none though they have something to see;
-    what the index says of others goes on to hold. Unless `complete`, the index stays behind its collection. Raises what
-    `open_index` and `Writer.publish` raise.
+    `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
+    `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
     """
     made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
@@ -64,12 +63,10 @@ def synchronise(
         renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
         changed = _change(collection, before, stored, held, renewed)
         skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
-        refused = {**(old.refused if (old := manifest_of(state)) is not None else {}), **made.refused}
         holds = {
-            "dimension": before.dimension,
-            "count": sum(map(len, held.values())),
+            **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
             "skipped": sum(map(len, skipped)),
-            "refused": _still(collection, refused, skipped),
+            "refused": _still(collection, state, made, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
         }
         manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
@@ -85,8 +82,12 @@ def synchronise(
     return manifest
 
 
-def _still(collection: Collection, refused: Mapping[str, str], skipped: "Iterable[Rows]") -> dict[str, str]:
-    """What is said of quotes at these rows."""
+def _still(
+    collection: Collection, state: IndexState | None, made: Embedded, skipped: "Iterable[Rows]"
+) -> dict[str, str]:
+    """Why quotes at these rows were refused, now or as the index says of before."""
+    old = manifest_of(state)
+    refused = {**(old.refused if old is not None else {}), **made.refused}
     rows = [row for found in skipped for row in found.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
