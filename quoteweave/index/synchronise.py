@@ -52,9 +52,8 @@ def synchronise(
 ) -> Manifest:
     """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
 
-    `made` says which documents have new vectors, and of which quotes there are none though they have something to see;
-    what the index says of others goes on to hold. Unless `complete`, the index stays behind its collection. Raises what
-    `open_index` and `Writer.publish` raise.
+    `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
+    `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
     """
     made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
