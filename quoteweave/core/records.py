@@ -53,7 +53,7 @@ class Quote(Record):
     section: str | None = Field(default=None, description="the title above the quote")
     caption: str | None = Field(default=None, description="caption of an image quote")
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
-    ocr_text: str | None = Field(default=None, description="what OCR reads on the crop; None where it was not asked")
+    ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
     vlm_text: str | None = Field(default=None, description="what a vision model wrote of the crop, if one was asked")
     image: str | None = Field(default=None, description="stored crop, relative to the collection's images folder")
 
@@ -74,6 +74,9 @@ class ParsedDocument(Record):
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
     warnings: tuple[str, ...] = Field(default=(), description="what could not be read, one plain sentence each")
+    ocr_language: str | None = Field(default=None, description="in which OCR reads its pictures; None where OCR is off")
+    ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR")
+    ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR")
 
 
 class Document(Record):
@@ -88,6 +91,11 @@ class Document(Record):
     quotes: int = Field(ge=0)
     metadata: Mapping[str, str] = Field(default_factory=dict, description="what the user said of it with --meta")
     warnings: tuple[str, ...] = ()
+    ocr_language: str | None = Field(
+        default=None, description="in which OCR reads its pictures; None where OCR was off, or another tool parsed it"
+    )
+    ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR when it was added")
+    ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR then")
 
 
 T = TypeVar("T")

@@ -35,6 +35,8 @@ class AddReport(Record):
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
     failed: tuple[Refused, ...] = ()
     warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
+    ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
+    ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
 
 
@@ -89,13 +91,14 @@ class _Run:
         self._outcome: dict[str, list[str]] = {key: [] for key in ("added", "updated", "unchanged", "removed")}
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
+        self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
     def report(self, index_notes: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
         )
-        return AddReport(**outcome, failed=failed, warnings=warnings, index_notes=index_notes)
+        return AddReport(**outcome, **self._read_by_ocr, failed=failed, warnings=warnings, index_notes=index_notes)
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
         """Documents that came from one of these folders and are there no more, and failures that are looked at anew."""
@@ -197,6 +200,8 @@ class _Run:
             self._fail(file, origin.content, reason(error))
         else:
             self._outcome["updated" if file.name in self._known else "added"].append(file.name)
+            for what in self._read_by_ocr:
+                self._read_by_ocr[what] += getattr(read.parsed, what)
             self._warnings.extend(Refused(name=file.name, reason=warning) for warning in read.parsed.warnings)
 
     def _fail(self, file: Found, content: str | None, reason: str) -> None:

@@ -162,7 +162,7 @@ class Writer:
         self._prune_generations()
 
     def prune(self) -> None:
-        """Removes images, sources, shards and indexes that nothing refers to. Done when the writer ends."""
+        """Removes images, their texts, sources, shards and indexes that nothing refers to, when the writer ends."""
         shards: dict[str, set[str]] = defaultdict(set)
         with self._folder.catalog.read() as db:
             images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
@@ -180,6 +180,7 @@ class Writer:
             if manifest is not None:
                 shards[_shards_of(fingerprint)].update(manifest.documents.values())
         self._folder.images.prune(images)
+        self._folder.ocr_texts.prune(images)
         self._folder.sources.prune(sources)
         self._folder.shards.prune(shards)
         self._prune_generations()
@@ -212,6 +213,9 @@ def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) ->
         quotes=len(parsed.quotes),
         metadata=origin.metadata,
         warnings=parsed.warnings,
+        ocr_language=parsed.ocr_language,
+        ocr_pages=parsed.ocr_pages,
+        ocr_pictures=parsed.ocr_pictures,
     )
 
 
