@@ -19,6 +19,9 @@ Layout = Literal[
 View = Literal["text", "ocr_text", "vlm_text", "image"]
 TextSource = Literal["text_layer", "ocr", "file", "none"]
 
+LONGEST_PLACE = 120
+"""Characters of a heading by which a place is called."""
+
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
 FURNITURE: frozenset[Layout] = frozenset({"header", "footer"})
 
@@ -56,6 +59,17 @@ class Quote(Record):
     ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
     vlm_text: str | None = Field(default=None, description="what a vision model wrote of the crop, if one was asked")
     image: str | None = Field(default=None, description="stored crop, relative to the collection's images folder")
+    has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
+
+    @property
+    def heading(self) -> str | None:
+        """The title that the quote stands under; of a title in a document without pages, itself."""
+        return self.text if self.layout == "title" and not self.has_pages else self.section
+
+    @property
+    def place(self) -> str:
+        """Where in its document it stands, in people's words: `page 3`, or the heading where there are no pages."""
+        return place_of(self.page_label, self.heading, has_pages=self.has_pages)
 
     @property
     def retrievable(self) -> bool:
@@ -66,6 +80,14 @@ class Quote(Record):
         """All that the quote says in words: caption, text, and what OCR and a vision model read."""
         parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)
+
+
+def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
+    """`page 3`; of a document without pages its heading on one line, 120 characters at most, or else `part 3`."""
+    if has_pages:
+        return f"page {page_label}"
+    line = " ".join((heading or "").split())
+    return (line if len(line) <= LONGEST_PLACE else f"{line[: LONGEST_PLACE - 1].rstrip()}…") or f"part {page_label}"
 
 
 class ParsedDocument(Record):

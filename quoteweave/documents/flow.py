@@ -134,4 +134,5 @@ def _quote(block: Block, section: str | None, place: tuple[int, int], box: Box) 
         caption=block.caption,
         text=block.text,
         image=block.image,
+        has_pages=False,
     )
