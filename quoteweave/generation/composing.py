@@ -49,7 +49,7 @@ def in_order(chosen: Sequence[Statement]) -> list[Statement]:
 
 
 def sources(quotes: Iterable[Quote]) -> str:
-    """One sentence that names pages, or headings: `This is from pages 2 and 5 of harbour.pdf and “Fees” of guide.md.`"""
+    """One sentence that names pages, or headings: `This is from pages 2 and 5 of a.pdf and “Fees” of guide.md.`"""
     pages: defaultdict[str, dict[int, Quote]] = defaultdict(dict)
     headings: defaultdict[str, list[Quote]] = defaultdict(list)
     for quote in quotes:
