@@ -23,8 +23,12 @@ LEAST_LETTERS = 3
 # Letters are looked for in the picture as it is, and in one three times smaller for large titles. In pixels of these:
 SHRINKINGS = (1, 3)
 STROKE = 9  # wider than any stroke of a letter
-HEIGHTS = (6, 40)
+HEIGHTS = (5, 40)
 LEAST_INK = 8
+# A letter is at most so many times as wide as high; small letters that run into each other, such as two digits, are
+# wider, and their ink takes such a share of their box, where that of a line or a bar takes less or more.
+WIDEST, WIDEST_RUN = 2.5, 4.0
+INK_OF_RUNS = (0.25, 0.7)
 # How far the stroke of a letter must be from its ground, 0 to 255.
 CONTRAST = 40
 # More shapes than this of a letter's size are a texture or a page of text: it is read.
@@ -78,13 +82,15 @@ def _erase(strokes: "MatLike", boxes: Sequence[Box], scale: float) -> None:
 
 
 def _of_letter_size(strokes: "MatLike") -> Shapes:
-    """(n, 4): left, top, width and height of each connected shape that could be a letter."""
+    """(n, 4): left, top, width and height of each connected shape that could be a letter, or some that touch."""
     import cv2
 
-    stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:]
+    stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:].astype(np.int32)
     width, height, ink = (stats[:, column] for column in (cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT, cv2.CC_STAT_AREA))
-    fits = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (width <= 2.5 * height) & (ink >= LEAST_INK)
-    return stats[fits][:, :4].astype(np.int32)
+    high = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (ink >= LEAST_INK)
+    long, share = width / height, ink / (width * height)
+    run = (long <= WIDEST_RUN) & (share > INK_OF_RUNS[0]) & (share < INK_OF_RUNS[1])
+    return stats[high & ((long <= WIDEST) | run)][:, :4]
 
 
 def _in_rows(shapes: Shapes) -> int:
