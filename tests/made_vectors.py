@@ -76,6 +76,8 @@ class ColourPictures:
         """Texts of quotes whose crop cannot be drawn."""
         self.damaged: set[str] = set()
         """Texts of quotes whose crop is an image file cut short."""
+        self.on_crops: str | None = None
+        """What OCR reads on every crop."""
 
     def crop_key(self, quote: Quote) -> str | None:
         return None if quote.document in self._without else f"{quote.text} {quote.bbox}"
@@ -94,6 +96,9 @@ class ColourPictures:
     def page(self, document: str, page: int) -> Image.Image:
         self.drawn.append(f"{document} {page}")
         return Image.new("RGB", (8, 8), ("red", "lime", "blue", "white")[page])
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        return self.on_crops if read else None
 
 
 def _cut_short() -> Image.Image:

@@ -24,6 +24,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -284,7 +285,7 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
         "drawn": drawn,
     }
     for retriever in retrievers(collection, milvus=milvus):
-        found[retriever.store.plan.spec] = lambda retriever=retriever: searched(retriever)
+        found[retriever.store.plan.spec] = partial(searched, retriever)
     return found
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
-failed and warnings (lists of {name, reason}); index_notes (indexes that could not be kept in step, and why);
+failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
+pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
 remains (where traces of what was removed or replaced remain, and until when)."""
 
@@ -40,7 +41,7 @@ def add(
         ),
     ] = None,
     password: PasswordOption = None,
-    ocr: Annotated[bool, typer.Option(help="Read scanned pages and pictures by OCR.")] = True,
+    ocr: Annotated[bool, typer.Option(help="Read what has no text layer by OCR.")] = True,
     ocr_language: Annotated[
         str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
     ] = "ch",
@@ -123,6 +124,15 @@ def _show(report: "AddReport", collection: Path) -> None:
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")
+    if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
+        typer.echo(f"  {read}")
+
+
+def read_by_ocr(pages: int, pictures: int) -> str:
+    """`read by OCR: 3 pages, 1 picture on other pages`; "" where nothing was."""
+    counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
+    said = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
+    return f"read by OCR: {', '.join(said)}" if said else ""
 
 
 def _names_told(report: "AddReport") -> list[str]:

@@ -133,7 +133,7 @@ def print_sources(answer: "Answer") -> None:
         out.print()
     for mark, citation in _by_mark(answer.citations).items():
         line = plain("").append(f"{mark:<9}", style="bold")
-        line.append_text(plain(f" {citation.document}, page {citation.page_label}"))
+        line.append_text(plain(f" {citation.document}, {citation.place}"))
         line.append(f"  {citation.quote_id}", style="dim")
         out.print(line)
     for citation in answer.citations:

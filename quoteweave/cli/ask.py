@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox, verdict, reason, entailed), unresolved, raw, model, usage, price_usd,
+page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed), unresolved, raw, model, usage, price_usd,
 seconds, warnings; context: texts and images, the hits that marks refer to; and trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),

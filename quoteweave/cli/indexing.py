@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from quoteweave.index.collection import Collection
     from quoteweave.index.embedding import EmbedProgress
     from quoteweave.index.vector_store import IndexReport
+    from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.vector import VectorRetriever
 
     Measured = faiss_recall.Recall | maxsim_recall.Recall | str | None
@@ -37,6 +38,7 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
     Raises what `VectorRetriever.refresh` raises.
     """
     from quoteweave.index.upkeep import finish_removals, refresh_indexes
+    from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.vector import VectorRetriever
 
@@ -55,6 +57,8 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
     server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
     if retriever.store.plan.kind == "milvus" and server:
         tell(f"vectors, names of documents and ids of quotes are sent to {urlsplit(server).netloc.rpartition('@')[2]}")
+    if retriever.store.plan.view == "ocr_text":
+        _read_pictures(CollectionPictures(collection))
     with encoding_progress(spec, quiet=how.quiet) as progress:
         report = retriever.refresh(progress, wait_s=wait_s, replace=how.replace)
     if not how.quiet:
@@ -65,6 +69,21 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
 def _tell_all(notes: Iterable[str]) -> None:
     for note in notes:
         tell(f"note: {note}")
+
+
+def _read_pictures(pictures: "CollectionPictures") -> None:
+    """Has OCR read what it did not yet, with a bar; a crop that cannot be had is told of when it is to be encoded."""
+    from quoteweave.cli.output import counting
+    from quoteweave.core.errors import DocumentError
+
+    if not (unread := pictures.unread()):
+        return
+    tell(f"reading {len(unread)} picture{'s' if len(unread) > 1 else ''} by OCR, each once")
+    with counting("reading pictures by OCR", len(unread)) as bar:
+        for quote in unread:
+            with suppress(DocumentError):
+                pictures.ocr_text(quote)
+            bar.advance()
 
 
 def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:

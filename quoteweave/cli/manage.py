@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.add import read_by_ocr
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import console, plain, print_json, printable, shown_name
 from quoteweave.core.counting import counted
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from quoteweave.index.records import IndexState
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
-quotes, metadata, warnings."""
+quotes, metadata, warnings, ocr_language (null where OCR was off), ocr_pages and
+ocr_pictures (how many pages without a text layer, and pictures on other pages, OCR read)."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-indexes of models (name, fingerprint, up_to_date, spec, kind, items, skipped, left_out: how
-many for each reason; the last five are null where the index is damaged), failed (list of
-{name, reason})."""
+ocr_pages, ocr_pictures, indexes of models (name, fingerprint, up_to_date, spec, kind,
+items, skipped, left_out: how many for each reason; the last five are null where the index
+is damaged), failed (list of {name, reason})."""
 REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
 was begun before), index_notes and remains (sentences: indexes that could not be kept in
 step, and where traces remain, and until when)."""
@@ -49,8 +51,9 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     from quoteweave.index.collection import Collection
 
     with Collection.open(collection) as opened:
-        counts, failures = opened.counts(), opened.failures()
+        counts, failures, documents = opened.counts(), opened.failures(), opened.documents()
         indexes = [_index(opened, state) for state in opened.indexes()]
+    ocr_pages, ocr_pictures = (sum(doc.ocr_pages for doc in documents), sum(doc.ocr_pictures for doc in documents))
     if as_json:
         print_json(
             {
@@ -59,6 +62,8 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
                 "quotes": counts.quotes,
                 "image_quotes": counts.image_quotes,
                 "by_layout": dict(counts.by_layout),
+                "ocr_pages": ocr_pages,
+                "ocr_pictures": ocr_pictures,
                 "indexes": indexes,
                 "failed": [{"name": failure.name, "reason": failure.reason} for failure in failures],
             }
@@ -71,6 +76,8 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     )
     if counts.by_layout:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
+    if read := read_by_ocr(ocr_pages, ocr_pictures):
+        typer.echo(f"  {read}")
     for index in indexes:
         typer.echo(printable(_said_of(index)))
     for failure in failures:

@@ -97,7 +97,7 @@ def console() -> "Console":
 
 def place(quote: "Quote") -> str:
     """Where a quote stands, in people's words."""
-    return f"{shown_name(quote.document)}, page {quote.page_label}"
+    return f"{shown_name(quote.document)}, {quote.place}"
 
 
 def snippet(quote: "Quote", length: int = 160) -> str:

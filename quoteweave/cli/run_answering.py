@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.cli.checking import checker_named
 from quoteweave.cli.judging import pictures_in
+from quoteweave.cli.retrieving import tell
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Spending
@@ -96,6 +97,7 @@ def answering(
     from quoteweave.endpoints.wrapping import settings_of
     from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
+    from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.settings import make_chat, make_generator
     from quoteweave.retrievers.steps import Chats
 
@@ -130,6 +132,7 @@ def answering(
                 split=setting.split,
                 documents=documents,
                 scope=setting.within,
+                pictures=CollectionPictures(opened, tell=tell),
             ),
             {**fingerprints, **searched},
         )

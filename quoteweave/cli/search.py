@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 JSON = """--json prints one object: question, hits, trace (clauses, notes, candidates, expander,
 reranker, seconds); each hit has rank, score, quote_id, document,
-page (from 0), page_label, bbox (points from the top left), kind (text or image), layout,
+page (from 0), page_label, bbox (points from the top left), kind (text or image), layout, section,
 text, image (path of the crop, null where none is stored)."""
 
 
@@ -106,6 +106,7 @@ def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:
         "bbox": quote.bbox,
         "kind": quote.kind,
         "layout": quote.layout,
+        "section": quote.section,
         "text": quote.words(),
         "image": str(collection.images.path(quote.image)) if quote.image else None,
     }

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Hit, Kind, Quote, Record
+from quoteweave.core.records import Hit, Kind, Quote, Record, place_of
 
 
 class Context(Record):
@@ -36,9 +36,16 @@ class Citation(Record):
     page: int = Field(ge=0, description="from 0")
     page_label: str
     bbox: Box = Field(description="points from the top left of the page")
+    section: str | None = Field(default=None, description="the title that the quote stands under")
+    has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
     verdict: Verdict | None = Field(default=None, description="what the gate says of it; None where it was not asked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
     entailed: bool | None = Field(default=None, description="what an entailment model says; None where none was asked")
+
+    @property
+    def place(self) -> str:
+        """Where in its document the quote stands, in people's words, as `Quote.place` has it."""
+        return place_of(self.page_label, self.section, has_pages=self.has_pages)
 
 
 class UnresolvedMark(Record):

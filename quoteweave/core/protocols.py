@@ -105,7 +105,7 @@ class Batching(Protocol):
 
 
 class Pictures(Protocol):
-    """Where visual encoders get what they look at: crops of quotes, and whole pages."""
+    """Where encoders get what they see of pictures: crops of quotes, whole pages, and what OCR reads on a crop."""
 
     def crop_key(self, quote: Quote) -> str | None:
         """Changes whenever the crop does; None where the quote's document has no pictures. Draws nothing."""
@@ -121,6 +121,14 @@ class Pictures(Protocol):
 
     def page(self, document: str, page: int) -> "Image":
         """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
+        ...
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        """What OCR reads on the crop of an image quote, read now unless it was before; None where OCR is off.
+
+        Without `read` nothing is read now, and what was not read before is None. Raises DocumentError where the crop
+        cannot be had.
+        """
         ...
 
 

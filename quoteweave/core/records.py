@@ -19,6 +19,9 @@ Layout = Literal[
 View = Literal["text", "ocr_text", "vlm_text", "image"]
 TextSource = Literal["text_layer", "ocr", "file", "none"]
 
+LONGEST_PLACE = 120
+"""Characters of a heading by which a place is called."""
+
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
 FURNITURE: frozenset[Layout] = frozenset({"header", "footer"})
 
@@ -53,9 +56,20 @@ class Quote(Record):
     section: str | None = Field(default=None, description="the title above the quote")
     caption: str | None = Field(default=None, description="caption of an image quote")
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
-    ocr_text: str | None = Field(default=None, description="what OCR reads on the crop; None where it was not asked")
+    ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
     vlm_text: str | None = Field(default=None, description="what a vision model wrote of the crop, if one was asked")
     image: str | None = Field(default=None, description="stored crop, relative to the collection's images folder")
+    has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
+
+    @property
+    def heading(self) -> str | None:
+        """The title that the quote stands under; of a title in a document without pages, itself."""
+        return self.text if self.layout == "title" and not self.has_pages else self.section
+
+    @property
+    def place(self) -> str:
+        """Where in its document it stands, in people's words: `page 3`, or the heading where there are no pages."""
+        return place_of(self.page_label, self.heading, has_pages=self.has_pages)
 
     @property
     def retrievable(self) -> bool:
@@ -68,12 +82,23 @@ class Quote(Record):
         return "\n".join(part for part in parts if part)
 
 
+def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
+    """`page 3`; of a document without pages its heading on one line, 120 characters at most, or else `part 3`."""
+    if has_pages:
+        return f"page {page_label}"
+    line = " ".join((heading or "").split())
+    return (line if len(line) <= LONGEST_PLACE else f"{line[: LONGEST_PLACE - 1].rstrip()}…") or f"part {page_label}"
+
+
 class ParsedDocument(Record):
     """What a parser makes of one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document."""
 
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
     warnings: tuple[str, ...] = Field(default=(), description="what could not be read, one plain sentence each")
+    ocr_language: str | None = Field(default=None, description="in which OCR reads its pictures; None where OCR is off")
+    ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR")
+    ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR")
 
 
 class Document(Record):
@@ -88,6 +113,11 @@ class Document(Record):
     quotes: int = Field(ge=0)
     metadata: Mapping[str, str] = Field(default_factory=dict, description="what the user said of it with --meta")
     warnings: tuple[str, ...] = ()
+    ocr_language: str | None = Field(
+        default=None, description="in which OCR reads its pictures; None where OCR was off, or another tool parsed it"
+    )
+    ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR when it was added")
+    ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR then")
 
 
 T = TypeVar("T")

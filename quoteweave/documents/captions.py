@@ -1,13 +1,18 @@
 """Which caption belongs to which picture."""
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout
+from quoteweave.documents.marks import NOTE, NOTE_MARK
 from quoteweave.documents.page_content import Piece
 
 # Points between a picture and its caption.
 CAPTION_REACH = 60.0
+# Points between a table and a note to it, and of how much smaller a font than running text notes may be set.
+NOTE_REACH = 14.0
+SMALL = 0.88
 
 
 def find_captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int, str]:
@@ -18,8 +23,9 @@ def find_captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int,
     sides = ({"table": True}, {"table": False}, {"table": True, "figure": True}, {"table": False, "figure": True})
     paired = max((_pairs(pieces, images, texts, above) for above in sides), key=len)
     found = {i: pieces[t].text for i, t in paired.items()}
+    notes = _notes(pieces, names)
     for i in images:
-        title = _title_above(pieces, names, i)
+        title = _title_above(pieces, names, i, notes)
         if i not in found and title:
             found[i] = title
     whole: int | None = None
@@ -61,12 +67,34 @@ def _distance(image: Piece, caption: Piece, above: bool) -> float:
     return gap if (over > under) == above else gap + 0.4 * CAPTION_REACH
 
 
-def _title_above(pieces: Sequence[Piece], names: Sequence[Layout], image: int) -> str | None:
+def _notes(pieces: Sequence[Piece], names: Sequence[Layout]) -> set[int]:
+    """Notes to pictures and tables by ordinal: they belong to what stands above them, and caption nothing below."""
+    sizes = [piece.size for piece in pieces if piece.prose]
+    small = SMALL * statistics.median(sizes) if sizes else 0.0
+    above = [piece.box for piece in pieces if piece.kind in ("figure", "chart", "table")]
+    notes = set()
+    for i in sorted(range(len(pieces)), key=lambda i: pieces[i].box[1]):
+        piece = pieces[i]
+        if names[i] not in ("title", "paragraph", "list"):
+            continue
+        like = NOTE_MARK.match(piece.text) or (0 < piece.size <= small and names[i] != "title")
+        if NOTE.match(piece.text) or (like and any(_just_below(piece.box, box) for box in above)):
+            notes.add(i)
+            above.append(piece.box)  # a note may follow another
+    return notes
+
+
+def _just_below(lower: Box, upper: Box) -> bool:
+    across = min(upper[2], lower[2]) - max(upper[0], lower[0])
+    return across > 0.5 * min(lower[2] - lower[0], upper[2] - upper[0]) and -4 < lower[1] - upper[3] < NOTE_REACH
+
+
+def _title_above(pieces: Sequence[Piece], names: Sequence[Layout], image: int, notes: Collection[int]) -> str | None:
     box = pieces[image].box
     near = [
         piece
-        for piece, name in zip(pieces, names, strict=True)
-        if name in ("title", "paragraph") and _is_heading(piece) and _just_above(piece.box, box)
+        for i, (piece, name) in enumerate(zip(pieces, names, strict=True))
+        if name in ("title", "paragraph") and i not in notes and _is_heading(piece) and _just_above(piece.box, box)
     ]
     return " ".join(piece.text for piece in sorted(near, key=lambda piece: piece.box[1]))[:300] or None
 

@@ -39,6 +39,7 @@ class Drawing:
     horizontal: tuple[Box, ...]  # rules
     vertical: tuple[Box, ...]
     clusters: tuple[Box, ...]  # what is drawn: figures, charts, shaded boxes
+    specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
 
 
 def find_drawing(picture: Picture, lines: Sequence[Line]) -> Drawing:
@@ -51,7 +52,8 @@ def find_drawing(picture: Picture, lines: Sequence[Line]) -> Drawing:
     drawn = (coarse > DENSITY * 255).astype(np.uint8)
     _remove_lone_rules(drawn, scale)
     near = Nearby(lines)
-    return Drawing(_outside(horizontal, near), _outside(vertical, near), tuple(_clusters(drawn, scale)))
+    clusters, specks = _clusters(drawn, scale)
+    return Drawing(_outside(horizontal, near), _outside(vertical, near), clusters, specks)
 
 
 def _outside(rules: Sequence[Box], lines: Nearby[Line]) -> tuple[Box, ...]:
@@ -124,8 +126,8 @@ def _remove_lone_rules(drawn: Mask, scale: float) -> None:
     cv2.drawContours(drawn, thin, -1, 0, cv2.FILLED)
 
 
-def _clusters(drawn: Mask, scale: float) -> list[Box]:
-    """The boxes of ink that belongs together, the largest first."""
+def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+    """The boxes of ink that belongs together, the largest first: those of pictures, and smaller ones."""
     import cv2
 
     reach = max(1, round(GAP / 2 * scale))
@@ -135,5 +137,8 @@ def _clusters(drawn: Mask, scale: float) -> list[Box]:
     margin = 2 * reach / scale
     spread_boxes = (box_of(shape, scale) for shape in shapes_of(spread))
     boxes = [(x1, y1, x2 - margin, y2 - margin) for x1, y1, x2, y2 in spread_boxes]
-    large = [box for box in boxes if min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE]
-    return sorted(large, key=lambda box: -area(box))[:MOST_CLUSTERS]
+    large: list[Box] = []
+    small: list[Box] = []
+    for box in sorted(boxes, key=lambda box: -area(box)):
+        (large if min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE else small).append(box)
+    return tuple(large[:MOST_CLUSTERS]), tuple(small[:MOST_CLUSTERS])

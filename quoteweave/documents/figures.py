@@ -47,15 +47,18 @@ class _Text:
     labels: Nearby[Line]  # the rest: it may belong to drawings
 
 
-def find_figures(clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float]) -> list[Figure]:
-    """Clusters that are pictures, grown by their labels; panels side by side become one figure.
+def find_figures(
+    clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float], *, specks: Sequence[Box] = ()
+) -> list[Figure]:
+    """Clusters that are pictures, grown by their labels and by specks close by; panels side by side become one figure.
 
     Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
     """
     text = _sorted_out(lines)
+    small = Nearby([_Part(box, True) for box in specks if not text.walls.meeting(box)])
     pictures = [box for box in clusters if not _is_background(box, text, page) and not _is_prose(box, text)]
     pictures = _merged(pictures, _overlap)
-    pictures = [_grown(box, text.labels) for box in pictures]
+    pictures = [_grown(box, text.labels, small) for box in pictures]
     gap = PANEL_GAP * page[0]
     pictures = _merged(pictures, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
     if page[0] > page[1]:
@@ -67,10 +70,16 @@ def _sorted_out(lines: Sequence[Line]) -> _Text:
     blocks = group(lines)
     captions = [block for block in blocks if CAPTION.match(block.text)]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
-    walls = [line for block in (*prose, *captions) for line in block.lines]
+    columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
+    walls = [line for block in (*prose, *captions, *columns) for line in block.lines]
     parting = {id(line) for line in walls}
     labels = [line for block in blocks for line in block.lines if id(line) not in parting]
     return _Text(Nearby(lines), Nearby(prose), Nearby(captions), Nearby(walls), Nearby(labels))
+
+
+def _is_narrow_column(block: Block) -> bool:
+    """Running text beside a chart has few words a line, but more than the labels of an axis that stand in a column."""
+    return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
 
 
 def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
@@ -83,24 +92,35 @@ def _is_prose(box: Box, text: _Text) -> bool:
     return sum(area(intersection(block.box, box)) for block in text.prose.meeting(box)) >= 0.25 * area(box)
 
 
-def _grown(box: Box, labels: Nearby[Line]) -> Box:
-    """Take in the labels that overlap the box or stand close to it, and those close to these, twice."""
+def _grown(box: Box, labels: Nearby[Line], specks: "Nearby[_Part]") -> Box:
+    """Take in the labels and specks that overlap the box or stand close to it, and those close to these, twice."""
     for _ in range(2):
-        near = [line for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
-        box = hull([box, *(line.box for line in near)])
+        near = [line.box for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
+        drawn = [part.box for part in specks.meeting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
+        box = hull([box, *near, *drawn])
     return box
+
+
+def _stands_by(speck: Box, box: Box) -> bool:
+    """Whether a dot or letters drawn as outlines stand beside the box on its level, or right above or below it."""
+    level = min(speck[3], box[3]) - max(speck[1], box[1])
+    across = min(speck[2], box[2]) - max(speck[0], box[0])
+    apart = max(speck[1] - box[3], box[1] - speck[3])
+    return level > 0.6 * (speck[3] - speck[1]) or (apart < LABEL_GAP and across > 0.6 * (speck[2] - speck[0]))
 
 
 def _belongs(line: Line, box: Box) -> bool:
     if inside(line.box, box) > 0.3:
         return True
-    if len(line.words) > 8:
+    numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
+    if len(line.words) > 8 and numbers < 0.6 * len(line.words):  # an axis has as many labels as it has
         return False
     level = min(line.box[3], box[3]) - max(line.box[1], box[1])
     if level > 0.6 * line.height:
         return max(line.box[0] - box[2], box[0] - line.box[2]) < ROW_LABEL_GAP
     across = min(line.box[2], box[2]) - max(line.box[0], box[0])
-    title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3
+    off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) > 0.1 * (box[2] - box[0])
+    title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3 and off_centre
     apart = max(line.box[1] - box[3], box[1] - line.box[3])
     return apart < LABEL_GAP and not title and across > 0.6 * (line.box[2] - line.box[0])
 

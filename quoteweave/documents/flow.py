@@ -39,6 +39,7 @@ class Block(Record):
     text: str = Field(default="", description="the words; of a table a line a row; of a picture what it shows")
     level: int = Field(default=1, description="of a title; 1 is the highest")
     caption: str | None = Field(default=None, description="of a table or picture")
+    heading: str | None = Field(default=None, description="the title that it stands under, if that is no block itself")
     image: str | None = Field(default=None, description="the stored picture")
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 
@@ -82,7 +83,7 @@ def with_sections(blocks: Iterable[Block]) -> Iterator[tuple[Block, str | None]]
         if block.layout == "title":
             while above and above[-1][0] >= block.level:
                 above.pop()
-        yield block, above[-1][1] if above else None
+        yield block, block.heading or (above[-1][1] if above else None)
         if block.layout == "title":
             above.append((block.level, shorten(block.text, MAX_TITLE)))
 
@@ -145,4 +146,5 @@ def _quote(block: Block, section: str | None, place: tuple[int, int], box: Box) 
         caption=block.caption,
         text=block.text,
         image=block.image,
+        has_pages=False,
     )

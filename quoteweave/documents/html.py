@@ -8,6 +8,7 @@ form controls are left out.
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.decoding import read_text, storable
@@ -41,7 +42,7 @@ _MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
-_ITEMS = frozenset({"li", "dt", "dd"})
+_ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
 _CELLS = frozenset({"td", "th"})
 
 
@@ -145,7 +146,7 @@ class _Reader:
         elif tag in _LISTS:
             self._outline.open_list(_first_number(attributes) if tag == "ol" else None)
         elif tag in _ITEMS:
-            self._outline.open_item(marked=tag == "li")
+            self._outline.open_item(_ITEMS[tag])
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:

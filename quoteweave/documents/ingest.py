@@ -50,6 +50,8 @@ class AddReport(Record):
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
     failed: tuple[Refused, ...] = ()
     warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
+    ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
+    ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
     remains: tuple[str, ...] = Field(
         default=(), description="where traces of what was removed or replaced remain, why, and until when"
@@ -119,6 +121,7 @@ class _Run:
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
         self._renamed: set[str] = set()
+        self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
@@ -127,7 +130,13 @@ class _Run:
         )
         renamed = tuple(sorted(self._renamed.intersection(outcome["added"])))
         return AddReport(
-            **outcome, failed=failed, warnings=warnings, index_notes=index_notes, remains=remains, renamed=renamed
+            **outcome,
+            **self._read_by_ocr,
+            failed=failed,
+            warnings=warnings,
+            index_notes=index_notes,
+            remains=remains,
+            renamed=renamed,
         )
 
     def name(self, files: Sequence[Found]) -> list[Found]:
@@ -245,6 +254,8 @@ class _Run:
             self._fail(file, origin.content, reason(error))
         else:
             self._outcome["updated" if file.name in self._known else "added"].append(file.name)
+            for what in self._read_by_ocr:
+                self._read_by_ocr[what] += getattr(read.parsed, what)
             self._warnings.extend(Refused(name=file.name, reason=warning) for warning in read.parsed.warnings)
 
     def _fail(self, file: Found, content: str | None, reason: str) -> None:

@@ -24,7 +24,8 @@ def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) 
     tables = _whole(tables, drawing.clusters, lines)
     left = _without(lines, tables)
     clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
-    figures = find_figures(clusters, left, page)
+    specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
+    figures = find_figures(clusters, left, page, specks=specks)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
     left = _without(left, [*tables, *figures])

@@ -18,3 +18,9 @@ PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 NUMERIC = re.compile(r"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{0,3}")
+# A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
+# may also be numbered titles.
+NOTE = re.compile(
+    r"\s*(?:[*†‡§¶]|(?:notes?|sources?|quelle|anmerkung(?:en)?|remarques?|fuente|fonte)\s*[:.–—-])", re.IGNORECASE
+)
+NOTE_MARK = re.compile(r"\s*(?:\([a-z0-9]\)|[a-z0-9]\)?|[¹²³⁴-⁹ᵃ-ᵈ])\s+[A-Z]")

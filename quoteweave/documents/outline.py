@@ -1,10 +1,19 @@
 """Gathers what a page of HTML says into blocks: its tables, figures and lists among its paragraphs."""
 
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.flow import MAX_QUOTES, Block
 
 _MAX_FRAMES = 50
 _MAX_INDENT = 8
+# A paragraph of at most so many characters and words may be the title of its item.
+_MAX_HEADING = 120
+_MAX_HEADING_WORDS = 16
+# Characters of a term and what is said of it that make it worth a quote of its own.
+_LONG_ENTRY = 300
 
 
 class Frame:
@@ -38,6 +47,53 @@ class Frame:
         return [_with_caption(block, caption) for block in self.blocks]
 
 
+@dataclass(slots=True, eq=False)
+class _Item:
+    """An item of a list, or a term with what is said of it; `around` is the item that its list stands in."""
+
+    around: "_Item | None"
+    term: bool = False
+    paragraphs: int = 0
+    characters: int = 0
+    first: str = ""
+    titled: bool = False  # a title stands in it, which says what follows
+
+    def add(self, text: str) -> None:
+        """Count a paragraph, or another block of its own."""
+        self.first = self.first if self.paragraphs else text
+        self.paragraphs += 1
+        self.characters += len(text)
+
+    @property
+    def is_section(self) -> bool:
+        """Whether it is worth a quote of its own: it has several paragraphs, or much is said of its term."""
+        several = self.paragraphs > (2 if self.term else 1)
+        return not self.titled and (several or (self.term and self.characters >= _LONG_ENTRY))
+
+    @property
+    def heading(self) -> str | None:
+        """Its first paragraph where that reads like a title."""
+        short = len(self.first.split()) <= _MAX_HEADING_WORDS and len(self.first) <= _MAX_HEADING
+        return self.first.rstrip(" :") or None if short and not self.first.endswith((".", ",", ";")) else None
+
+    def section(self) -> "_Item | None":
+        """The innermost item around this one, itself included, that is worth a quote of its own."""
+        item: _Item | None = self
+        for _ in range(_MAX_FRAMES):
+            if item is None or item.is_section:
+                return item
+            item = item.around
+        return None
+
+
+@dataclass(slots=True)
+class _List:
+    """An open list: its next number, or None where items have none, and its last item."""
+
+    number: int | None
+    item: _Item | None
+
+
 class Outline:
     """The blocks of a page so far, with the tables, figures and lists that are still open."""
 
@@ -45,10 +101,10 @@ class Outline:
         self.blocks: list[Block] = []
         self._name = name
         self._frames = [Frame("page", self.blocks)]
-        self._outer_lists: list[list[int | None]] = []  # of each open frame, the lists that it stands in
-        self._lists: list[int | None] = []  # of each open list, its next number, or None where items have none
+        self._outer_lists: list[list[_List]] = []  # of each open frame, the lists that it stands in
+        self._lists: list[_List] = []
         self._marker = ""
-        self._lines: list[str] = []  # of the open lists, since the last other block
+        self._lines: list[tuple[_Item | None, str]] = []  # of the open lists, since the last other block
         self._figures: list[Block] = []  # to follow the text that they stand in
         self._count = 0
 
@@ -107,7 +163,7 @@ class Outline:
 
     def open_list(self, first_number: int | None) -> None:
         """A list begins; its items are numbered from `first_number`, or not at all."""
-        self._lists.append(first_number)
+        self._lists.append(_List(first_number, self._lists[-1].item if self._lists else None))
 
     def close_list(self) -> None:
         """The innermost list ends; the outermost one is a block, with all the lists inside it."""
@@ -116,12 +172,18 @@ class Outline:
         if not self._lists:
             self._end_lines()
 
-    def open_item(self, *, marked: bool) -> None:
-        """An item of the innermost list begins."""
-        number = self._lists[-1] if self._lists else None
-        self._marker = "" if not marked else "- " if number is None else f"{number}. "
-        if number is not None and marked:
-            self._lists[-1] = number + 1
+    def open_item(self, tag: Literal["li", "dt", "dd"]) -> None:
+        """An item of the innermost list begins; what is said of a term (`dd`) belongs to the term (`dt`) before it."""
+        inner = self._lists[-1] if self._lists else None
+        number = inner.number if inner else None
+        self._marker = "" if tag != "li" else "- " if number is None else f"{number}. "
+        if inner is None:
+            return
+        if number is not None and tag == "li":
+            inner.number = number + 1
+        if tag != "dd" or inner.item is None or not inner.item.term:
+            around = self._lists[-2].item if len(self._lists) > 1 else None
+            inner.item = _Item(around, term=tag == "dt")
 
     def add_caption(self, text: str) -> None:
         """The caption of the innermost table or figure."""
@@ -138,15 +200,24 @@ class Outline:
         """A paragraph; within a list, a part of its item."""
         if self._lists:
             indent = "  " * min(len(self._lists) - 1, _MAX_INDENT)
-            self._lines.append(indent + self._marker + text.replace("\n", " "))
+            item, line = self._lists[-1].item, text.replace("\n", " ")
+            if item is not None:
+                item.add(line)
+            self._lines.append((item, indent + self._marker + line))
             self._marker = " " * len(self._marker)
         else:
             self.add(Block(layout="paragraph", text=text))
 
     def add(self, block: Block) -> None:
-        """A block that stands for itself, even within a list."""
+        """A block that stands for itself, even within a list; it stands under the heading of its item."""
+        item = self._lists[-1].item if self._lists else None
+        if item is not None and block.layout == "title":
+            item.titled = True
+        elif item is not None:
+            item.add(block.text)
         self._emit_list()
-        self._emit(block)
+        section = item.section() if item is not None else None
+        self._emit(block if section is None else block.model_copy(update={"heading": section.heading}))
 
     def end_paragraph(self) -> None:
         """Pictures that stood in the paragraph follow it; those of a list follow the list."""
@@ -158,9 +229,14 @@ class Outline:
         self._emit_figures()
 
     def _emit_list(self) -> None:
-        if self._lines:
-            lines, self._lines = self._lines, []
-            self._emit(Block(layout="list", text="\n".join(lines)))
+        """Items with several paragraphs become blocks of their own, under their headings; the others are lists."""
+        lines, self._lines = self._lines, []
+        for section, group in groupby(lines, key=lambda line: line[0].section() if line[0] is not None else None):
+            texts = [line for _, line in group]
+            heading = section.heading if section is not None else None
+            if heading is not None and section is not None and len(texts) > 1 and texts[0].endswith(section.first):
+                texts[0] += "\n"  # a title ends where it ends, with or without a full stop
+            self._emit(Block(layout="list", text="\n".join(texts), heading=heading))
 
     def _emit_figures(self) -> None:
         figures, self._figures = self._figures, []

@@ -1,4 +1,4 @@
-"""One page, read: its elements as plain pieces, with crops stored and OCR done. What a worker process sends back."""
+"""One page, read: its elements as plain pieces, with crops stored and what has no text layer read by OCR."""
 
 import io
 import itertools
@@ -10,9 +10,11 @@ from quoteweave.core.boxes import Box, area
 from quoteweave.core.records import TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
 from quoteweave.documents.drawing import find_drawing
+from quoteweave.documents.drawn_text import shows_unread_text
 from quoteweave.documents.figures import Figure
 from quoteweave.documents.layout import Element, analyse
-from quoteweave.documents.lines import Line, letters
+from quoteweave.documents.lines import Line, Word, letters
+from quoteweave.documents.nearby import Nearby
 from quoteweave.documents.ocr import Ocr
 from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.documents.tables import Table, cells_of
@@ -26,6 +28,8 @@ STAMP_LETTERS = 200
 LARGEST = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
 LONGEST_TEXT = 1400
+# Points that a crop shows around its piece.
+CROP_MARGIN = 2.0
 PieceKind = Literal["text", "figure", "chart", "table", "page"]
 
 
@@ -70,7 +74,8 @@ class PageReader:
         height, width = (side / picture.scale for side in picture.pixels.shape[:2])
         lines, source, scanned = self._lines(picture, lines, (width, height))
         elements = analyse(lines, picture, (width, height))
-        pieces = [piece for element in elements for piece in self._pieces(element, picture, source, (width, height))]
+        shown = _Shown(picture, source, (width, height), Nearby([word for line in lines for word in line.words]))
+        pieces = [piece for element in elements for piece in self._pieces(element, shown)]
         if scanned:
             pieces.append(self._whole_page(picture, lines, (width, height)))
         return PageContent(number, width, height, label, source, tuple(pieces))
@@ -90,35 +95,51 @@ class PageReader:
                 return read, "ocr" if read else "none", True
         return lines, "text_layer" if lines else "none", scanned
 
-    def _pieces(
-        self, element: Element, picture: Picture, source: TextSource, page: tuple[float, float]
-    ) -> Sequence[Piece]:
+    def _pieces(self, element: Element, shown: "_Shown") -> Sequence[Piece]:
         if isinstance(element, Block):
             return [_text_piece(block) for block in at_a_glance(element)]
+        page = shown.page
         kind: PieceKind = "table" if isinstance(element, Table) else element.layout
         box = _within(element.box, page, margin=0.0 if kind == "table" else 3.0)
         # A picture that fills a scanned page is the whole-page quote already.
-        if source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
+        if shown.source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
             return [_text_piece(block) for block in _as_text(element)]
-        whole = self._image(Piece(kind, box, element.text), picture, source)
+        whole = self._image(Piece(kind, box, element.text), shown)
         if area(box) <= LARGEST * page[0] * page[1]:
             return [whole]
-        return [whole, *(self._image(part, picture, source) for part in _parts(whole, element, page))]
+        return [whole, *(self._image(part, shown) for part in _parts(whole, element, page))]
 
-    def _image(self, piece: Piece, picture: Picture, source: TextSource) -> Piece:
-        pixels = picture.cut(piece.box, margin=2.0)
+    def _image(self, piece: Piece, shown: "_Shown") -> Piece:
+        """With its crop stored, and read by OCR where the text layer does not give what stands on it."""
+        pixels = shown.picture.cut(piece.box, margin=CROP_MARGIN)
         key = self.images.put(encode(pixels), suffix=".png")
-        if source == "ocr":
+        if shown.source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
-        if self.ocr is None:
+        crop = Picture(pixels, shown.picture.scale)
+        if self.ocr is None or not shows_unread_text(crop, shown.words_on(piece.box)):
             return replace(piece, image=key)
-        read = self.ocr.read(Picture(pixels, picture.scale))
-        return replace(piece, image=key, ocr_text=row_by_row(read))
+        return replace(piece, image=key, ocr_text=row_by_row(self.ocr.read(crop)))
 
     def _whole_page(self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> Piece:
         text = row_by_row(lines)
         key = self.images.put(encode(picture.pixels, lossy=True), suffix=".jpg")
         return Piece("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A page as its pieces are cut from it."""
+
+    picture: Picture
+    source: TextSource
+    page: tuple[float, float]
+    words: Nearby[Word]
+
+    def words_on(self, box: Box) -> list[Word]:
+        """The words that stand on the crop of a box, placed on the crop."""
+        x, y = (max(0.0, edge - CROP_MARGIN) for edge in box[:2])
+        near = self.words.meeting(box, CROP_MARGIN)
+        return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
 
 
 def _mostly_picture(picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> bool:

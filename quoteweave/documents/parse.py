@@ -16,7 +16,7 @@ from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.html import parse_html
 from quoteweave.documents.lines import Line
 from quoteweave.documents.markdown import parse_markdown
-from quoteweave.documents.ocr import RapidOcr
+from quoteweave.documents.ocr import Ocr, RapidOcr
 from quoteweave.documents.page_content import PageContent, PageReader
 from quoteweave.documents.pdf import open_pdf
 from quoteweave.documents.pdf_page import Picture
@@ -28,7 +28,7 @@ from quoteweave.index.images import ImageStore
 from quoteweave.index.unfinished import UnfinishedPages
 
 # Changes whenever the same file would give other quotes.
-VERSION = "1"
+VERSION = "2"
 PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000
@@ -41,7 +41,7 @@ _PAGE = TypeAdapter(PageContent)
 class ParserSettings(Record):
     """What changes the quotes that a file gives."""
 
-    ocr: bool = Field(default=True, description="read pages without text, and pictures, by OCR")
+    ocr: bool = Field(default=True, description="read what has no text layer by OCR: pages, and pictures on them")
     ocr_language: str = Field(default="ch", description="RapidOCR's name; 'ch' reads Chinese and English")
 
     @property
@@ -181,18 +181,35 @@ def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
         yield parse_text(source.path)
         return
     parsed = (parse_markdown if kind is Format.MARKDOWN else parse_html)(source.path, source.images)
-    reader = source.reader()
-    quotes = tuple(_with_ocr_text(quote, source.images, reader) for quote in parsed.quotes)
-    yield parsed.model_copy(update={"quotes": quotes})
+    ocr = source.reader().ocr
+    quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
+    yield _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
 
 
-def _with_ocr_text(quote: Quote, images: ImageStore, reader: PageReader) -> Quote:
+def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
     """What OCR reads on a picture that a file refers to."""
-    if reader.ocr is None or quote.image is None or quote.ocr_text is not None:
+    if ocr is None or quote.image is None or quote.ocr_text is not None:
         return quote
-    with open_pictures(images.path(quote.image)) as opened:
-        lines = reader.ocr.read(opened.draw(0))
-    return quote.model_copy(update={"ocr_text": row_by_row(lines)})
+    return quote.model_copy(update={"ocr_text": read_crop(images.path(quote.image), ocr)})
+
+
+def read_crop(path: Path, ocr: Ocr) -> str:
+    """What OCR reads on a stored picture, row by row. Raises DamagedDocument for a file that is no picture."""
+    with open_pictures(path) as opened:
+        return row_by_row(ocr.read(opened.draw(0)))
+
+
+def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> ParsedDocument:
+    """Says how much was read by OCR, and in which language more may be."""
+    if not settings.ocr:
+        return parsed
+    sources = {page.number: page.text_source for page in parsed.pages}
+    read = [quote for quote in parsed.quotes if quote.kind == "image" and quote.ocr_text is not None]
+    counts = {
+        "ocr_pages": sum(quote.layout == "page" for quote in read),
+        "ocr_pictures": sum(quote.layout != "page" and sources[quote.page] != "ocr" for quote in read),
+    }
+    return parsed.model_copy(update={"ocr_language": settings.ocr_language, **counts})
 
 
 def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument:
@@ -210,7 +227,7 @@ def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument
     unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
     if unread and not source.settings.ocr:
         told.append(f"OCR is off, and pages without a text layer were not read: {unread}")
-    return assemble(pages, told)
+    return _with_ocr_counts(assemble(pages, told), source.settings)
 
 
 class DocumentParser:

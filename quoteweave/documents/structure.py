@@ -3,6 +3,7 @@
 Pages come in, quotes go out.
 """
 
+import itertools
 import re
 import statistics
 from collections import Counter
@@ -24,6 +25,7 @@ EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
     """Name every piece, label every page, and give each quote its caption and section."""
     pages, layouts = _with_whole_lists(pages, _layouts(pages))
+    pages = _with_whole_words(pages, layouts)
     labels = page_labels(pages, layouts)
     quotes: list[Quote] = []
     section: str | None = None
@@ -90,6 +92,24 @@ def _with_whole_lists(
         new_pages.append(replace(page, pieces=tuple(pieces)))
         new_layouts.append(kept)
     return new_pages, new_layouts
+
+
+def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
+    """A word that is hyphenated at the end of a column or page is whole where it begins, and gone where it ends."""
+    pieces = [list(page.pieces) for page in pages]
+    running = [
+        (own, i)
+        for own, names in zip(pieces, layouts, strict=True)
+        for i, name in enumerate(names)
+        if name in ("paragraph", "list")
+    ]
+    for (before, i), (after, j) in itertools.pairwise(running):
+        start, rest = before[i].text, after[j].text
+        end, _, rest = rest.partition(" ")
+        if start.endswith("-") and start[-2:-1].isalpha() and end[:1].islower() and rest.strip():
+            before[i] = replace(before[i], text=start[:-1] + end)
+            after[j] = replace(after[j], text=rest.lstrip())
+    return [replace(page, pieces=tuple(own)) for page, own in zip(pages, pieces, strict=True)]
 
 
 def _same_list(before: Piece, item: Piece) -> bool:

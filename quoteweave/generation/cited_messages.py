@@ -6,7 +6,7 @@ from secrets import token_hex
 
 from quoteweave.core.answers import Context
 from quoteweave.core.prompts import Prompt, load_prompt
-from quoteweave.core.records import Query, Quote
+from quoteweave.core.records import Query, Quote, place_of
 from quoteweave.generation.wording import clip
 
 ABSTENTION = "The quotes do not answer this question."
@@ -91,7 +91,9 @@ def source_of(quote: Quote) -> str:
     """Where a quote comes from, as the prompt says it; titles that are pages long are cut."""
     section = f", section “{clip(_one_line(quote.section), MOST_OF_A_NAME)}”" if quote.section else ""
     document = clip(_one_line(quote.document), MOST_OF_A_NAME)
-    return f"({document}, page {_one_line(quote.page_label)}{section}, {quote.layout})"
+    named = not quote.has_pages and section  # by its heading alone
+    page = "" if named else f", {place_of(_one_line(quote.page_label), None, has_pages=quote.has_pages)}"
+    return f"({document}{page}{section}, {quote.layout})"
 
 
 def _one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.generation.evidence import Statement, labels, name, own_label, title
+from quoteweave.generation.evidence import Statement, labels, name, named_place, own_label, title
 from quoteweave.generation.wording import cited, neutral
 
 
@@ -49,14 +49,20 @@ def in_order(chosen: Sequence[Statement]) -> list[Statement]:
 
 
 def sources(quotes: Iterable[Quote]) -> str:
-    """One sentence that names the pages: `This is from pages 2 and 5 of harbour.pdf.`"""
-    pages: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    """One sentence that names pages, or headings: `This is from pages 2 and 5 of a.pdf and “Fees” of guide.md.`"""
+    pages: defaultdict[str, dict[int, Quote]] = defaultdict(dict)
+    headings: defaultdict[str, list[Quote]] = defaultdict(list)
     for quote in quotes:
-        pages[quote.document][quote.page] = quote.page_label
+        if quote.has_pages:
+            pages[quote.document][quote.page] = quote
+        else:
+            headings[quote.document].append(quote)
     places = []
-    for document, labelled in pages.items():
-        numbers = [label for _, label in sorted(labelled.items())]
+    for document, found in pages.items():
+        numbers = [quote.page_label for _, quote in sorted(found.items())]
         places.append(f"page{'s' if len(numbers) > 1 else ''} {listed(numbers)} of {document}")
+    for document, under in headings.items():
+        places.append(f"{listed(list(dict.fromkeys(map(named_place, under))))} of {document}")
     return neutral(" ".join(f"This is from {listed(places)}.".split()))
 
 

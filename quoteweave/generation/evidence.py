@@ -101,7 +101,14 @@ def name(quote: Quote) -> str:
     match = _LABEL.match((quote.caption or "").lstrip())
     if match:
         return " ".join(match[0].split())
-    return f"Page {quote.page_label}" if quote.layout == "page" else f"The {quote.layout} on page {quote.page_label}"
+    if quote.layout == "page":
+        return f"Page {quote.page_label}"
+    return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {named_place(quote)}"
+
+
+def named_place(quote: Quote) -> str:
+    """The quote's place within a sentence; a heading in quotation marks."""
+    return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
 
 
 def _rows(quote: Quote, weights: Mapping[str, float]) -> str:

@@ -1,7 +1,9 @@
 """The rows of a table that bear on a question, said in words. Rows are lines, cells are parted by ` | `."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from quoteweave.core.tokens import words
 from quoteweave.generation.relevance import coverage
@@ -27,20 +29,34 @@ def rows_in_words(text: str, weights: Mapping[str, float]) -> str:
 
     Columns are narrowed to those whose headings, or numbers, the question names. "" where no row holds its words.
     """
-    rows = read_rows(text)
-    header = rows[0] if _has_header(rows) else []
-    chosen = _best_rows(rows[1:] if header else rows, weights)
+    header, rows = _parted(read_rows(text))
+    chosen = _best_rows(rows, weights)
     columns = _best_columns(header, chosen, weights)
     said = [_say(row, header, columns) for row in chosen]
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
 
 
-def _has_header(rows: Rows) -> bool:
-    """Whether the first row names columns: it holds no number other than years. Two columns are names and values."""
-    if len(rows) < 2 or len(rows[0]) < 3:
-        return False
-    first = [cell for cell in rows[0][1:] if cell not in _EMPTY]
-    return bool(first) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in first)
+def _parted(rows: Rows) -> tuple[Sequence[str], Rows]:
+    """The names of the columns, where the first or second row gives them, and the rows below; () where none does.
+
+    A row of names whose first cell is blank may lack it, as tables without rules do. Two columns are names and values.
+    """
+    found: list[tuple[int, Sequence[str], Rows]] = []
+    for place in range(min(2, len(rows) - 1)):
+        names, below = rows[place], rows[place + 1 :]
+        width = Counter(map(len, below)).most_common(1)[0][0]
+        named = ["", *names] if len(names) == width - 1 else names
+        if len(named) == width > 2 and _names(named):
+            found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
+    # Of two rows of names the first may span columns, and then names fewer.
+    _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
+    return header, body
+
+
+def _names(row: Sequence[str]) -> bool:
+    """Whether a row can name columns: it holds no number other than years."""
+    cells = [cell for cell in row[1:] if cell not in _EMPTY]
+    return bool(cells) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in cells)
 
 
 def _best_rows(rows: Rows, weights: Mapping[str, float]) -> list[Sequence[str]]:

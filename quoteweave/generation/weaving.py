@@ -119,6 +119,8 @@ class Weaver:
                 page=quote.page,
                 page_label=quote.page_label,
                 bbox=quote.bbox,
+                section=quote.heading,
+                has_pages=quote.has_pages,
             )
             for number, quote in known.items()
             if quote is not None

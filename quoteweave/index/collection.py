@@ -11,6 +11,7 @@ from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
 from quoteweave.index.folder import Folder, check_format, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
+from quoteweave.index.ocr_texts import OcrTextStore
 from quoteweave.index.records import Counts, Failure, IndexState, Origin
 from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
@@ -96,6 +97,11 @@ class Collection:
     def images(self) -> ImageStore:
         """The crops that quotes refer to by key."""
         return self._folder.images
+
+    @property
+    def ocr_texts(self) -> OcrTextStore:
+        """What OCR read on crops after their documents were added."""
+        return self._folder.ocr_texts
 
     @property
     def shards(self) -> ShardStore:

@@ -18,7 +18,7 @@ from quoteweave.index.pending import PendingShard, put
 from quoteweave.index.records import IndexPlan
 from quoteweave.index.seen import DimensionChanged, Unreadable, check_vectors, loaded
 from quoteweave.index.shards import StoredVectors, shard_key
-from quoteweave.index.views import ItemView, item_views
+from quoteweave.index.views import OF_PICTURES, ItemView, item_views
 from quoteweave.index.writer import Writer
 
 if TYPE_CHECKING:
@@ -87,15 +87,15 @@ def survey(
     With `verified`, all vectors are read, and a shard with damaged ones is missing.
 
     The words of a document never change, so a shard that is tied to it fits. Its pictures may, with a password for
-    instance: they are compared wherever `pictures` are given.
+    instance: they are compared wherever `pictures` are given. With these, OCR reads what the plan's view wants.
     """
     tied, found = collection.shard_keys(plan.shards), Survey()
-    of_pictures, shards = plan.view == "image", collection.shards
+    shards, can_see = collection.shards, pictures is not None or plan.view not in OF_PICTURES
     for document in collection.documents():
         name, key, count = document.name, tied.get(document.name), 0
         before = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
-        stored = before if pictures is None or not of_pictures else None
-        if stored is None and (pictures is not None or not of_pictures):
+        stored = before if pictures is None or plan.view != "image" else None
+        if stored is None and can_see:
             key, count = _needed(collection, plan, name, pictures)
             stored = shards.vectors(plan.shards, key, verified=verified)
         if stored is not None:

@@ -12,6 +12,7 @@ from quoteweave.index.files import replacing
 from quoteweave.index.generations import Generations
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import LOCK_NAME, OWNER_NAME, writer_lock
+from quoteweave.index.ocr_texts import OcrTextStore
 from quoteweave.index.reserve import Reserve
 from quoteweave.index.segment_store import SegmentStore
 from quoteweave.index.shards import ShardStore
@@ -38,6 +39,7 @@ class Folder:
         self.root = root
         self.catalog = Catalog(root / _CATALOG)
         self.images = ImageStore(root / "images")
+        self.ocr_texts = OcrTextStore(root / "ocr_texts")
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")

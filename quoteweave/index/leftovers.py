@@ -93,6 +93,7 @@ def remove_unused(folder: Folder, unfinished: Collection[str] = ()) -> None:
     folder.unfinished.prune(unfinished)
     used = in_use(folder)
     folder.images.prune(used.images)
+    folder.ocr_texts.prune(used.images)
     folder.sources.prune(used.sources)
     folder.shards.prune(used.shards)
     folder.generations.prune(used.generations)
@@ -110,6 +111,9 @@ def leftovers(folder: Folder) -> Iterator[Path]:
     used = in_use(folder)
     for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
         yield from (path for path in _files(store.root) if path.relative_to(store.root).as_posix() not in keys)
+    crops = {key.partition(".")[0] for key in used.images}
+    texts = ((path, path.relative_to(folder.ocr_texts.root).as_posix()) for path in _files(folder.ocr_texts.root))
+    yield from (path for path, key in texts if key.partition(".")[0] not in crops)
     kept = {folder.shards.root / name / f"{key}.npz" for name, keys in used.shards.items() for key in keys}
     yield from (path for path in _files(folder.shards.root) if path not in kept)
     current = {folder.generations.path(*generation) for generation in used.generations.items()}

@@ -63,6 +63,9 @@ def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) ->
         quotes=len(parsed.quotes),
         metadata=origin.metadata,
         warnings=parsed.warnings,
+        ocr_language=parsed.ocr_language,
+        ocr_pages=parsed.ocr_pages,
+        ocr_pictures=parsed.ocr_pictures,
     )
 
 

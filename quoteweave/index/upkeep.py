@@ -97,7 +97,8 @@ def refresh_index(collection: Collection, writer: Writer, state: IndexState, pic
     if manifest is not None and manifest.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
     if manifest is not None:
-        found = survey(collection, writer, manifest, pictures)
+        # No crop is read by OCR here, which takes a model.
+        found = survey(collection, writer, manifest, pictures if manifest.view == "image" else None)
         synchronise(collection, writer, manifest, found.stored, complete=not found.missing)
 
 

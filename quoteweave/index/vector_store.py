@@ -16,7 +16,7 @@ from quoteweave.index.opened import OpenedIndex, explained, open_generation
 from quoteweave.index.records import IndexPlan, IndexState, Manifest
 from quoteweave.index.seen import DimensionChanged, Unreadable
 from quoteweave.index.synchronise import drop_index, synchronise
-from quoteweave.index.views import Unit
+from quoteweave.index.views import OF_PICTURES, Unit
 from quoteweave.index.writer import Writer
 
 
@@ -56,9 +56,10 @@ class VectorStore:
     def __init__(
         self, collection: Collection, encoder: Encoder, plan: IndexPlan, pictures: Pictures | None = None
     ) -> None:
-        if plan.view == "image" and pictures is None:
+        if plan.view in OF_PICTURES and pictures is None:
+            reads = "pictures" if plan.view == "image" else "what OCR reads on pictures"
             raise UsageError(
-                f"{plan.name} reads pictures, and was not told where they are: in Python, "
+                f"{plan.name} reads {reads}, and was not told where they are: in Python, "
                 "make_retriever(NAME, collection, Means(pictures=CollectionPictures(collection)))"
             )
         self.collection, self.plan, self.pictures = collection, plan, pictures

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Unit = Literal["quote", "page"]
 TextView = Literal["text", "ocr_text", "vlm_text"]
 
+# Views that are made of a quote's picture.
+OF_PICTURES = frozenset({"image", "ocr_text"})
+
 # Part of every fingerprint of vectors; changes when the same quotes would be seen as other strings.
 VERSION = 1
 
@@ -37,14 +40,24 @@ class ItemView:
 def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: Pictures | None) -> list[ItemView]:
     """A view for each item of one document, of whose retrievable quotes these are all, in the order of their rows.
 
-    Texts are their own keys. The view `image` needs `pictures`.
+    Texts are their own keys. The views `image` and `ocr_text` need `pictures`; what OCR did not read yet it reads now.
+    Raises DocumentError where a crop that it is to read cannot be had.
     """
+    if view in OF_PICTURES and pictures is None:
+        raise ValueError(f"the view {view!r} needs pictures")
+    if view == "ocr_text" and pictures is not None:
+        quotes = [with_ocr_text(quote, pictures) for quote in quotes]
     items = [[quote] for quote in quotes] if unit == "quote" else _pages(quotes)
-    if view != "image":
+    if view != "image" or pictures is None:
         return [_text_view(item, view, unit) for item in items]
-    if pictures is None:
-        raise ValueError("the view 'image' needs pictures")
     return [_picture_view(item[0], unit, pictures) for item in items]
+
+
+def with_ocr_text(quote: Quote, pictures: Pictures) -> Quote:
+    """The quote with what OCR reads on it, if it is an image quote. Raises DocumentError where it has no crop."""
+    if quote.kind == "text" or quote.ocr_text is not None:
+        return quote
+    return quote.model_copy(update={"ocr_text": pictures.ocr_text(quote)})
 
 
 def item_rows(rows: "Rows", pages: "Rows", unit: Unit) -> "Rows":

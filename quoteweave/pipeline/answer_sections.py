@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import intersection
-from quoteweave.core.records import Kind, Page, Quote, Record
+from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.pipeline.answer_markup import Passage, passages
 from quoteweave.pipeline.answer_verdicts import Judged, judged, tally
@@ -91,6 +91,12 @@ class Sheet(Record):
     picture: Picture | None
     boxes: tuple[MarkedBox, ...] = ()
     texts: tuple[tuple[Quote, Source | None], ...] = ()
+    has_pages: bool = Field(default=True, description="whether the document has pages; else this is a virtual one")
+
+    @property
+    def place(self) -> str:
+        """What the page is called."""
+        return place_of(self.page.label, None, has_pages=self.has_pages)
 
 
 class Section(Record):
@@ -219,7 +225,8 @@ def _sheet(name: str, view: PageView, pictures: Pictures, sources: list[Source])
     if picture is None:
         by_quote = {source.quote.id: source for source in here}
         quotes = {quote.id: quote for quote in (*view.quotes, *(source.quote for source in here))}
-        return sheet.model_copy(update={"texts": tuple((q, by_quote.get(q.id)) for q in quotes.values())})
+        texts = tuple((q, by_quote.get(q.id)) for q in quotes.values())
+        return sheet.model_copy(update={"texts": texts, "has_pages": all(quote.has_pages for quote in quotes.values())})
     boxes = [_marked_box(source, view.page) for source in here]
     # Small boxes lie above the large ones around them, so that each can be clicked.
     boxes.sort(key=lambda box: -box.width * box.height)

@@ -19,12 +19,12 @@ from quoteweave.core.errors import (
     UsageError,
 )
 from quoteweave.core.examples import Example, Prediction, Scope
-from quoteweave.core.protocols import Generator
+from quoteweave.core.protocols import Generator, Pictures
 from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter
 from quoteweave.core.splits import C20, Split
 from quoteweave.endpoints.spending import accounted
-from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view
+from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
 from quoteweave.pipeline.fitting import Window, fit
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.search import Search
@@ -48,6 +48,8 @@ class Answerer:
     scope: Scope = "context"
     arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
     view: ImageView = "all"
+    pictures: Pictures | None = None
+    """Reads the pictures of what is found by OCR, for the view `ocr_text`."""
     window: Window | None = None
     """What the model can read; quotes are cut to it."""
     gate: Gate = Gate()  # noqa: RUF009  # a frozen record
@@ -101,6 +103,8 @@ class Answerer:
             where = None if self.scope == "collection" else self._own_document(example)
             found = await self.search(where).context(example.query, self.split, where=where)
             context, notes = found.context, found.trace.notes
+            if self.view == "ocr_text" and self.pictures is not None:
+                context = await asyncio.to_thread(with_ocr_texts, context, self.pictures)
         elif example.context is not None:
             context = example.context
         else:

@@ -11,7 +11,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from quoteweave.core.answers import Context
+from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.index.views import with_ocr_text
 
 ImageView = Literal["all", "ocr_text", "vlm_text"]
 
@@ -65,6 +67,12 @@ def in_view(context: Context, view: ImageView) -> Context:
         raise ValueError(f"no image quote of this question has {view}; describe the pictures, or name another view")
     images = tuple(hit.model_copy(update={"quote": _in_view(hit.quote, view)}) for hit in context.images)
     return context.model_copy(update={"images": images})
+
+
+def with_ocr_texts(context: Context, pictures: Pictures) -> Context:
+    """Image quotes with what OCR reads on their crops. Raises DocumentError where a crop cannot be had."""
+    images = (hit.model_copy(update={"quote": with_ocr_text(hit.quote, pictures)}) for hit in context.images)
+    return context.model_copy(update={"images": tuple(images)})
 
 
 def _words(quote: Quote, view: ImageView) -> str | None:

@@ -2,14 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
 
-from quoteweave.core.errors import CollectionError, DocumentError, EncryptedDocument
-from quoteweave.core.records import Document, Quote
+from quoteweave.core.errors import CollectionError, DocumentError, EncryptedDocument, StorageError, UsageError
+from quoteweave.core.records import Document, Filter, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.parse import PAGED
+from quoteweave.documents.ocr import RapidOcr
+from quoteweave.documents.parse import PAGED, read_crop
 from quoteweave.documents.pdf import DPI, open_pdf
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
@@ -19,19 +22,26 @@ from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+T = TypeVar("T")
 # Part of every key: changes when the same page would be drawn, or the same quote cut, in another way.
 DRAWING = f"1, {DPI:g} dpi, margin {MARGIN:g}"
 
 
 class CollectionPictures:
-    """The pictures of one collection: meets `core.protocols.Pictures`. For one thread.
+    """The pictures of one collection: meets `core.protocols.Pictures`. For one thread, but for `ocr_text`.
 
-    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept.
+    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept. `tell`
+    gets a line when OCR first reads a crop.
     """
 
-    def __init__(self, collection: Collection, *, password: str | None = None) -> None:
+    def __init__(
+        self, collection: Collection, *, password: str | None = None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._collection = collection
         self._password = password
+        self._tell = tell
+        self._announced = False
+        self._reading = Lock()
         self._revision = -1
         self._keys: dict[str, str | None] = {}  # by document
         self._drawn: tuple[str, Picture] | None = None
@@ -57,12 +67,22 @@ class CollectionPictures:
         if quote.image is None:
             with self._told_of(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
-        try:
-            with open_pictures(self._collection.images.verified(quote.image)) as opened:
+
+        def drawn(path: Path) -> "Image":
+            with open_pictures(path) as opened:
                 return Image.fromarray(opened.draw(0).pixels)
+
+        return self._of_crop(quote, drawn)
+
+    def _of_crop(self, quote: Quote, read: Callable[[Path], T]) -> T:
+        """What is read of a quote's stored crop. Raises DocumentError, which names the quote and the file."""
+        try:
+            return read(self._collection.images.verified(quote.image or ""))
+        except UsageError:
+            raise  # a language that OCR does not know is not the crop's fault
         except Exception as error:  # Pillow's readers raise whatever a file makes Python raise
             raise DocumentError(
-                f"the crop of quote {quote.id} of {quote.document!r} cannot be shown: {error}"
+                f"the crop of quote {quote.id} of {quote.document!r} cannot be read: {error}"
             ) from error
 
     def page_key(self, document: str, page: int) -> str | None:
@@ -79,6 +99,48 @@ class CollectionPictures:
 
         with self._told_of(f"page {page + 1}", document):
             return Image.fromarray(self._page(document, page).pixels)
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        """What OCR reads on the crop of an image quote: read once, then kept in the collection if that can be written.
+
+        None where OCR was off when its document was added, where another tool parsed that, for a quote without a crop,
+        and without `read` for one that was not read before. For any number of threads. Raises DocumentError, which
+        names the quote and the file, for a crop that is damaged or gone.
+        """
+        if quote.ocr_text is not None or quote.image is None:
+            return quote.ocr_text
+        language = self._collection.document(quote.document).ocr_language
+        if language is None:
+            return None
+        with self._reading:
+            text = self._collection.ocr_texts.get(quote.image, language)
+            if text is None and read:
+                self._announce()
+                text = self._read(quote, language)
+                with suppress(StorageError):  # whoever may only read the collection reads the crop again
+                    self._collection.ocr_texts.put(quote.image, language, text)
+        return text
+
+    def unread(self) -> list[Quote]:
+        """Image quotes of the collection whose crops OCR did not read yet, one of each crop."""
+        languages = {document.name: document.ocr_language for document in self._collection.documents()}
+        rows = self._collection.select(Filter(kind="image")).tolist()
+        quotes = {
+            (quote.image, language): quote
+            for quote in self._collection.quotes_at(rows)
+            if quote is not None and quote.image is not None and quote.ocr_text is None
+            if (language := languages.get(quote.document)) is not None
+        }
+        kept = self._collection.ocr_texts
+        return [quote for (image, language), quote in quotes.items() if kept.get(image, language) is None]
+
+    def _announce(self) -> None:
+        if not self._announced:
+            self._announced = True
+            self._tell("reading pictures by OCR, each once: their words in the text layer are not what is asked for")
+
+    def _read(self, quote: Quote, language: str) -> str:
+        return self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
 
     def _page(self, document: str, page: int) -> Picture:
         key = self.page_key(document, page)

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
 from quoteweave.core.estimates import tokens_of
-from quoteweave.core.protocols import Batching, Encoder
-from quoteweave.core.records import Record
+from quoteweave.core.protocols import Batching, Encoder, Pictures
+from quoteweave.core.records import Quote, Record
 from quoteweave.endpoints.prices import embedding_price
 from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
@@ -181,7 +181,23 @@ def _count(retriever: VectorRetriever) -> _Count:
 
 
 def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
-    return document_views(retriever.collection, retriever.store.plan, document, retriever.store.pictures)
+    pictures: Pictures | None = retriever.store.pictures
+    if pictures is not None and retriever.store.plan.view == "ocr_text":
+        pictures = _AsIfRead(pictures)
+    return document_views(retriever.collection, retriever.store.plan, document, pictures)
+
+
+class _AsIfRead:
+    """Crops that OCR did not read yet are taken to say what the text layer does: to read them may take hours."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
+        self.crop_key, self.crop = pictures.crop_key, pictures.crop
+        self.page_key, self.page = pictures.page_key, pictures.page
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        known = self._pictures.ocr_text(quote, read=False)
+        return quote.text if known is None and read else known
 
 
 def _row(encoder: Encoder) -> ModelRow | None:

@@ -26,7 +26,8 @@ def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
     assert first.code == 1
     value = first.json()
     assert list(value) == [
-        "added", "updated", "unchanged", "removed", "failed", "warnings", "index_notes", "remains", "renamed"
+        "added", "updated", "unchanged", "removed", "failed", "warnings", "ocr_pages", "ocr_pictures", "index_notes",
+        "remains", "renamed",
     ]  # fmt: skip
     assert value["added"] == ["[bold]x[red].md", "sub/b.txt"]
     assert [list(failure) for failure in value["failed"]] == [["name", "reason"]]
@@ -111,3 +112,12 @@ def test_another_writer_is_named(quoteweave: Quoteweave, files: Path, tmp_path: 
         got = quoteweave("add", files, "-c", tmp_path / "collection")
     assert (got.code, got.out) == (1, "")
     assert "is locked: process" in got.err
+
+
+def test_add_and_status_say_how_much_was_read_by_ocr(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    samples = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
+    for name in ("field-notes-scan.pdf", "visitor-guide.pdf"):
+        quoteweave("add", samples / name, "-c", tmp_path / "c")
+    assert "read by OCR: 1 page" in quoteweave("status", "-c", tmp_path / "c").out
+    status = quoteweave("status", "-c", tmp_path / "c", "--json").json()
+    assert (status["ocr_pages"], status["ocr_pictures"]) == (1, 0)

@@ -40,6 +40,7 @@ def test_list_as_json_gives_the_documents_records(quoteweave: Quoteweave, port: 
     got = quoteweave("list", "-c", port, "--json")
     assert (got.code, got.err) == (0, "")
     keys = ["id", "name", "content", "format", "parser", "pages", "quotes", "metadata", "warnings"]
+    keys += ["ocr_language", "ocr_pages", "ocr_pictures"]
     assert [list(document) for document in got.json()] == [keys, keys]
     assert [Document.model_validate(document).name for document in got.json()] == [
         "[bold]x[/].md",
@@ -62,6 +63,8 @@ def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
         "quotes": 3,
         "image_quotes": 1,
         "by_layout": {"chart": 1, "paragraph": 2},
+        "ocr_pages": 0,
+        "ocr_pictures": 0,
         "indexes": [],
         "failed": [{"name": "bad.pdf", "reason": "it is truncated \x1b[31m"}],
     }

@@ -7,7 +7,10 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.core.records import Quote
 
-HIT_KEYS = ["rank", "score", "quote_id", "document", "page", "page_label", "bbox", "kind", "layout", "text", "image"]
+HIT_KEYS = [
+    *("rank", "score", "quote_id", "document", "page", "page_label", "bbox"),
+    *("kind", "layout", "section", "text", "image"),
+]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Which caption belongs to which picture."""
 
+import pytest
 from made_pieces import body, image, text
 
 from quoteweave.core.records import Layout
@@ -66,3 +67,24 @@ def test_parts_are_captioned_like_the_whole() -> None:
         3: "Table 1: Tonnes (part 2 of 2)",
     }
     assert captions(whole, *parts) == {1: "Part 1 of 2", 2: "Part 2 of 2"}
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["* Estimated values", "a Includes transit cargo", "(1) Net of fees", "Source: Harbour Board", "Note: in tonnes"],
+)
+def test_a_note_below_a_table_is_no_caption_of_the_next(note: str) -> None:
+    above, below = image("table", (50, 100, 250, 200)), image("table", (50, 230, 250, 320))
+    assert captions(above, text(note, 206), below) == {}
+    assert captions(above, text(note, 206), text("b Without fish", 218), below) == {}
+
+
+def test_small_print_below_a_chart_is_no_caption_of_the_next() -> None:
+    above, below = image("chart", (50, 100, 250, 200)), image("chart", (50, 230, 250, 320))
+    assert captions(body(20), above, text("Survey of adults in 2024", 206, size=7), below) == {}
+    assert captions(body(20), above, text("Catch by month", 212), below) == {3: "Catch by month"}
+
+
+def test_a_numbered_title_above_a_table_is_still_its_title() -> None:
+    table = image("table", (50, 230, 250, 320))
+    assert captions(body(30), text("1 Cargo by port", 206, bold=True), table) == {2: "1 Cargo by port"}

@@ -91,3 +91,34 @@ def test_hundreds_of_pieces_and_thousands_of_labels_are_read() -> None:
     pieces: list[Box] = [(x, y, x + 23, y + 23) for x in range(0, 580, 34) for y in range(0, 580, 34)]
     labels = [line("a", 7 * (i % 80), 8 * (i // 80), size=4) for i in range(6000)]
     assert len(figures(pieces, labels)) == 1
+
+
+def test_dots_and_outlined_letters_beside_a_chart_are_part_of_it() -> None:
+    beside: Box = (310, 150, 318, 158)
+    below: Box = (120, 305, 180, 314)
+    far: Box = (100, 400, 108, 408)
+    (figure,) = find_figures([(100, 100, 300, 300)], [], A4, specks=[beside, below, far])
+    assert figure.box == (100, 100, 318, 314)
+
+
+def test_an_axis_of_many_years_is_part_of_its_chart() -> None:
+    axis = line("2010 2011 2012 2013 2014 2015 2016 2017 2018 2019", 110, 305)
+    (figure,) = figures([(100, 100, 400, 300)], [axis])
+    assert axis in figure.lines
+    sentence = line("one two three four five six seven eight nine words", 110, 305)
+    assert figures([(100, 100, 400, 300)], [sentence])[0].lines == ()
+
+
+def test_a_title_over_a_panel_is_part_of_it_where_it_is_centred() -> None:
+    width = line("People convicted of nothing", 0, 0).box[2]
+    facet = line("People convicted of nothing", 200 - width / 2, 88, bold=True)
+    (figure,) = figures([(100, 100, 300, 300)], [facet])
+    assert facet in figure.lines
+
+
+def test_a_narrow_column_beside_a_chart_is_no_label_of_it() -> None:
+    rows = ["people are more to", "likely than the old", "to vote by mail this", "time and the next so"]
+    column = paragraph(rows, 5, 150)
+    chart: Box = (max(line.box[2] for line in column) + 8, 100, 300, 300)
+    assert [figure.box for figure in figures([chart], column)] == [chart]
+    assert [figure.box[0] for figure in figures([chart], column[:1])] == [5]

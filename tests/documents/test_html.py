@@ -72,11 +72,12 @@ def test_entities_are_not_resolved() -> None:
     assert "&x;" in " ".join(text for _, text in said(html))
 
 
-def test_a_list_is_one_block_with_its_nested_lists() -> None:
+def test_lists_stay_together_but_for_items_of_several_paragraphs() -> None:
     html = """<ul><li>one<li><p>two</p><p>more of two</p>
               <ol start=3><li>three</li><li>four</li></ol></li></ul><dl><dt>term<dd>meaning</dl>"""
     assert said(html) == [
-        ("list", "- one\n- two\n  more of two\n  3. three\n  4. four"),
+        ("list", "- one"),
+        ("list", "- two\n\n  more of two\n  3. three\n  4. four"),
         ("list", "term\nmeaning"),
     ]
 
@@ -214,3 +215,39 @@ def test_every_word_is_said_once_however_tags_are_nested(parts: list[str]) -> No
     text = " ".join(f"{block.text} {block.caption or ''}" for block in blocks)
     words = [word for word in text.replace("|", " ").split() if word.startswith("w")]
     assert sorted(words) == sorted(part for part in numbered if part.startswith("w"))
+
+
+SECTIONS = """<h1>Limits</h1>
+<ol>
+<li><p><b>Maximum length of a record</b></p><p>A record holds a billion bytes.</p>
+<pre>-DLENGTH=9</pre><p>No more.</p></li>
+<li><p><b>Maximum Number Of Columns</b></p><p>The limit holds for</p><ul><li>tables</li><li>indexes</li></ul></li>
+<li>Short.</li><li>Shorter.</li>
+</ol>
+<p>All can be changed.</p>
+<dl><dt>cache</dt><dd>Pages in memory.</dd>
+<dt>journal</dt><dd><p>A file of changes.</p><p>It goes when the transaction ends.</p></dd></dl>"""
+
+
+def test_items_of_several_paragraphs_are_quotes_of_their_own_under_their_headings(tmp_path: Path) -> None:
+    (tmp_path / "limits.html").write_text(SECTIONS)
+    quotes = parse_html(tmp_path / "limits.html", ImageStore(tmp_path / "images")).quotes
+    assert [(quote.section, quote.text) for quote in quotes[1:]] == [
+        ("Maximum length of a record", "1. Maximum length of a record\n\n   A record holds a billion bytes."),
+        ("Maximum length of a record", "-DLENGTH=9"),
+        ("Maximum length of a record", "   No more."),
+        (
+            "Maximum Number Of Columns",
+            "2. Maximum Number Of Columns\n\n   The limit holds for\n  - tables\n  - indexes",
+        ),
+        ("Limits", "3. Short.\n4. Shorter."),
+        ("Limits", "All can be changed."),
+        ("Limits", "cache\nPages in memory."),
+        ("journal", "journal\n\nA file of changes.\nIt goes when the transaction ends."),
+    ]
+
+
+def test_lists_nested_a_thousand_deep_cost_no_more_than_their_length(tmp_path: Path) -> None:
+    (tmp_path / "deep.html").write_text("<ol><li><p>a</p><p>b</p>" * 5000)
+    quotes = parse_html(tmp_path / "deep.html", ImageStore(tmp_path / "images")).quotes
+    assert sum(quote.text.count("a") for quote in quotes) == 5000

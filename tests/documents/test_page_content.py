@@ -2,7 +2,7 @@
 
 import io
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_pages import A4, canvas, fill, grid, ink_words, line, paragraph, picture, prose, scatter
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.core.boxes import area, iou
 from quoteweave.documents.blocks import block_of
-from quoteweave.documents.lines import Line
+from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.page_content import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
 from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.index.images import ImageStore
@@ -63,12 +63,37 @@ def test_a_digital_page_gives_text_and_crops(images: ImageStore) -> None:
     assert crop.width == pytest.approx((figure.box[2] - figure.box[0] + 4) * 2, abs=2)
 
 
-def test_ocr_reads_the_crops_of_a_digital_page_but_not_its_text(images: ImageStore) -> None:
-    lines = prose(50, 100)
-    ocr = ScriptedOcr()
-    page = PageReader(images, ocr).read(0, picture(with_chart(lines)), lines=lines)
+def written(pixels: Pixels, text: str, x: float, y: float) -> Pixels:
+    """A page of 144 dpi with words drawn on a white label, 12 points high, from (x, y) in points."""
+    fill(pixels, (x - 4, y - 4, x + 115, y + 20), (255, 255, 255))
+    image = Image.fromarray(pixels)
+    ImageDraw.Draw(image).text((2 * x, 2 * y), text, fill=(20, 20, 20), font=ImageFont.load_default(24))
+    return np.asarray(image).copy()
+
+
+def test_ocr_reads_a_figure_whose_words_are_drawn_and_not_in_the_text_layer(images: ImageStore) -> None:
+    lines, ocr = prose(50, 100), ScriptedOcr()
+    pixels = written(with_chart(lines), "Depth of the pool", 120, 340)
+    page = PageReader(images, ocr).read(0, picture(pixels), lines=lines)
     assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
     assert ocr.crops == 1
+
+
+def test_ocr_reads_no_figure_whose_words_the_text_layer_gives(images: ImageStore) -> None:
+    label = line("Depth of the pool", 120, 340)
+    lines, ocr = [*prose(50, 100), label], ScriptedOcr()
+    pixels = written(with_chart(lines[:-1]), label.text, 120, 340)
+    x1, y1, x2, y2 = label.box
+    wide = replace(label, words=tuple(Word(w.text, (x1, y1 - 2, max(x2, 240), y2 + 8)) for w in label.words))
+    page = PageReader(images, ocr).read(0, picture(pixels), lines=[*lines[:-1], wide])
+    assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("text", None), ("figure", None)]
+    assert ocr.crops == 0
+
+
+def test_ocr_reads_a_figure_of_which_the_text_layer_lost_the_spaces(images: ImageStore) -> None:
+    lines, ocr = [*prose(50, 100), line("Depthofthepoolbelowtheharbourwall", 60, 340)], ScriptedOcr()
+    page = PageReader(images, ocr).read(0, picture(with_chart(lines)), lines=lines)
+    assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
 
 
 def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -> None:

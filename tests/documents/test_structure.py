@@ -135,3 +135,19 @@ def test_ids_are_unique_pages_complete_and_no_words_lost(made: list[list[Piece]]
     words = [word for found in made for piece in found for word in piece.text.split()]
     assert [word for quote in document.quotes for word in quote.text.split()] == words
     assert all(quote.id.startswith(f"{quote.page}:") for quote in document.quotes)
+
+
+def test_a_word_that_is_parted_by_a_page_is_whole_where_it_begins() -> None:
+    first = text("The cranes were moved to the north-", 700, lines=2)
+    second = text("ern quay in spring. All went well.", 60, lines=2)
+    quotes = assemble([page(0, body(100), first), page(1, second, body(300))]).quotes
+    assert [quote.text for quote in quotes[1:3]] == [
+        "The cranes were moved to the northern",
+        "quay in spring. All went well.",
+    ]
+
+
+def test_a_hyphen_before_a_capital_stays() -> None:
+    first = text("It was paid by the Anglo-", 700, lines=2)
+    quotes = assemble([page(0, body(100), first), page(1, text("Saxon kings of old.", 60, lines=2), body(300))]).quotes
+    assert [quote.text for quote in quotes[1:3]] == ["It was paid by the Anglo-", "Saxon kings of old."]

@@ -42,3 +42,11 @@ def test_only_lines_of_several_cells_are_rows() -> None:
 def test_long_tables_give_few_rows() -> None:
     rows = "\n".join(f"Quay {number} | {number * 10}" for number in range(100))
     assert said(rows, "quay") == "Quay 0 (0), Quay 1 (10) and Quay 2 (20)"
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["2021 | 2022", "- | 2021 | 2022", "Goods | 2021 | 2022", "- | Fiscal year | -\nGoods | 2021 | 2022"],
+)
+def test_cells_come_with_the_names_of_their_columns(names: str) -> None:
+    assert said(f"{names}\nGrain | 486 | 512\nTimber | 331 | 318", "grain") == "Grain (2021: 486; 2022: 512)"

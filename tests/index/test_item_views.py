@@ -17,7 +17,7 @@ FIGURE = made_quote("", layout="figure", caption="Figure 1: calls").model_copy(
 
 def seen(quotes: Sequence[Quote], view: View = "text", unit: Unit = "quote") -> list[str | None]:
     """The text of each item; None where there is nothing to see."""
-    views = item_views(quotes, view, unit, None)
+    views = item_views(quotes, view, unit, ColourPictures() if view == "ocr_text" else None)
     for shown in views:
         assert shown.key is None or shown.load() == shown.key
     return [shown.key for shown in views]
@@ -39,6 +39,19 @@ def test_what_has_no_words_is_not_seen() -> None:
     bare = made_quote("", layout="figure")
     assert seen([made_quote(" \n"), bare, made_quote("Grain.")]) == [None, None, "Grain."]
     assert seen([bare], "ocr_text") == seen([bare], "vlm_text") == [None]
+
+
+def test_ocr_reads_what_it_did_not_read_before_and_only_that() -> None:
+    pictures = ColourPictures()
+    pictures.on_crops = "from the crop"
+    quotes = [FIGURE, made_quote("labels", layout="chart"), made_quote("Grain.")]
+    assert [view.key for view in item_views(quotes, "ocr_text", "quote", pictures)] == [
+        "2022 2023",
+        "from the crop",
+        "Grain.",
+    ]
+    with pytest.raises(ValueError, match="the view 'ocr_text' needs pictures"):
+        item_views(quotes, "ocr_text", "quote", None)
 
 
 def test_a_text_quote_does_not_repeat_the_title_above_it() -> None:

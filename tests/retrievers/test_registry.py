@@ -22,7 +22,7 @@ class NoPictures:
     def crop_key(self, quote: object) -> None:
         return None
 
-    crop = page = page_key = crop_key
+    crop = page = page_key = ocr_text = crop_key
 
 
 PICTURES = Means(pictures=NoPictures())  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def test_each_model_of_the_catalogue_can_be_named_and_nothing_is_loaded(name: st
 
 
 def test_suffixes_choose_index_unit_view_and_dtype(port: Collection) -> None:
-    retriever = make_retriever("bge@hnsw@page@ocr_text@bfloat16", port)
+    retriever = make_retriever("bge@hnsw@page@ocr_text@bfloat16", port, PICTURES)
     assert isinstance(retriever, VectorRetriever)
     plan = retriever.store.plan
     assert (plan.kind, plan.unit, plan.view, plan.settings["dtype"]) == ("hnsw", "page", "ocr_text", "bfloat16")

@@ -307,7 +307,9 @@ def test_views_of_image_quotes_have_indexes_of_their_own(tmp_path: Path) -> None
     with make_collection(tmp_path, {"a.pdf": [figure, "Coal"]}) as collection:
         for view, question in [("ocr_text", "tons 2023"), ("vlm_text", "a bar chart")]:
             spec = Spec.model_validate({"name": "fake", "view": view})
-            (hits,) = built(collection, FakeEncoder(), spec).search([Query(text=question)], 1)
+            retriever = VectorRetriever(collection, FakeEncoder(), spec=spec, pictures=ColourPictures())
+            retriever.refresh()
+            (hits,) = retriever.search([Query(text=question)], 1)
             assert hits[0].quote.ocr_text == "tons 2023"
             assert hits[0].score == pytest.approx(1)
         assert [state.name for state in collection.indexes()] == ["fake", "fake"]

@@ -24,8 +24,7 @@ def named(hits: Sequence[Hit], kind: Kind) -> list[Named]:
 def in_words(quotes: Sequence[Named]) -> str:
     """Each quote under its name, its words cut to `MOST_SHOWN` characters."""
     shown = [
-        f"{name} ({_one_line(quote.document)}, page {_one_line(quote.page_label)}, {quote.layout})\n"
-        f"{indented(_words(quote))}"
+        f"{name} ({_one_line(quote.document)}, {_one_line(quote.place)}, {quote.layout})\n{indented(_words(quote))}"
         for name, quote in quotes
     ]
     return "\n\n".join(shown) or "(none)"

@@ -160,7 +160,7 @@ def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureRea
         name=f"{place[0]} {place[1]}",
         verdict="cited, but there is no such quote" if quote is None else verdict,
         right=verdict == RIGHT,
-        where="" if quote is None or not quote.document else f"{quote.document}, page {quote.page_label}",
+        where="" if quote is None or not quote.document else f"{quote.document}, {quote.place}",
         words=words[:LONGEST],
         picture=None if quote is None else pictures(quote.image),
     )

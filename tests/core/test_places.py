@@ -1,0 +1,27 @@
+"""What places are called, in people's words."""
+
+from typing import Any
+
+import pytest
+
+from quoteweave.core.records import Quote
+
+
+def quote(**changes: Any) -> Quote:
+    fields: dict[str, Any] = {"id": "a:2:0", "document": "a.html", "page": 2, "page_label": "3", "kind": "text"}
+    return Quote.model_validate({**fields, "bbox": (0, 0, 1, 1), "layout": "paragraph", "text": "x", **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"section": "Fees"}, "page 3"),
+        ({"section": "Fees", "has_pages": False}, "Fees"),
+        ({"section": "Fees\n of 2024", "has_pages": False}, "Fees of 2024"),
+        ({"has_pages": False}, "part 3"),
+        ({"section": "Guide", "layout": "title", "text": "Fees", "has_pages": False}, "Fees"),
+        ({"section": "long " * 60, "has_pages": False}, ("long " * 60)[:119].rstrip() + "…"),
+    ],
+)
+def test_a_place_is_a_page_or_where_there_are_none_a_heading(changes: dict[str, Any], place: str) -> None:
+    assert quote(**changes).place == place
