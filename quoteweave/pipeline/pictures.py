@@ -68,11 +68,7 @@ class CollectionPictures:
             with self._told_of(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
 
-        def drawn(path: Path) -> "Image":
-            with open_pictures(path) as opened:
-                return Image.fromarray(opened.draw(0).pixels)
-
-        return self._of_crop(quote, drawn)
+        return self._of_crop(quote, _drawn)
 
     def _of_crop(self, quote: Quote, read: Callable[[Path], T]) -> T:
         """What is read of a quote's stored crop. Raises DocumentError, which names the quote and the file."""
@@ -195,6 +191,13 @@ class CollectionPictures:
         """What the error says of the document's file: whose it is, is told already, and its name is our own."""
         copy = re.escape(self._collection.document(document).content)
         return re.sub(rf"'{copy}[^']*'", "its file", str(error)).replace(f", the file of {document!r},", "")
+
+
+def _drawn(path: Path) -> "Image":
+    from PIL import Image
+
+    with open_pictures(path) as opened:
+        return Image.fromarray(opened.draw(0).pixels)
 
 
 def _hash(*parts: str) -> str:
