@@ -214,3 +214,18 @@ def test_every_word_is_said_once_however_tags_are_nested(parts: list[str]) -> No
     text = " ".join(f"{block.text} {block.caption or ''}" for block in blocks)
     words = [word for word in text.replace("|", " ").split() if word.startswith("w")]
     assert sorted(words) == sorted(part for part in numbered if part.startswith("w"))
+
+
+def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<p>Seen.</p><iframe src=x></iframe><video></video><svg><text>Axis</text><text>Label</text></svg>"
+        "<svg><path d=M></svg><iframe hidden></iframe><nav>Home</nav><p>Also seen.</p><select><option>a<p>Swallowed."
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
+    assert parsed.warnings == ("What these elements show was not read: 1 iframe, 1 svg, 1 unclosed select, 1 video.",)
+
+
+def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
+    page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
+    assert parse_html(page, images).warnings == ()
