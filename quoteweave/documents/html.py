@@ -39,6 +39,20 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
 _MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas"})
+# Of what is dropped, what must be closed.
+_CLOSED = (
+    "nav",
+    "noscript",
+    "template",
+    "iframe",
+    "object",
+    "video",
+    "audio",
+    "canvas",
+    "select",
+    "button",
+    "textarea",
+)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
@@ -69,9 +83,18 @@ def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> li
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
     parser.feed(storable(text).encode())
     parser.close()
+    for tag in _unclosed(text) if pictures else ():
+        pictures.leave_out(f"unclosed {tag}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [Block(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
+
+
+def _unclosed(text: str) -> list[str]:
+    """The dropped elements that are opened more often than closed: they take the rest of the page with them."""
+    first, *scripts = text.lower().split("<script")
+    lower = first + "".join(script.partition("</script")[2] for script in scripts)
+    return [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
 
 
 class _Reader:

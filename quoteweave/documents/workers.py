@@ -288,6 +288,7 @@ def _serve(pipe: Connection, memory: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _refuse_beyond(int(BACKSTOP * memory))
     _return_freed_memory()
+    _silence_native_code()
     while True:
         try:
             call, args, kwargs = pipe.recv()
@@ -326,6 +327,14 @@ def _return_freed_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(mmap_threshold, 4 * 2**20)
         mallopt(trim_threshold, 64 * 2**20)
+
+
+def _silence_native_code() -> None:
+    """Libraries in C write of damaged files to file 2, past Python: none of it is for a user."""
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def _sendable(error: Exception) -> Exception:

@@ -106,3 +106,20 @@ def test_quotes_stand_on_their_page_in_reading_order_without_overlap(given_block
         assert (first.page, first.bbox[3]) < (second.page, second.bbox[3])
         assert first.page < second.page or area(intersection(first.bbox, second.bbox)) == 0
     assert len({quote.id for quote in parsed.quotes}) == len(parsed.quotes)
+
+
+def test_nothing_of_a_long_caption_is_lost() -> None:
+    words = [f"word{number}" for number in range(400)]
+    for layout in ("table", "figure"):
+        block = Block(layout=layout, text="a | b\n1 | 2", caption=" ".join(words), size=(300, 200))
+        parsed = on_pages(block)
+        assert parsed.quotes[0].caption is not None
+        assert len(parsed.quotes[0].caption) <= 400
+        captions = [quote.text for quote in parsed.quotes if quote.layout == "caption"]
+        assert " ".join(captions).split() == words
+
+
+def test_nothing_of_what_a_picture_shows_is_lost() -> None:
+    words = [f"word{number}" for number in range(400)]
+    parsed = on_pages(Block(layout="figure", text=" ".join(words), image="ab/cd.png", size=(300, 200)))
+    assert " ".join(quote.text for quote in parsed.quotes[1:]).split() == words

@@ -251,3 +251,18 @@ def test_lists_nested_a_thousand_deep_cost_no_more_than_their_length(tmp_path: P
     (tmp_path / "deep.html").write_text("<ol><li><p>a</p><p>b</p>" * 5000)
     quotes = parse_html(tmp_path / "deep.html", ImageStore(tmp_path / "images")).quotes
     assert sum(quote.text.count("a") for quote in quotes) == 5000
+
+
+def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<p>Seen.</p><iframe src=x></iframe><video></video><svg><text>Axis</text><text>Label</text></svg>"
+        "<svg><path d=M></svg><iframe hidden></iframe><nav>Home</nav><p>Also seen.</p><select><option>a<p>Swallowed."
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
+    assert parsed.warnings == ("What these elements show was not read: 1 iframe, 1 svg, 1 unclosed select, 1 video.",)
+
+
+def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
+    page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
+    assert parse_html(page, images).warnings == ()

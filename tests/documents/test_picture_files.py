@@ -9,8 +9,10 @@ from PIL import Image
 
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents import picture_files
+from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
+from quoteweave.index.images import ImageStore
 
 
 def drawn(path: Path, number: int = 0) -> Picture:
@@ -126,3 +128,31 @@ def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_bytes(data)
         assert refusal(tmp_path / name).startswith(f"'{name}' cannot be opened as a picture")
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA", "1", "I;16", "F"])
+def test_a_large_picture_read_in_strips_looks_as_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(picture_files, "LONGEST_SIDE", 300)
+    monkeypatch.setattr(picture_files, "STRIP", 16)
+    across = np.linspace(0, 255, 700, dtype=np.float32)
+    values = across[None, :] * np.linspace(0, 1, 650, dtype=np.float32)[:, None]
+    kinds: dict[str, type[np.generic]] = {"I;16": np.uint16, "F": np.float32}
+    image = Image.fromarray((values * (200 if mode in kinds else 1)).astype(kinds.get(mode, np.uint8)))
+    path = tmp_path / ("a.tif" if mode in kinds else "a.png")
+    (image if mode in kinds else image.convert(mode)).save(path)
+    pixels = drawn(path).pixels
+    assert pixels.shape == (279, 300, 3)
+    expected = np.asarray(Image.fromarray(values).resize((30, 28), Image.Resampling.BOX))
+    found = np.asarray(Image.fromarray(pixels).convert("L").resize((30, 28), Image.Resampling.BOX), dtype=float)
+    assert np.abs(found - expected).max() < 12
+
+
+def test_what_is_animated_says_so(tmp_path: Path) -> None:
+    frames = [Image.new("RGB", (60, 60), (shade, 0, 0)) for shade in (0, 90, 200)]
+    for name in ("a.webp", "a.png"):
+        frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
+        with open_pictures(tmp_path / name) as opened:
+            content = opened.read(0, PageReader(ImageStore(tmp_path / "images"), None))
+        assert content.warnings == ("it is animated: 2 more pictures were left out",)

@@ -199,6 +199,22 @@ def test_they_end_with_their_parent_and_leave_nothing_behind(ending: signal.Sign
     assert "resource_tracker" not in said
 
 
+NOISY = """
+import os, sys
+from quoteweave.documents.workers import Limits, Workers
+from test_workers import one
+with Workers(1) as workers:
+    workers.submit(Limits(), one, os.write, 2, b"of a library").result()
+    workers.submit(Limits(), one, os.system, "echo of a library >&2").result()
+"""
+
+
+def test_what_libraries_write_reaches_no_terminal() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", NOISY], capture_output=True, text=True, check=False, env=environment)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 SCRIPT = """
 import os
 from quoteweave.documents.workers import Limits, Workers

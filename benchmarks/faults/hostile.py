@@ -1,0 +1,88 @@
+"""Adds hostile files to a collection as a user would, and counts what happens to each.
+
+Some hundred bombs (`tests/hostile_pdfs.py`, `tests/hostile_files.py`) and damaged files, up to the number of trials.
+Each must be refused with a reason, or be added; of bombs that are added, the words before and after what is hostile
+must be found, or a warning say what was left out. Prints the counts, the names of files that fail, the time, and the
+most memory that all processes took at once.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
+
+from hostile_files import write_bombs, write_damaged  # noqa: E402
+from peak_memory import run_and_watch  # noqa: E402
+
+from quoteweave.index.collection import Collection  # noqa: E402
+
+WORDS = ("Harbour words before the bomb", "Ferry words after the bomb")
+SECONDS, MEGABYTES = 600, 1500
+
+
+def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequence[str]]) -> list[str]:
+    """The bombs that were added without words that they hold, and without any warning."""
+    lacking = []
+    for name in {document.name for document in collection.documents()}.intersection(bombs):
+        text = " ".join(quote.words() for quote in collection.document_quotes(name))
+        holds = name.endswith((".pdf", ".html", ".xhtml", ".md", ".txt"))
+        if holds and not all(words in text for words in WORDS) and not told.get(name):
+            lacking.append(name)
+    return sorted(lacking)
+
+
+def add(arguments: Sequence[str], report: Path) -> tuple[float, float]:
+    """Run `quoteweave add`; seconds, and the megabytes that it took."""
+    code = (
+        "import sys; from quoteweave.cli.app import main\n"
+        f"sys.stdout = open({str(report)!r}, 'w')\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\nsys.stdout.close(); sys.stdout = sys.__stdout__"
+    )
+    peak = run_and_watch([sys.executable, "-c", code, "add", *arguments, "--json"])
+    return peak.seconds, peak.bytes / 1e6
+
+
+def main() -> None:
+    """Run from the command line; exit code 1 where a file fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=400, help="files, the bombs among them")
+    parser.add_argument("--ocr", action="store_true", help="with OCR, which takes longer")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="quoteweave-") as made:
+        folder, root, report_path = Path(made, "files"), Path(made, "collection"), Path(made, "report.json")
+        folder.mkdir()
+        start = time.perf_counter()
+        bombs = write_bombs(folder)
+        names = [*bombs, *write_damaged(folder, max(0, options.trials - len(bombs)), options.seed)]
+        print(f"{len(names)} files written in {time.perf_counter() - start:.0f} s, {len(bombs)} of them bombs")
+        arguments = [str(folder), "-c", str(root), *([] if options.ocr else ["--no-ocr"])]
+        seconds, megabytes = add(arguments, report_path)
+        report = json.loads(report_path.read_text("utf-8"))
+        told: dict[str, list[str]] = {}
+        for warning in report["warnings"]:
+            told.setdefault(warning["name"], []).append(warning["reason"])
+        refused = {failure["name"]: failure["reason"] for failure in report["failed"]}
+        forgotten = sorted(set(names).difference(report["added"], refused))
+        ours = sorted(name for name, reason in refused.items() if "please report this" in reason)
+        with Collection.open(root) as collection:
+            dropped = silent(collection, bombs, told)
+    print(f"added {len(report['added'])}, of which with warnings {len(told)}; refused {len(refused)}")
+    for reason in ("out of memory", "out of time", "crashes"):
+        count = sum(any(reason in said for said in (*told.get(name, ()), refused.get(name, ""))) for name in names)
+        print(f"{reason}: {count}")
+    print(f"neither added nor refused: {len(forgotten)} {forgotten or ''}")
+    print(f"silent drops: {len(dropped)} {dropped or ''}")
+    print(f"refused with an error of a library: {len(ours)} {ours or ''}")
+    print(f"{seconds:.0f} s (goal {SECONDS}), {megabytes:.0f} MB at most (goal {MEGABYTES})")
+    sys.exit(bool(forgotten or dropped or ours))
+
+
+if __name__ == "__main__":
+    main()
