@@ -1,11 +1,15 @@
 """Names that a mistyped one may have been meant for."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 MOST = 3
 # How alike names have to be: one letter too many, too few, wrong or in another place, in a name of four to seven.
 ALIKE = 0.75
+# Characters of a word that says something by itself.
+LONG = 4
+_WORDS = re.compile(r"[^\W_]+")
 
 
 def nearest(text: str, known: Iterable[str]) -> list[str]:
@@ -19,12 +23,19 @@ def nearest(text: str, known: Iterable[str]) -> list[str]:
     if same:
         return same[:MOST]
     same_end = [name for name in names if name.casefold().endswith(f"/{text.casefold()}")]
-    asked, scored = _stem(text), []
-    for name in names:
-        matcher = difflib.SequenceMatcher(None, _stem(name), asked)
-        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE:
-            scored.append((-matcher.ratio(), name))
-    return list(dict.fromkeys([*same_end, *(name for _, name in sorted(scored))]))[:MOST]
+    asked = _stem(text)
+    scored = sorted((-_likeness(_stem(name), asked), name) for name in names)
+    return list(dict.fromkeys([*same_end, *(name for score, name in scored if -score >= ALIKE)]))[:MOST]
+
+
+def _likeness(stem: str, asked: str) -> float:
+    """From 0 to 1; at least `ALIKE` for a name that has all the words that were asked for, and more."""
+    words = set(_WORDS.findall(asked))
+    least = ALIKE if words <= set(_WORDS.findall(stem)) and any(len(word) >= LONG for word in words) else 0.0
+    matcher = difflib.SequenceMatcher(None, stem, asked)
+    if matcher.real_quick_ratio() < ALIKE or matcher.quick_ratio() < ALIKE:
+        return least
+    return max(least, matcher.ratio())
 
 
 def _stem(name: str) -> str:

@@ -21,6 +21,8 @@ RETRIEVERS = ["lexical", "bm25", "tfidf", "dpr", "bge", "e5", "colpali", "colqwe
         ("harbour-report.pdf", DOCUMENTS, ["2023/harbour-report.pdf"]),
         ("Harbor-Report.pdf", DOCUMENTS, ["2023/harbour-report.pdf"]),
         ("2024/harbour-report.pdf", DOCUMENTS, ["2023/harbour-report.pdf"]),
+        ("harbour.pdf", DOCUMENTS, ["2023/harbour-report.pdf"]),
+        ("paper.md", DOCUMENTS, ["two-column-paper.pdf"]),
         ("harbour-report", DOCUMENTS, ["2023/harbour-report.pdf"]),
         ("A.TXT", DOCUMENTS, ["a.txt"]),
         ("readme.md", DOCUMENTS, ["2023/README.md"]),
@@ -38,6 +40,8 @@ def test_a_mistyped_name_finds_what_was_meant(text: str, known: list[str], expec
     [
         ("c.txt", DOCUMENTS),
         ("invoice.pdf", DOCUMENTS),
+        ("port.pdf", DOCUMENTS),
+        ("2023/scan-of-rods.pdf", DOCUMENTS),
         ("2023/minutes.md", DOCUMENTS),
         ("annual-summary.pdf", DOCUMENTS),
         ("zzz", DOCUMENTS),
