@@ -83,8 +83,9 @@ def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> li
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
     parser.feed(storable(text).encode())
     parser.close()
-    for tag in _unclosed(text) if pictures else ():
-        pictures.leave_out(f"unclosed {tag}")
+    if pictures is not None:
+        for tag in _unclosed(text):
+            pictures.leave_out(f"unclosed {tag}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [Block(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
