@@ -2,8 +2,8 @@
 
 from quoteweave.core.errors import QuestionTooLong
 
-MOST_CHARACTERS = 20_000
-"""Of a question; some seven pages."""
+MOST_CHARACTERS = 100_000
+"""Of a question; some thirty pages."""
 
 
 def check_length(question: str) -> None:

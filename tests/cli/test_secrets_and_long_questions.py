@@ -100,7 +100,7 @@ def test_a_question_too_long_is_refused_with_what_to_do(quoteweave: Quoteweave, 
         got = quoteweave(command, "grain " * 20_000, "-c", port)
         assert (got.code, got.out) == (2, "")
         assert (
-            "error: the question has 120,000 characters, and at most 20,000 are allowed: ask a shorter one" in got.err
+            "error: the question has 120,000 characters, and at most 100,000 are allowed: ask a shorter one" in got.err
         )
     assert quoteweave("search", ("grain " * 20_000)[:MOST_CHARACTERS], "-c", port).code == 0
 
@@ -127,7 +127,7 @@ def test_in_a_run_it_fails_alone(
     assert (got.code, outcome["answered"], outcome["failed"]) == (1, 1, 1)
     errors = {one.example: one.error for one in read_run(out)[1]}
     assert errors["short"] is None
-    assert "at most 20,000 are allowed" in (errors["long"] or "")
+    assert "at most 100,000 are allowed" in (errors["long"] or "")
 
 
 def test_a_run_counts_answers_that_never_end_as_failures(
