@@ -82,8 +82,9 @@ def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> li
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
     parser.feed(storable(text).encode())
     parser.close()
-    for tag in _unclosed(text) if pictures else ():
-        pictures.leave_out(f"unclosed {tag}")
+    if pictures is not None:
+        for tag in _unclosed(text):
+            pictures.leave_out(f"unclosed {tag}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [Block(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
@@ -112,9 +113,9 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._dropped is None and (tag in _DROPPED or "hidden" in attributes):
             self._dropped = tag
-            if self._pictures and tag in _MISSED and "hidden" not in attributes:
+            if self._pictures is not None and tag in _MISSED and "hidden" not in attributes:
                 self._pictures.leave_out(tag)
-        elif self._dropped == "svg" and tag == "text" and self._pictures and not self._drawn_words:
+        elif self._dropped == "svg" and tag == "text" and self._pictures is not None and not self._drawn_words:
             self._pictures.leave_out("svg")
             self._drawn_words = True
         if self._dropped is not None:
