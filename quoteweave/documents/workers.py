@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 # A process fills at most some ten megabytes between two looks at it.
 LOOK_S = 0.02
-# In times the limit of processor time: how long a process may wait, for a slow disk or for ever; and how long it may take
+# In times the limit of processor time: how long a process may wait, for a disk or for ever; and how long it may take
 # by the clock, where it is others that keep the processor busy.
 PATIENCE = 3
 LONGEST = 60
