@@ -114,9 +114,9 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._dropped is None and (tag in _DROPPED or "hidden" in attributes):
             self._dropped = tag
-            if self._pictures and tag in _MISSED and "hidden" not in attributes:
+            if self._pictures is not None and tag in _MISSED and "hidden" not in attributes:
                 self._pictures.leave_out(tag)
-        elif self._dropped == "svg" and tag == "text" and self._pictures and not self._drawn_words:
+        elif self._dropped == "svg" and tag == "text" and self._pictures is not None and not self._drawn_words:
             self._pictures.leave_out("svg")
             self._drawn_words = True
         if self._dropped is not None:

@@ -29,8 +29,10 @@ T = TypeVar("T")
 
 # A process fills at most some ten megabytes between two looks at it.
 LOOK_S = 0.02
-# By the clock, in times the limit of processor time: a machine may be busy, and a disk slow.
-PATIENCE = 6
+# In times the limit of processor time: how long a process may wait, for a disk or for ever; and how long it may take
+# by the clock, where it is others that keep the processor busy.
+PATIENCE = 3
+LONGEST = 60
 # The slowest pages known take 1 second, and 20 where OCR reads them.
 LONGER = 4
 MEGABYTE = 1_000_000
@@ -55,7 +57,7 @@ class Limits:
     memory: int | None = None
     """Bytes of resident memory; None as `default_memory` says."""
     seconds: float = 10.0
-    """Of processor time; four times as many once OCR reads, and six times as many of either by the clock."""
+    """Of processor time; four times as many once OCR reads. A process may wait three times as many."""
 
     def __post_init__(self) -> None:
         if (self.memory is not None and self.memory <= 0) or not self.seconds > 0:
@@ -235,15 +237,21 @@ class _Spent:
     def __init__(self, process: "psutil.Process") -> None:
         self.factor = 1
         """How much longer than usual the item may take."""
-        self._process, self._began = process, time.monotonic()
+        self._process = process
+        self._began = self._looked = time.monotonic()
         self._before: float | None = None
+        self._waited = 0.0
 
     def share(self, seconds: float) -> float:
-        """Of the limit, by the processor or by the clock, whichever is more. Raises psutil.Error once it has ended."""
+        """Of the limit, computing or waiting, whichever is more. Raises psutil.Error once the process has ended."""
         times = self._process.cpu_times()
         used: float = times.user + times.system
         self._before = used if self._before is None else self._before
-        spent = max(used - self._before, (time.monotonic() - self._began) / PATIENCE)
+        now = time.monotonic()
+        # What is ready to run, and is not let, on a busy machine, does not wait.
+        self._waited += now - self._looked if self._process.status() != "running" else 0.0
+        self._looked = now
+        spent = max(used - self._before, self._waited / PATIENCE, (now - self._began) / LONGEST)
         return spent / (seconds * self.factor)
 
 
