@@ -245,8 +245,8 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
     states = [state for state in collection.indexes() if (held := manifest_of(state)) and held.kind != "lexical"]
     if kind == "lexical" or not states:
         return -1, wrong
-    index, manifest = open_generation(collection, states[0]).index, manifest_of(states[0])
-    rows = set() if index is None else set(index.rows.tolist())
+    opened, manifest = open_generation(collection, states[0]), manifest_of(states[0])
+    rows = set() if opened.index is None else set(opened.index.rows.tolist())
     right = set(_rows_with_words(collection)) if states[0].revision == collection.revision() else rows
     if manifest is None or manifest.count != len(rows) or rows != right:
         wrong.append(f"the index holds {len(rows)} items, not {len(right)}, or others")
