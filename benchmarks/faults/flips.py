@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is damaged, and how (%(default)s)")
     parser.add_argument("--milvus", action="store_true", help="an embedded Milvus too, which takes longer")
     parser.add_argument("--without", default="", metavar="PART", help="leave out files with this in their path")
+    parser.add_argument("--only", default="", metavar="PART", help="only files with this in their path")
     parser.add_argument("--repair", action="store_true", help="check and repair after each trial that was not harmless")
     parser.add_argument("--show", action="store_true", help="print each trial")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -54,9 +55,10 @@ def main() -> None:
         chance = random.Random(options.seed)
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         failed = 0
-        with Worker(original) as worker:
+        # Interrupted, it reports what it has.
+        with suppress(KeyboardInterrupt), Worker(original) as worker:
             for number in range(options.trials):
-                place, damage = chosen(original, chance, without=options.without)
+                place, damage = chosen(original, chance, without=options.without, only=options.only)
                 told = worker.trial(Path(folder, "trial"), place, damage, repair=options.repair)
                 kind = kind_of(place)
                 counts[kind][told["outcome"]] += 1
@@ -113,15 +115,16 @@ def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
     return [VectorRetriever(collection, encoder, spec=Spec(name=encoder.name, kind=kind)) for encoder, kind in kinds]
 
 
-def chosen(original: Path, chance: random.Random, *, without: str) -> tuple[str, dict[str, Any]]:
+def chosen(original: Path, chance: random.Random, *, without: str, only: str) -> tuple[str, dict[str, Any]]:
     """A file, each kind as likely as another, and how to damage it."""
     by_kind: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted(original.rglob("*")):
         place = path.relative_to(original).as_posix()
-        if path.is_file() and path.stat().st_size and not (without and without in place):
+        if path.is_file() and path.stat().st_size and only in place and not (without and without in place):
             by_kind[kind_of(place).partition(":")[0]].append(place)
     # The catalogue is where everything goes through.
-    place = chance.choice(by_kind[chance.choice([*sorted(by_kind), *["catalog.sqlite"] * 3])])
+    often = ["catalog.sqlite"] * 3 if "catalog.sqlite" in by_kind else []
+    place = chance.choice(by_kind[chance.choice([*sorted(by_kind), *often])])
     size = (original / place).stat().st_size
     at = chance.randrange(size)
     how = chance.choice(["bit", "bit", "bytes", "zeros", "cut"])

@@ -59,6 +59,8 @@ def writing(path: Path) -> Iterator[None]:
         if code in _SQLITE_ADVICE:
             raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
         raise _read_error(path, error) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "a record in it is not what it should be") from error
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _read_error(path, error) from error
-    except ValidationError as error:
+    except (ValidationError, UnicodeDecodeError) as error:  # the second is of SQLite's own text, such as its messages
         raise damaged(path, "a record in it is not what it should be") from error
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from pydantic import Field
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
 from quoteweave.index import leftovers
-from quoteweave.index.checksums import file_checksum, sealed_json, unsealed, verify_file
+from quoteweave.index.checksums import file_checksum, sealed_json, unsealed
 from quoteweave.index.faults import writing
 from quoteweave.index.milvus_connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus_fields import entities, expression, make_indexes, make_schema
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 POINTER = leftovers.POINTER
 _EMBEDDED = "embedded"
+_LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
+_LOOKUPS_S = 5.0
 _OURS = re.compile(leftovers.IN_MILVUS)
 _MOST_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 _HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
@@ -277,19 +280,31 @@ def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Serv
 
 def _checksums(folder: Path) -> dict[str, str]:
     """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
+    _await_lookups(folder)
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.name.endswith((".parquet", "idx")):
+        if path.name.endswith((".parquet", _LOOKUP)):
             with suppress(FileNotFoundError):
                 found[path.relative_to(folder).as_posix()] = file_checksum(path)
     return found
 
 
+def _await_lookups(folder: Path) -> None:
+    """Milvus makes files for lookups behind our back; those that it has not made in time are made anew later."""
+    due = time.monotonic() + _LOOKUPS_S
+    while time.monotonic() < due:
+        segments = {path.stem for path in folder.rglob("data/*.parquet")}
+        made = ({path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx"))
+        if all(segments <= of_kind for of_kind in made):
+            return
+        time.sleep(0.01)
+
+
 def _verify(folder: Path, files: Mapping[str, str]) -> None:
     """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
 
-    A file for lookups is removed instead, and Milvus makes it anew. Its list of files must be JSON: else Milvus would
-    take an older list without a word.
+    A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew. Its list of
+    files must be JSON: else Milvus would take an older list without a word.
     """
     listed = folder / "manifest.json"
     if listed.exists():
@@ -297,15 +312,13 @@ def _verify(folder: Path, files: Mapping[str, str]) -> None:
             json.loads(listed.read_bytes())
         except ValueError as error:
             raise CollectionError(f"{listed} is damaged: {error}; build the index again") from error
-    for name, checksum in files.items():
-        path = folder / name
-        if path.exists():
-            try:
-                verify_file(path, checksum)
-            except CollectionError as error:
-                if not name.endswith("idx"):
-                    raise CollectionError(f"{error}; build the index again") from error
+    for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP))]:
+        name = path.relative_to(folder).as_posix()
+        if path.name.endswith(_LOOKUP):
+            if name not in files or file_checksum(path) != files[name]:
                 path.unlink(missing_ok=True)
+        elif name in files and file_checksum(path) != files[name]:
+            raise CollectionError(f"{path} is damaged: its content is not what was written; build the index again")
 
 
 def _pointed(folder: Path) -> str | None:
