@@ -100,6 +100,16 @@ def _line(pieces: Sequence[Run]) -> Line:
     return Line(words, box, main.size, main.baseline, main.font, bold, main.upright)
 
 
+def moved(line: Line, x: float, y: float) -> Line:
+    """The line, set further to the right and down by so many points."""
+    words = tuple(Word(word.text, _moved(word.box, x, y)) for word in line.words)
+    return replace(line, words=words, box=_moved(line.box, x, y), baseline=line.baseline + y)
+
+
+def _moved(box: Box, x: float, y: float) -> Box:
+    return (box[0] + x, box[1] + y, box[2] + x, box[3] + y)
+
+
 def letters(lines: Iterable[Line]) -> int:
     """How many characters the lines hold, spaces left out."""
     return sum(len(word.text) for line in lines for word in line.words)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from quoteweave.core.boxes import Box, area
+from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.records import TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
 from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.drawn_text import shows_unread_text
 from quoteweave.documents.figures import Figure
 from quoteweave.documents.layout import Element, analyse
-from quoteweave.documents.lines import Line, Word, letters
+from quoteweave.documents.lines import Line, Word, letters, moved
 from quoteweave.documents.nearby import Nearby
 from quoteweave.documents.ocr import Ocr
 from quoteweave.documents.pdf_page import Picture, Pixels
@@ -104,21 +104,26 @@ class PageReader:
         # A picture that fills a scanned page is the whole-page quote already.
         if shown.source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
             return [_text_piece(block) for block in _as_text(element)]
-        whole = self._image(Piece(kind, box, element.text), shown)
-        if area(box) <= LARGEST * page[0] * page[1]:
-            return [whole]
-        return [whole, *(self._image(part, shown) for part in _parts(whole, element, page))]
+        whole = Piece(kind, box, element.text)
+        parts = _parts(whole, element, page) if area(box) > LARGEST * page[0] * page[1] else []
+        read = self._read(box, shown)
+        return [self._image(piece, shown, read) for piece in (whole, *parts)]
 
-    def _image(self, piece: Piece, shown: "_Shown") -> Piece:
-        """With its crop stored, and read by OCR where the text layer does not give what stands on it."""
-        pixels = shown.picture.cut(piece.box, margin=CROP_MARGIN)
-        key = self.images.put(encode(pixels), suffix=".png")
+    def _read(self, box: Box, shown: "_Shown") -> Sequence[Line] | None:
+        """What OCR reads on a picture, placed on the page; None where the text layer gives what stands on it."""
+        crop = Picture(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
+        if self.ocr is None or shown.source == "ocr" or not shows_unread_text(crop, shown.words_on(box)):
+            return None
+        x, y = _corner(box)
+        return [moved(line, x, y) for line in self.ocr.read(crop)]
+
+    def _image(self, piece: Piece, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+        """With its crop stored, and what OCR read there: a part of a large picture is not read by itself."""
+        key = self.images.put(encode(shown.picture.cut(piece.box, margin=CROP_MARGIN)), suffix=".png")
         if shown.source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
-        crop = Picture(pixels, shown.picture.scale)
-        if self.ocr is None or not shows_unread_text(crop, shown.words_on(piece.box)):
-            return replace(piece, image=key)
-        return replace(piece, image=key, ocr_text=row_by_row(self.ocr.read(crop)))
+        here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
+        return replace(piece, image=key, ocr_text=None if here is None else row_by_row(here))
 
     def _whole_page(self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> Piece:
         text = row_by_row(lines)
@@ -137,9 +142,14 @@ class _Shown:
 
     def words_on(self, box: Box) -> list[Word]:
         """The words that stand on the crop of a box, placed on the crop."""
-        x, y = (max(0.0, edge - CROP_MARGIN) for edge in box[:2])
+        x, y = _corner(box)
         near = self.words.meeting(box, CROP_MARGIN)
         return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
+
+
+def _corner(box: Box) -> tuple[float, float]:
+    """The top left of the crop of a box, on the page."""
+    return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
 
 
 def _mostly_picture(picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> bool:

@@ -205,3 +205,19 @@ def test_pictures_are_encoded_as_they_are_or_as_jpeg() -> None:
     fill(pixels, (2, 2, 8, 8), (200, 30, 40))
     assert np.array_equal(np.asarray(Image.open(io.BytesIO(encode(pixels)))), pixels)
     assert Image.open(io.BytesIO(encode(pixels, lossy=True))).format == "JPEG"
+
+
+def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> None:
+    pixels = canvas()
+    scatter(pixels, (50, 50, 550, 700))
+    pixels = written(pixels, "Depth of the pool", 120, 340)
+
+    class Placed(ScriptedOcr):
+        def read(self, picture: Picture) -> list[Line]:
+            self.crops += 1
+            return [line("upper", 100, 100), line("lower", 100, 600)]
+
+    ocr, label = Placed(), prose(50, 720)
+    page = PageReader(images, ocr).read(0, picture(pixels), lines=label)
+    assert [piece.ocr_text for piece in page.pieces if piece.kind == "figure"] == ["upper\nlower", "upper", "lower"]
+    assert ocr.crops == 1
