@@ -129,7 +129,7 @@ class FaissIndex:
 def _open(folder: Path, dimension: int) -> Stock:
     import numpy as np
 
-    # The vectors too, since wrong bytes among them give wrong scores and no error: 0.2 s for 2 GB.
+    # The vectors too, since wrong bytes among them give wrong scores and no error.
     verify(folder)
     try:
         with np.load(folder / _ITEMS, allow_pickle=False) as items:
