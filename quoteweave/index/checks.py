@@ -139,17 +139,22 @@ class _Check:
         """The lexical index: its files, and whether they hold the documents of the catalogue."""
         indexed: list[str] = []
         rows: list[int] = []
-        for path in collection.segments():
+        whole = True
+        for path in collection.segments()[0]:
             try:
                 segment = read_segment(self._read(path))
             except FileNotFoundError:
+                whole = False
                 yield Damage(part="index", file=self._place(path), what="it is missing")
             except (CollectionError, OSError):
+                whole = False
                 yield Damage(part="index", file=self._place(path), what="its content is not what was written")
             else:
                 indexed += segment.names
                 rows += segment.rows.tolist()
         names = [document.name for document in collection.documents()]
+        if not whole:
+            return
         if sorted(indexed) != names or sorted(rows) != collection.select().tolist():
             yield Damage(part="index", file=LEXICAL, what="it does not hold the documents of the catalogue")
 

@@ -268,11 +268,12 @@ class Collection:
             found = {row: Quote.model_validate_json(record) for row, record in db.execute(query, (json.dumps(wanted),))}
         return [found.get(row) for row in wanted]
 
-    def segments(self) -> list[Path]:
-        """The files of the lexical index, which holds every document that the catalogue lists."""
+    def segments(self) -> tuple[list[Path], int]:
+        """The files of the lexical index, and of how many documents they are: of all that the catalogue lists."""
         with self._catalog.read() as db:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
-        return [self._folder.segments.root / name for (name,) in found]
+            (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
+        return [self._folder.segments.root / name for (name,) in found], count
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""

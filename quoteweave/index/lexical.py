@@ -6,7 +6,6 @@ so that the same documents give the same results, in whatever order and batches 
 """
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import CollectionError
 from quoteweave.index.collection import Collection
 from quoteweave.index.segment_builder import page_name
+from quoteweave.index.segment_store import damaged_index
 from quoteweave.index.segments import FIELDS, Segment, read_segment
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class LexicalIndex:
         parts = list(self.segments.values())
         self._parts = parts
         pages = np.cumsum([0, *(part.page_count for part in parts)])
+        self.document_count = sum(len(part.names) for part in parts)
+        """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
         self.rows = _joined([part.rows for part in parts], np.int64)
@@ -223,15 +225,16 @@ def current(collection: Collection, opened: LexicalIndex | None = None) -> Lexic
     """
     known = opened.segments if opened is not None else {}
     while True:
-        paths = collection.segments()
+        paths, documents = state = collection.segments()
         if opened is not None and [path.name for path in paths] == list(known):
             return opened
         try:
-            return LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
+            found = LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
+            if found.document_count != documents:
+                raise CollectionError(f"it holds {found.document_count} of {documents} documents")
         except (CollectionError, OSError) as error:
             # A segment that is gone may just have been merged with others.
-            if collection.segments() == paths:
-                raise CollectionError(
-                    f"the lexical index cannot be read: {error}. Make it anew with: "
-                    f"quoteweave check --repair -c {shlex.quote(str(collection.root))}"
-                ) from error
+            if collection.segments() == state:
+                raise damaged_index(collection.root, error) from error
+        else:
+            return found

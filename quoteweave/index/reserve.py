@@ -4,7 +4,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-_BYTES = 256 << 10
+_BYTES = 512 << 10
 _LEFT = 64 << 10  # for what is written next
 
 

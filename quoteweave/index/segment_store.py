@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionError
+from quoteweave.index.faults import repair_command
 from quoteweave.index.segment_builder import IndexedDocument, segment_of
 from quoteweave.index.segments import Segment, merged, read_segment, write_segment
 
@@ -49,17 +50,6 @@ class SegmentStore:
         db.execute("DELETE FROM segments")
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
-    def take_out(self, db: sqlite3.Connection, removed: set[str]) -> list[str]:
-        """Within a transaction, drops the segments that hold documents which were removed.
-
-        Returns the names of the others in them, which are to be added again at once.
-        """
-        names = [name for (name,) in db.execute("SELECT name FROM segments")]
-        touched = {name: held for name in names if removed & (held := set(self._read(name).names))}
-        db.executemany("DELETE FROM segments WHERE name = ?", ((name,) for name in touched))
-        self._opened = {}
-        return sorted(set().union(*touched.values()) - set(removed))
-
     def prune(self, keep: Collection[str]) -> None:
         """Removes every file but those named."""
         for path in self.root.glob("*"):
@@ -73,6 +63,11 @@ class SegmentStore:
             path = self.root / name
             try:
                 self._opened[name] = read_segment(path)
-            except OSError as error:
-                raise CollectionError(f"{path} cannot be read: {error.strerror or error}") from error
+            except (CollectionError, OSError) as error:
+                raise damaged_index(self.root.parent, error) from error
         return self._opened[name]
+
+
+def damaged_index(root: Path, error: Exception) -> CollectionError:
+    """The error for a lexical index in the collection at `root` that cannot be read, with what to do about it."""
+    return CollectionError(f"the lexical index cannot be read: {error}; {repair_command(root)}")

@@ -79,26 +79,29 @@ class Writer:
     def remove(self, *names: str) -> None:
         """Removes documents and all that belongs to them. Raises UsageError where there is none of a name.
 
-        On a disk that is too full for it room is made, first by the reserve, then by dropping indexes of vectors, which
-        are built from their vectors again, at last by counting words again after the old counts are gone; what is
-        deleted is then overwritten later. Raises StorageError if that is not enough.
+        On a disk that is too full for it room is made: by the reserve, then by dropping indexes of vectors, which are
+        built from their vectors again, at last by dropping the lexical index, which is then made anew; what is deleted
+        is overwritten later. Raises StorageError if that is not enough.
         """
-        for make_room, overwrite, again in (
-            (_nothing, True, False),
-            (self._folder.reserve.release, True, False),
-            (_nothing, False, False),
-            (self._drop_generations, False, False),
-            (_nothing, False, True),
+        for make_room, overwrite in (
+            (_nothing, True),
+            (self._folder.reserve.release, True),
+            (_nothing, False),
+            (self._drop_generations, False),
+            (self._drop_segments, False),
         ):
-            make_room()
             try:
-                return self._remove(names, overwrite=overwrite, again=again)
+                make_room()
+                self._remove(names, overwrite=overwrite)
             except StorageError as error:
                 refused = error
+            else:
+                if make_room == self._drop_segments:
+                    self.rebuild_lexical()
+                return
         raise refused
 
-    def _remove(self, names: Sequence[str], *, overwrite: bool, again: bool = False) -> None:
-        """Where words are counted `again`, their old counts go first, which makes room for the new ones."""
+    def _remove(self, names: Sequence[str], *, overwrite: bool) -> None:
         with self._folder.catalog.write(overwrite=overwrite) as db:
             require_documents(db, names)
             for name in names:
@@ -106,15 +109,7 @@ class Writer:
                 # A file of that name which was not added, because the name was taken, is told by its whole path.
                 db.execute(_FORGET, (name, name))
                 record_removal(db, name)
-            left = self._folder.segments.take_out(db, set(names)) if again else ()
-            if not again:
-                self._folder.segments.update(db, removed=set(names))
-            _count_revision(db)
-        self._prune_segments()
-        if left:
-            with self._folder.catalog.write(overwrite=overwrite) as db:
-                self._folder.segments.update(db, added=[_indexed(db, name) for name in left])
-            self._prune_segments()
+            self._folder.segments.update(db, removed=set(names))
             _count_revision(db)
         self._prune_segments()
 
@@ -270,6 +265,12 @@ class Writer:
             current = db.execute("SELECT fingerprint, generation FROM indexes").fetchall()
         for fingerprint, generation in current:
             shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
+
+    def _drop_segments(self) -> None:
+        """Removes the files of the lexical index; until that is made anew, whoever searches is told that it is gone."""
+        self._folder.segments.prune(())  # first, for the transaction may need the room
+        with self._folder.catalog.write(overwrite=False) as db:
+            db.execute("DELETE FROM segments")
 
     def rebuild_lexical(self) -> None:
         """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""

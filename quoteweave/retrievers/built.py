@@ -16,7 +16,9 @@ def as_built(text: str, collection: Collection, tell: Callable[[str], None] = la
     several fit.
     """
     spec = parse_spec(text)
-    manifests = [manifest_of(state) for state in collection.indexes()] if spec.checkpoint is None else []
+    # What names its checkpoint or its endpoint's address is no short name.
+    whole = spec.checkpoint is not None or spec.url is not None
+    manifests = [] if whole else [manifest_of(state) for state in collection.indexes()]
     built = {manifest.spec for manifest in manifests if manifest is not None}
     if not built or str(spec) in built:
         return text

@@ -131,7 +131,7 @@ def test_adding_and_removing_keep_it_in_step(quoteweave: Quoteweave, port: Path,
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     assert quoteweave("add", tmp_path / "wheat.txt", "-c", port).code == 0
     indexes = quoteweave("status", "-c", port, "--json").json()["indexes"]
-    assert [index["up_to_date"] for index in indexes] == [True, True]
+    assert [index["up_to_date"] for index in indexes] == [True]
     asked = ("search", "how is wheat loaded", "-c", port, "-r", minilm, "-k", 5, "--json")
     assert texts(quoteweave(*asked).json())[0] == "Wheat is loaded by conveyor."
     quoteweave("remove", "wheat.txt", "-c", port)
@@ -147,7 +147,7 @@ def test_adding_can_leave_the_encoding_for_later(
     state = {
         index["name"]: index["up_to_date"] for index in quoteweave("status", "-c", port, "--json").json()["indexes"]
     }
-    assert state == {"lexical": True, "minilm": False}
+    assert state == {"minilm": False}
     assert quoteweave("index", "-c", port, "--json").json()[0]["encoded"] == 1
 
 

@@ -217,7 +217,7 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
             self.crops += 1
             return [line("upper", 100, 100), line("lower", 100, 600)]
 
-    ocr, label = Placed(), prose(50, 720)
+    ocr, label = Placed(), prose(50, 720, rows=8)
     page = PageReader(images, ocr).read(0, picture(pixels), lines=label)
     assert [piece.ocr_text for piece in page.pieces if piece.kind == "figure"] == ["upper\nlower", "upper", "lower"]
     assert ocr.crops == 1

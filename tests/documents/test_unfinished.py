@@ -26,7 +26,7 @@ def on_pages(name, pages):
     done.append(pages)
     if sum(done) > 18:
         os.kill(os.getpid(), int(sys.argv[1]))
-with Collection.create(Path(sys.argv[3])) as collection:
+with Collection.open_or_create(Path(sys.argv[3])) as collection:
     add(collection, [Path(sys.argv[2])], AddOptions(settings=ParserSettings(ocr=False), processes=1),
         Progress(on_pages=on_pages))
 """

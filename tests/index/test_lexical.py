@@ -58,7 +58,7 @@ def test_after_any_changes_what_is_found_is_what_is_there(steps: list[tuple[str,
                     writer.remove(name)
             for word in ("grain", "timber"):
                 assert found(retriever, word) == [name for name, text in sorted(present.items()) if text == word]
-            assert segment_files(collection) == {path.name for path in collection.segments()}
+            assert segment_files(collection) == {path.name for path in collection.segments()[0]}
 
 
 @settings(max_examples=20, deadline=None)
@@ -197,12 +197,12 @@ def test_a_failed_transaction_leaves_the_index_as_it_was(
     def fails(*_: object) -> None:
         raise RuntimeError("in the middle")
 
-    before = collection.segments()
+    before = collection.segments()[0]
     with monkeypatch.context() as patch, collection.writer() as writer:
         patch.setattr("quoteweave.index.writer._count_revision", fails)
         with pytest.raises(RuntimeError):
             put(writer, tmp_path / "files", "c", [made_quote("grain")])
-    assert collection.segments() == before
+    assert collection.segments()[0] == before
     assert found(Bm25Retriever(collection)) == ["a", "b"]
     with collection.writer():
         pass
@@ -211,14 +211,14 @@ def test_a_failed_transaction_leaves_the_index_as_it_was(
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "gone"])
 def test_a_damaged_segment_is_named_and_can_be_made_again(collection: Collection, damage: str) -> None:
-    (path,) = collection.segments()
+    (path,) = collection.segments()[0]
     data = bytearray(path.read_bytes())
     if damage == "gone":
         path.unlink()
     else:
         data[len(data) // 2] ^= 1
         path.write_bytes({"flip": bytes(data), "cut": bytes(data[:-1]), "empty": b""}[damage])
-    with pytest.raises(CollectionError, match="check --repair") as caught:
+    with pytest.raises(CollectionError, match=r"check .*--repair") as caught:
         found(Bm25Retriever(collection))
     assert str(path) in str(caught.value)
     with collection.writer() as writer:
@@ -227,7 +227,7 @@ def test_a_damaged_segment_is_named_and_can_be_made_again(collection: Collection
 
 
 def test_every_flip_of_a_segment_is_found_out(collection: Collection) -> None:
-    (path,) = collection.segments()
+    (path,) = collection.segments()[0]
     data = path.read_bytes()
     for at in range(0, len(data), max(1, len(data) // 60)):
         flipped = bytearray(data)
@@ -246,7 +246,7 @@ def test_a_quote_that_the_catalogue_lacks_is_damage_and_no_silence(collection: C
 
 def test_an_opened_index_outlives_its_files(collection: Collection) -> None:
     index = lexical.current(collection)
-    for path in collection.segments():
+    for path in collection.segments()[0]:
         path.unlink()
     assert (index.scores("quotes", ["grain"]) > 0).tolist() == [True, True]
     assert (index.scores("pages", ["ship"]) > 0).tolist() == [False, True]

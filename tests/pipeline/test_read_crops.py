@@ -1,6 +1,7 @@
 """The OCR view of an image quote whose words the text layer gives: read when something asks for it, and once."""
 
 import hashlib
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,13 +45,13 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
         yield opened
 
 
-def put(collection: Collection, tmp_path: Path, language: str | None) -> Quote:
+def put(collection: Collection, tmp_path: Path, language: str | None, picture: bytes | None = None) -> Quote:
     """A document with one chart, whose words the text layer gives; its quote."""
     source = tmp_path / "a.pdf"
     source.write_bytes(b"%PDF")
     pixels = np.full((20, 30, 3), 255, dtype=np.uint8)
     with collection.writer() as writer:
-        image = collection.images.put(encode(pixels), suffix=".png")
+        image = collection.images.put(picture or encode(pixels), suffix=".png")
         chart = made_quote("Depth 5", layout="chart").model_copy(update={"image": image, "id": "0:0"})
         page = Page(number=0, label="1", width=600, height=800, text_source="text_layer")
         parsed = ParsedDocument(pages=(page,), quotes=(chart,), ocr_language=language)
@@ -116,7 +117,7 @@ def test_a_crop_that_is_gone_or_damaged_is_named(collection: Collection, tmp_pat
     with pytest.raises(DocumentError, match="cannot be read"):
         pictures.ocr_text(quote)
     path.unlink()
-    with pytest.raises(DocumentError, match="is gone; remove that document"):
+    with pytest.raises(DocumentError, match="is missing"):
         pictures.ocr_text(quote)
 
 
@@ -134,8 +135,8 @@ def test_json_of_a_document_says_how_much_was_read(collection: Collection, tmp_p
 
 
 def test_a_real_crop_is_read(collection: Collection, tmp_path: Path) -> None:
-    quote = put(collection, tmp_path, "ch")
-    image = Image.new("RGB", (400, 80), "white")
+    image, data = Image.new("RGB", (400, 80), "white"), io.BytesIO()
     ImageDraw.Draw(image).text((20, 20), "Depth of the pool", fill="black", font=ImageFont.load_default(28))
-    image.save(collection.images.path(quote.image or ""))
+    image.save(data, "PNG")
+    quote = put(collection, tmp_path, "ch", picture=data.getvalue())
     assert CollectionPictures(collection).ocr_text(quote) == "Depth of the pool"

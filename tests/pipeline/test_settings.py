@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from made_collections import make_collection
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.endpoints.calls import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
@@ -106,7 +106,7 @@ def test_pictures_are_read_from_the_collection_if_they_are_sent(images: bool, tm
         if read is not None:
             assert read(key) == b"picture"
             collection.images.path(key).unlink()
-            with pytest.raises(OSError, match="No such file"):
+            with pytest.raises(CollectionError, match="is missing"):
                 read(key)
 
 
