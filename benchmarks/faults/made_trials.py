@@ -33,7 +33,7 @@ _KEPT = {
     f"amsel-{number}.md": [f"amsel{number} stays {word}" for word in ("one", "two", "three")] for number in range(8)
 }
 _ROOT = {"catalog.sqlite", "collection.json", "descriptions.jsonl", "images", "indexes", "milvus", "reserve", "sources"}
-_ROOT |= {"vectors", "writer.lock", ".descriptions.jsonl.lock"}
+_ROOT |= {"vectors", "writer.lock", ".descriptions.jsonl.lock", "catalog.sqlite.checksum", "lexical", "ocr_texts"}
 NEVER = ("is not whole", "is missing")
 """How what is wrong even right after a kill is said."""
 # Processes begin as forks of one that never had a thread: what gRPC runs does not survive a fork.
