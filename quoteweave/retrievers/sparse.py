@@ -29,7 +29,7 @@ FLOOR = 0.5
 
 
 class Bm25Retriever:
-    """Plain BM25 over quotes: bm25s with its defaults (Lucene's formula, k1 = 1.5, b = 0.75).
+    """Plain BM25 over quotes: Lucene's formula with k1 = 1.5 and b = 0.75, to the last bit what bm25s gives by default.
 
     A quote's words are its caption, text, OCR text where it has no text, and what a vision model wrote of it; those of
     an image quote also its section's title, and what OCR alone reads on it.
