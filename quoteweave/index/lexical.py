@@ -172,7 +172,8 @@ class _Field:
         start = 0
         for base, items, counts in found:
             end = start + len(items)
-            np.add(items, base, out=positions[start:end], casting="unsafe")
+            positions[start:end] = items  # in more bytes each than a small segment's own, which the base may not fit
+            positions[start:end] += base
             times[start:end] = counts
             start = end
         return positions, times

@@ -161,6 +161,16 @@ def test_segments_are_few_and_each_document_is_in_one(tmp_path: Path) -> None:
         assert sorted(names) == [f"d{i:03}" for i in range(120)]
 
 
+def test_a_small_segment_stands_behind_a_large_one(tmp_path: Path) -> None:
+    large = [made_quote(f"timber {i}", page=i) for i in range(700)]
+    with make_collection(tmp_path, {"a": large, "b": ["grain", made_quote("Figure 2: ship", layout="caption")]}) as made:
+        assert len(made.segments()[0]) == 2
+        for retriever in (Bm25Retriever(made), LexicalRetriever(made), TfidfRetriever(made)):
+            assert found(retriever) == ["b"] * len(found(retriever)) != []
+        assert found(Bm25Retriever(made), "timber 699")[0] == "a"
+        assert lexical.current(made).pages_labelled("figure 2").tolist() == [700]
+
+
 def test_words_of_a_removed_document_are_in_no_segment(collection: Collection, tmp_path: Path) -> None:
     add(collection, tmp_path, "secret name", "grain canarybird")
     with collection.writer() as writer:
