@@ -163,7 +163,7 @@ def test_segments_are_few_and_each_document_is_in_one(tmp_path: Path) -> None:
 
 def test_a_small_segment_stands_behind_a_large_one(tmp_path: Path) -> None:
     large = [made_quote(f"timber {i}", page=i) for i in range(700)]
-    small = ["grain", made_quote("Figure 2: ship", layout="caption")]
+    small = [made_quote("grain"), made_quote("Figure 2: ship", layout="caption")]
     with make_collection(tmp_path, {"a": large, "b": small}) as made:
         assert len(made.segments()[0]) == 2
         for retriever in (Bm25Retriever(made), LexicalRetriever(made), TfidfRetriever(made)):
