@@ -53,7 +53,7 @@ class State:
 
 def prepare() -> None:
     """Has the process from which others are forked import the libraries once."""
-    modules = ["quoteweave.cli.app", "quoteweave.index.upkeep", "quoteweave.index.vector_store", "faiss", "bm25s"]
+    modules = ["quoteweave.cli.app", "quoteweave.index.upkeep", "quoteweave.index.vector_store", "faiss"]
     modules += ["pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.retrievers.vector", "pyarrow.parquet"]
     modules += ["sentence_transformers", "quoteweave.documents.ingest", "quoteweave.testing", "PIL.Image"]
     PROCESSES.set_forkserver_preload(modules)

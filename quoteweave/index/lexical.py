@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float32]
     Positions = npt.NDArray[np.int64]
 
-NAME = "lexical"
 # Changes whenever the same quotes would give another index.
 FINGERPRINT = "lexical-3"
 # Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
