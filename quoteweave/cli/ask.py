@@ -9,10 +9,10 @@ import typer
 
 from quoteweave.cli.answer_output import Form, answered_as
 from quoteweave.cli.checking import CheckOption, checker_named
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption, patience_of
 from quoteweave.cli.model_options import (
     ApiKeyOption,
     BaseUrlOption,
-    CallLimitOption,
     CallsOption,
     ExtraOption,
     ImagesOption,
@@ -22,10 +22,8 @@ from quoteweave.cli.model_options import (
     MaxTokensOption,
     ModelOption,
     PromptsOption,
-    RetriesOption,
     TemperatureOption,
     ThinkingOption,
-    TimeoutOption,
     WindowOption,
     Writing,
     model_settings,
@@ -143,7 +141,8 @@ def ask(
     from quoteweave.pipeline.views import stored_crops
     from quoteweave.retrievers.steps import Chats
 
-    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code)
+    patience = patience_of(timeout_s, call_limit_s, retries)
+    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
     endpoint = (base_url, api_key, timeout_s, call_limit_s, retries, calls)
     sampling = (max_tokens, temperature, thinking)
     writing = Writing(

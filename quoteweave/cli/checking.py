@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.endpoint_options import patience_of
 from quoteweave.cli.retrieving import tell
 
 if TYPE_CHECKING:
@@ -31,4 +32,5 @@ def checker_named(name: str | None, settings: "ModelSettings", chats: "Chats") -
     from quoteweave.retrievers.registry import Means
 
     when_downloading(tell)
-    return make_checker(name, means=Means(settings.hardware, tell=tell), chats=chats)
+    patience = patience_of(settings.timeout_s, settings.call_limit_s, settings.retries)
+    return make_checker(name, means=Means(settings.hardware, tell=tell, patience=patience), chats=chats)

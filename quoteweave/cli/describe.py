@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption
 from quoteweave.cli.indexing import Building, bring_up_to_date
 from quoteweave.cli.judging import (
     ApiKeyOption,
@@ -16,7 +17,7 @@ from quoteweave.cli.judging import (
     say_price,
     sent_to,
 )
-from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
+from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.retrieving import Finding
 from quoteweave.core.counting import counted

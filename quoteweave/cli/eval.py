@@ -20,6 +20,7 @@ from quoteweave.cli import (
     eval_reproduce,
     eval_score,
 )
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption, patience_of
 from quoteweave.cli.eval_subject import Subject, content_of, ingest_for_eval, open_subject
 from quoteweave.cli.retrieving import (
     DEFAULT,
@@ -98,6 +99,9 @@ def retrieval(
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
     run: Annotated[
         Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
     ] = None,
@@ -122,7 +126,10 @@ def retrieval(
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
     examples = load_mmdocir(path)
-    finding = with_chat_named(Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code))
+    patience = patience_of(timeout_s, call_limit_s, retries)
+    finding = with_chat_named(
+        Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+    )
     steps = {
         step: how and without_credentials(how) for step, how in (("expand", finding.expand), ("rerank", finding.rerank))
     }

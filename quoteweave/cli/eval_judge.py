@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption
 from quoteweave.cli.judging import (
     ApiKeyOption,
     BaseUrlOption,
@@ -25,7 +26,7 @@ from quoteweave.cli.judging import (
     price_of,
     say_before,
 )
-from quoteweave.cli.model_options import CallLimitOption, CallsOption, RetriesOption, TimeoutOption
+from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import JsonOption
 from quoteweave.core.counting import counted
 

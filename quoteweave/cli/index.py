@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption, patience_of
 from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
@@ -47,6 +48,9 @@ def index(
     batch_size: BatchSizeOption = None,
     dtype: DtypeOption = None,
     trust_remote_code: TrustOption = False,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
     wait: Annotated[bool, typer.Option(help="Wait while another process writes to the collection.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,7 +65,8 @@ def index(
     """
     from quoteweave.index.collection import Collection
 
-    finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
+    patience = patience_of(timeout_s, call_limit_s, retries)
+    finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code, patience=patience)
     with Collection.open(collection) as opened:
         specs = _wanted(opened, retriever, dtype)
         if drop:

@@ -51,28 +51,6 @@ ThinkingOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-TimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        help="Seconds that its endpoint may go without a sign of life (120); comments in a stream are none.",
-        metavar="S",
-        rich_help_panel=_PANEL,
-    ),
-]
-CallLimitOption = Annotated[
-    float | None,
-    typer.Option(
-        "--call-limit",
-        help="Seconds that a call may take in all, further attempts included (five times --timeout).",
-        metavar="S",
-        rich_help_panel=_PANEL,
-    ),
-]
-RetriesOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="Further attempts where its endpoint fails (2).", metavar="N", rich_help_panel=_PANEL),
-]
 CallsOption = Annotated[
     Path | None,
     typer.Option(

@@ -8,6 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from quoteweave.core.records import Filter
+    from quoteweave.endpoints.http import PatienceOptions
     from quoteweave.index.collection import Collection
     from quoteweave.models.weights import Hardware
     from quoteweave.pipeline.search import Search, Trace
@@ -84,6 +85,8 @@ class Finding:
     device: str | None = None
     batch_size: int | None = None
     trust_remote_code: bool = False
+    patience: "PatienceOptions | None" = None
+    """With endpoints."""
 
 
 def means_for(collection: "Collection", finding: Finding) -> "Means":
@@ -93,7 +96,7 @@ def means_for(collection: "Collection", finding: Finding) -> "Means":
     from quoteweave.retrievers.registry import Means
 
     when_downloading(tell)
-    return Means(hardware_for(finding), CollectionPictures(collection), tell)
+    return Means(hardware_for(finding), CollectionPictures(collection), tell, finding.patience or {})
 
 
 def hardware_for(finding: Finding) -> "Hardware":

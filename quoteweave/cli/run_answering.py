@@ -161,10 +161,13 @@ def _searching(
     collection: "Collection", setting: "RunSetting", chats: "Chats"
 ) -> "tuple[Callable[[Filter | None], Search], dict[str, str], Mapping[str, str]]":
     """The search for a filter, the dataset's names of documents to the collection's, and fingerprints of both."""
+    from quoteweave.cli.endpoint_options import patience_of
     from quoteweave.cli.eval_subject import build_all, content_of, fingerprints_of, searches
     from quoteweave.cli.retrieving import Finding
 
-    finding = Finding(list(setting.retriever), setting.fusion, setting.expand, setting.rerank)
+    patience = patience_of(setting.timeout_s, setting.call_limit_s, setting.retries)
+    steps = (setting.fusion, setting.expand, setting.rerank)
+    finding = Finding(list(setting.retriever), *steps, patience=patience)
     specs, documents = build_all(collection, finding, quiet=False), collection.documents()
     fingerprints = {"documents": content_of(documents), **fingerprints_of(collection, specs)}
     return searches(collection, finding, chats)[1], _names([document.name for document in documents]), fingerprints

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoteweave.cli.endpoint_options import CallLimitOption, RetriesOption, TimeoutOption, patience_of
 from quoteweave.cli.options import (
     CollectionOption,
     DocumentOption,
@@ -55,6 +56,9 @@ def search(
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the quotes that bear on a question, best first."""
@@ -67,7 +71,10 @@ def search(
     if kind not in (None, "text", "image"):
         raise UsageError(f"--kind {kind!r}: write text or image")
     where = make_filter(doc, pages, meta).model_copy(update={"kind": kind})
-    finding = with_chat_named(Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code))
+    patience = patience_of(timeout_s, call_limit_s, retries)
+    finding = with_chat_named(
+        Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+    )
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         found = wait_for(make_search(opened, finding, where).find(Query(text=question), k, where=where))

@@ -5,6 +5,7 @@ limits is known exactly, costs one task and leaves no semaphore behind.
 """
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -338,8 +339,9 @@ def _return_freed_memory() -> None:
 
 
 def _silence_native_code() -> None:
-    """Libraries in C write of damaged files to file 2, past Python: none of it is for a user."""
+    """Libraries in C write of damaged files to file 2, past Python, and Pillow logs: none of it is for a user."""
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors go to this process's stderr
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -120,6 +120,14 @@ class Patience:
     def limit_s(self) -> float:
         """Seconds of a whole call."""
         return 5 * self.timeout_s if self.call_limit_s is None else self.call_limit_s
+
+
+class PatienceOptions(TypedDict, total=False):
+    """What is said of the patience with an endpoint, for each client to take with defaults of its own."""
+
+    timeout_s: float
+    max_retries: int
+    call_limit_s: float
 
 
 class Connection:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Pictures, Retriever
+from quoteweave.endpoints.http import PatienceOptions
 from quoteweave.index.collection import Collection
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.built import as_built
@@ -41,6 +42,7 @@ class Means:
     hardware: Hardware = field(default_factory=Hardware)
     pictures: Pictures | None = None  # what visual models look at
     tell: Callable[[str], None] = _silent  # of text that leaves the machine, and to where
+    patience: PatienceOptions = field(default_factory=PatienceOptions)  # with endpoints
 
 
 def names() -> list[str]:
@@ -131,7 +133,9 @@ def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
         raise unknown("model", spec.prefixes, catalogue())
     row = catalogue()[spec.prefixes] if spec.prefixes else None
     at_once = means.hardware.batch_size or AT_ONCE
-    asked = partial(EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions)
+    asked = partial(
+        EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions, **means.patience
+    )
     of_query, of_passage = spec.input_types or (None, None)
     encoder = EndpointEncoder(
         asked(model, input_type=of_passage),

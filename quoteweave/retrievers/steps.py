@@ -96,7 +96,7 @@ def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CH
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 
         model_name, url = _at(text, "endpoint:")
-        reranker = EndpointReranker(RerankClient(model_name, base_url=url))
+        reranker = EndpointReranker(RerankClient(model_name, base_url=url, **means.patience))
         means.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
     model = named_chat(text, means, chats, sent="the question and the quotes found are sent")
@@ -128,7 +128,7 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
     from quoteweave.endpoints.http import openai_address
 
     means.tell(f"{sent} to {openai_address(name, url, None).destination}")
-    return chats.through(OpenAIChat(name, base_url=url))
+    return chats.through(OpenAIChat(name, base_url=url, **means.patience))
 
 
 def _at(text: str, prefix: str) -> tuple[str, str | None]:

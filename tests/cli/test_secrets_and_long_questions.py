@@ -157,6 +157,33 @@ def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path
             assert f"within {limit} s, the limit of a call with all its attempts" in got.err
 
 
+def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    make_collection(tmp_path, {"port.md": [made_quote("The port stores grain."), made_quote("Grain is dry.")]}).close()
+    port = tmp_path / "collection"
+    with ModelServer() as whole:
+        assert quoteweave("index", f"openai:m@{whole.base_url}", "-c", port).code == 0
+    waits, said = ("--call-limit", 0.3, "--retries", 0), "within 0.3 s, the limit of a call"
+    with ModelServer(lambda _: Reply(endless=b" ", every_s=0.01)) as server:
+        for spec in (
+            ("--retriever", f"openai:m@{server.base_url}"),
+            ("--rerank", f"endpoint:m@{server.base_url}"),
+            ("--rerank", f"chat:m@{server.base_url}"),
+            ("--expand", f"chat:m@{server.base_url}"),
+        ):
+            for command in ("search", "ask"):
+                assert said in quoteweave(command, QUESTION, "-c", port, *spec, *waits).err, spec
+        assert said in quoteweave("ask", QUESTION, "-c", port, "--check", f"chat:m@{server.base_url}", *waits).err
+        assert said in quoteweave("index", f"openai:other@{server.base_url}", "-c", port, *waits).err
+
+
+def test_a_time_that_is_none_is_refused(quoteweave: Quoteweave, port: Path) -> None:
+    for option in ("--timeout", "--call-limit"):
+        for seconds in (0, -1, "nan", "inf"):
+            got = quoteweave("search", QUESTION, "-c", port, option, seconds)
+            assert got.code == 2
+            assert f"{option} {seconds}: it has to be greater than 0" in got.err
+
+
 def test_an_endpoint_is_told_questions_from_quotes(quoteweave: Quoteweave, port: Path) -> None:
     with ModelServer() as server:
         for suffix, sent, form in (
