@@ -11,7 +11,7 @@ import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from common import Table, arguments, finish, machine, seconds
 from made_quotes import Writing, make_document
@@ -19,7 +19,7 @@ from made_quotes import Writing, make_document
 from quoteweave.core.records import Quote
 from quoteweave.core.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.index.segment_builder import IndexedDocument, segment_of
+from quoteweave.index.segment_builder import SegmentBuilder
 from quoteweave.index.segments import Segment, merged, read_segment, write_segment
 
 HITS = 10
@@ -27,13 +27,21 @@ Found = dict[int, float]
 """Scores of the best quotes, by their number."""
 
 
+class MadeDocument(NamedTuple):
+    """A document to index."""
+
+    name: str
+    rows: Sequence[int]
+    quotes: Sequence[Quote]
+
+
 class Engine(Protocol):
     """An index that documents can be added to."""
 
-    def add(self, documents: Sequence[IndexedDocument]) -> None:
+    def add(self, documents: Sequence[MadeDocument]) -> None:
         """Adds documents and makes them searchable."""
 
-    def remove(self, document: IndexedDocument) -> None:
+    def remove(self, document: MadeDocument) -> None:
         """Removes a document."""
 
     def search(self, tokens: Sequence[str]) -> Found:
@@ -49,12 +57,17 @@ class Segments:
         self._segments: list[Segment] = []
         self._open()
 
-    def add(self, documents: Sequence[IndexedDocument]) -> None:
+    def add(self, documents: Sequence[MadeDocument]) -> None:
         """Writes a segment."""
-        self._segments.append(read_segment(self._folder / write_segment(self._folder, segment_of(documents))))
+        builder = SegmentBuilder()
+        for one in documents:
+            builder.add(one.name, zip(one.rows, one.quotes, strict=True))
+        segment = builder.segment()
+        if segment is not None:
+            self._segments.append(read_segment(self._folder / write_segment(self._folder, segment)))
         self._open()
 
-    def remove(self, document: IndexedDocument) -> None:
+    def remove(self, document: MadeDocument) -> None:
         """Writes all again, without it."""
         self._segments = [merged(self._segments, {document.name})]
         self._open()
@@ -72,14 +85,14 @@ class WholeMatrix:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._documents: dict[str, IndexedDocument] = {}
+        self._documents: dict[str, MadeDocument] = {}
 
-    def add(self, documents: Sequence[IndexedDocument]) -> None:
+    def add(self, documents: Sequence[MadeDocument]) -> None:
         """Builds the index anew."""
         self._documents |= {document.name: document for document in documents}
         self._build()
 
-    def remove(self, document: IndexedDocument) -> None:
+    def remove(self, document: MadeDocument) -> None:
         """Builds the index anew."""
         del self._documents[document.name]
         self._build()
@@ -120,7 +133,7 @@ class Tantivy:
         self._index: Any = tantivy.Index(schema.build(), path=str(folder))
         self._writer: Any = self._index.writer()
 
-    def add(self, documents: Sequence[IndexedDocument]) -> None:
+    def add(self, documents: Sequence[MadeDocument]) -> None:
         """Commits."""
         for one in documents:
             for row, quote in zip(one.rows, one.quotes, strict=True):
@@ -128,7 +141,7 @@ class Tantivy:
                 self._writer.add_document(self._library.Document(row=row, name=[one.name], words=[text]))
         self._commit()
 
-    def remove(self, document: IndexedDocument) -> None:
+    def remove(self, document: MadeDocument) -> None:
         """Marks its quotes as deleted, and commits."""
         self._writer.delete_documents("name", document.name)
         self._commit()
@@ -154,14 +167,14 @@ class Fts5:
         options = 'tokenize="unicode61 remove_diacritics 0", detail=none'
         self._db.execute(f"CREATE VIRTUAL TABLE quotes USING fts5(words, {options})")
 
-    def add(self, documents: Sequence[IndexedDocument]) -> None:
+    def add(self, documents: Sequence[MadeDocument]) -> None:
         """Commits."""
         with self._db:
             for one in documents:
                 texts = ((row, " ".join(words(quote.words()))) for row, quote in zip(one.rows, one.quotes, strict=True))
                 self._db.executemany("INSERT INTO quotes (rowid, words) VALUES (?, ?)", texts)
 
-    def remove(self, document: IndexedDocument) -> None:
+    def remove(self, document: MadeDocument) -> None:
         """Commits."""
         with self._db:
             self._db.executemany("DELETE FROM quotes WHERE rowid = ?", ((row,) for row in document.rows))
@@ -200,19 +213,19 @@ def main() -> None:
     finish(found, {"quotes": options.quotes, "engines": rows}, [table], as_json=options.json)
 
 
-def _documents(number: int, quotes: int) -> list[IndexedDocument]:
+def _documents(number: int, quotes: int) -> list[MadeDocument]:
     writing, made, row = Writing(seed=1), [], 0
     for i in range(number):
         parsed: tuple[Quote, ...] = make_document(writing, quotes).quotes
-        made.append(IndexedDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
+        made.append(MadeDocument(f"made-{i:04d}.txt", range(row, row + len(parsed)), parsed))
         row += len(parsed)
     return made
 
 
 def _measured(
     engine: Callable[[Path], Engine],
-    documents: Sequence[IndexedDocument],
-    more: IndexedDocument,
+    documents: Sequence[MadeDocument],
+    more: MadeDocument,
     questions: Sequence[Sequence[str]],
 ) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="quoteweave-") as folder:
@@ -222,7 +235,7 @@ def _measured(
         size = sum(path.stat().st_size for path in Path(folder, "one").rglob("*") if path.is_file())
         asking = statistics.median(seconds(lambda tokens=tokens: one.search(tokens)) for tokens in questions)  # type: ignore[misc]
         # The other way round, in two parts, with a document that was there for a while.
-        passing = IndexedDocument("passing.txt", [row + 10_000_000 for row in more.rows], more.quotes)
+        passing = MadeDocument("passing.txt", [row + 10_000_000 for row in more.rows], more.quotes)
         other.add([more, passing, *documents[len(documents) // 2 :]])
         other.remove(passing)
         other.add(documents[: len(documents) // 2])

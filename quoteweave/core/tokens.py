@@ -11,8 +11,8 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 _UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
@@ -41,6 +41,8 @@ _MARKS = re.compile(
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
 _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
 
+MOST_STEMS = 1 << 17
+
 _STOP_WORDS = """
 a about above across after against all along also although am among an and any are aren as at be because been before
 being below between both but by can could couldn did didn do does doesn doing don down during each either else etc
@@ -62,12 +64,12 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     found: list[str] = []
     folded = fold(text)
     if stem and stop and folded.isascii():
-        return [_stemmed(word) for word in _ASCII_TOKEN.findall(folded) if word not in STOP_WORDS]
+        return [stem for stem in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if stem]
     for word in _TOKEN.findall(folded):
         if _RUN.match(word):
             found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
         elif not (stop and word in STOP_WORDS):
-            found.append(_stemmed(word) if stem else word.replace(",", ""))
+            found.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
     return found
 
 
@@ -80,7 +82,63 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
 
 
-@lru_cache(maxsize=1 << 16)
+class Vocabulary:
+    """Numbers words from 0, as they are met."""
+
+    def __init__(self) -> None:
+        self._numbers = _Numbers()
+        self._seen = _Seen(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        """The words, in the order of their numbers."""
+        return iter(self._numbers)
+
+    def of_text(self, text: str) -> list[int]:
+        """The numbers of `words(text)`."""
+        folded = fold(text)
+        if not folded.isascii():
+            return self.of_words(words(text))
+        return [number for number in map(self._seen.__getitem__, _ASCII_TOKEN.findall(folded)) if number >= 0]
+
+    def of_words(self, found: Iterable[str]) -> list[int]:
+        """The number of each word."""
+        return list(map(self._numbers.__getitem__, found))
+
+
+class _Numbers(dict[str, int]):
+    """Of words as they are indexed."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+class _Seen(dict[str, int]):
+    """The numbers of words as they are written; -1 for a stop word. So a text takes one look at each of its words."""
+
+    def __init__(self, numbers: _Numbers) -> None:
+        super().__init__()
+        self._numbers = numbers
+
+    def __missing__(self, word: str) -> int:
+        stem = _STEMS[word]
+        number = self[word] = self._numbers[stem] if stem else -1
+        return number
+
+
+class _Stems(dict[str, str]):
+    """The stem of each word that was asked for lately, empty for a stop word: looking one up costs next to nothing."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= MOST_STEMS:
+            self.clear()
+        stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
+        return stem
+
+
+_STEMS = _Stems()
+
+
 def _stemmed(word: str) -> str:
     return word.replace(",", "") if word[0].isdigit() else _stemmer()(word)
 

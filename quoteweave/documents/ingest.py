@@ -16,12 +16,12 @@ from typing import Self
 
 from pydantic import Field
 
-from quoteweave.core.errors import DamagedDocument, DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
+from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.naming import is_lengthened, name_files
 from quoteweave.documents.parse import ParserSettings, Source
-from quoteweave.documents.reading import FileRead, Progress, Refused, ToRead, read_files, reason
+from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Limits, Workers
 from quoteweave.index.collection import Collection
@@ -171,7 +171,11 @@ class _Run:
         # Pages that another run has read, of what is not to be read any more, must not stay.
         self._writer.unfinished = {pages.folder.name for pages in kept.values()}
         self._collection.unfinished.prune(self._writer.unfinished)
-        to_read = [ToRead(self._source(name, file), kept[name]) for name, (file, _) in jobs.items()]
+        partial, copies = self._options.partial_fingerprint, self._collection.sources
+        to_read = [
+            ToRead(self._source(name, file), origin, partial, copies, kept[name])
+            for name, (file, origin) in jobs.items()
+        ]
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
@@ -180,11 +184,11 @@ class _Run:
         workers = Workers(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
         with self._batch, workers:
             for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
-                file, origin = jobs[read.name]
                 if isinstance(read, Refused):
+                    file, origin = jobs[read.name]
                     self._fail(file, origin.content, read.reason)
                 else:
-                    self._store(read, file, origin)
+                    self._store(read, kept[read.document.name])
         self._writer.unfinished = ()
 
     def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
@@ -241,22 +245,13 @@ class _Run:
         self._outcome["unchanged"].append(name)
         return True
 
-    def _store(self, read: FileRead, file: Found, origin: Origin) -> None:
-        try:
-            # What was read is not what was hashed, perhaps, and a copy of that may be stored already.
-            if _hash(file.path) != origin.content:
-                raise DamagedDocument(f"{file.name!r} changed while it was being read; add it again")
-            partial = {"parser": self._options.partial_fingerprint}
-            stored, kind = origin.model_copy(update=partial) if read.lost else origin, read.format.value
-            prepared = self._writer.prepare(file.path, name=file.name, format=kind, origin=stored, parsed=read.parsed)
-            self._batch.add(prepared, self._kept(read.name, origin))
-        except Exception as error:
-            self._fail(file, origin.content, reason(error))
-        else:
-            self._outcome["updated" if file.name in self._known else "added"].append(file.name)
-            for what in self._read_by_ocr:
-                self._read_by_ocr[what] += getattr(read.parsed, what)
-            self._warnings.extend(Refused(name=file.name, reason=warning) for warning in read.parsed.warnings)
+    def _store(self, prepared: PreparedDocument, kept: UnfinishedPages) -> None:
+        document = prepared.document
+        self._batch.add(prepared, kept)
+        self._outcome["updated" if document.name in self._known else "added"].append(document.name)
+        for what in self._read_by_ocr:
+            self._read_by_ocr[what] += getattr(document, what)
+        self._warnings.extend(Refused(name=document.name, reason=warning) for warning in document.warnings)
 
     def _fail(self, file: Found, content: str | None, reason: str) -> None:
         self._writer.fail(file.name, root=file.root, reason=reason, content=content, path=file.below)

@@ -1,6 +1,5 @@
 """Plain text becomes quotes: a paragraph is what stands between blank lines."""
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def parse_text(path: Path) -> ParsedDocument:
 
 def _paragraphs(text: str) -> Iterator[str]:
     lines: list[str] = []
-    for line in io.StringIO(text):
+    for line in _lines(text):
         if line.strip():
             lines.append(line.rstrip())
         elif lines:
@@ -31,3 +30,12 @@ def _paragraphs(text: str) -> Iterator[str]:
             lines = []
     if lines:
         yield "\n".join(lines)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """One at a time: a list of them, or a StringIO, would take several times as much memory as the text."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]

@@ -1,22 +1,32 @@
-"""Many files, read by worker processes: each in ranges of pages, some files at a time, given back as they are done."""
+"""Many files, read by worker processes: in ranges of pages or a few small files at a time, given back as they are done.
+
+The processes do all that can be done before documents are stored, their records and the copies of their files included.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from quoteweave.core.errors import DocumentError, QuoteweaveError
 from quoteweave.core.records import ParsedDocument, Record
 from quoteweave.documents.formats import Format
 from quoteweave.documents.parse import PAGED, Inspection, Source, inspect, keep_pages, put_kept_together, read_whole
 from quoteweave.documents.workers import Limits, Outcome, Stop, Workers
+from quoteweave.index.prepared import PreparedDocument, prepare
+from quoteweave.index.records import Origin
+from quoteweave.index.sources import SourceStore
 from quoteweave.index.unfinished import UnfinishedPages
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 RANGE = 6
 # Files that one task looks at.
 LOOKED_AT = 50
+# Files without pages of their own that one task reads, and what the largest of them may have, in bytes: the message to
+# a process and back costs as much as reading a page of text.
+TOGETHER = 20
+SMALL = 100_000
 # When more pages than this went beyond the limits, and more than were read, the rest of their document is not tried.
 MOST_LOST = 5
 
@@ -47,44 +57,83 @@ class Refused(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class FileRead:
-    """A file that can become the document of that name."""
-
-    name: str
-    format: Format
-    parsed: ParsedDocument
-    lost: bool
-    """Whether pages are missing that went beyond the limits."""
-
-
-@dataclass(frozen=True, slots=True)
 class ToRead:
-    """A file to read, and where its pages are kept until its document is stored."""
+    """A file to read, and what its document is to be."""
 
     source: Source
+    origin: Origin
+    partial_parser: str
+    """The parser's fingerprint where pages are missing that went beyond the limits."""
+    sources: SourceStore
+    """Where the file is copied to."""
     kept: UnfinishedPages
+    """Where its pages are kept until its document is stored."""
+
+    def prepare(self, kind: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
+        """The document, ready to be stored. Raises DocumentError where the file cannot be copied or has changed."""
+        origin = self.origin.model_copy(update={"parser": self.partial_parser}) if partial else self.origin
+        name, path = self.source.name, self.source.path
+        return prepare(path, self.sources, name=name, format=kind.value, origin=origin, parsed=parsed)
 
 
-def read_files(files: Sequence[ToRead], workers: Workers, progress: Progress) -> Iterator[FileRead | Refused]:
+def read_files(files: Sequence[ToRead], workers: Workers, progress: Progress) -> Iterator[PreparedDocument | Refused]:
     """Each file as soon as it is read.
 
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
     without any other is refused. Pages that an earlier run has kept are not read again.
     Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
     """
-    queue: deque[_Reading] = deque()
-    sources = [file.source for file in files]
-    batches = [sources[start : start + LOOKED_AT] for start in range(0, len(sources), LOOKED_AT)]
-    looks = [_Steps(workers, workers.limits, inspect_each, batch) for batch in batches]
+    batches = [files[start : start + LOOKED_AT] for start in range(0, len(files), LOOKED_AT)]
+    looks = [_Steps(workers, workers.limits, inspect_each, [file.source for file in batch]) for batch in batches]
     looked = (found for look in looks for found in look.wait())
+    inspected: list[tuple[ToRead, Inspection]] = []
     for file, found in zip(files, looked, strict=True):
         if isinstance(found, Inspection):
-            queue.append(_Reading(file, found, workers))
+            inspected.append((file, found))
         else:
             yield Refused(name=file.source.name, reason=found)
+    queue = deque(_readings(inspected, workers, progress))
     progress.on_total(sum(reading.pages for reading in queue))
-    for reading in _ended(queue, workers, progress):
-        yield reading.result(progress)
+    for reading in _ended(queue, workers):
+        yield from reading.results()
+
+
+class _Reading(Protocol):
+    """What is being read by worker processes, and given back together."""
+
+    pages: int
+    """To be read."""
+
+    def start(self) -> None:
+        """Have it read."""
+
+    def unfinished(self) -> list[Future[Any]]:
+        """Tasks that are still to be done."""
+        ...
+
+    def advance(self) -> None:
+        """Take what has been read, and go on."""
+
+    def results(self) -> Iterator[PreparedDocument | Refused]:
+        """The documents, or why there is none, once no task is left. Raises what is not a file's fault."""
+        ...
+
+
+def _readings(files: Iterable[tuple[ToRead, Inspection]], workers: Workers, progress: Progress) -> Iterator[_Reading]:
+    """How each file is read: by itself, or with others that are small."""
+    small: list[tuple[ToRead, Inspection]] = []
+    for file, found in files:
+        if found.format in PAGED:
+            yield _PagesReading(file, found, workers, progress)
+        elif found.size > SMALL:
+            yield _WholeReading([(file, found)], workers, progress)
+        else:
+            small.append((file, found))
+        if len(small) == TOGETHER:
+            yield _WholeReading(small, workers, progress)
+            small = []
+    if small:
+        yield _WholeReading(small, workers, progress)
 
 
 def inspect_each(sources: Iterable[Source]) -> Iterator[Inspection | str]:
@@ -98,7 +147,7 @@ def inspect_each(sources: Iterable[Source]) -> Iterator[Inspection | str]:
             yield reason(error)
 
 
-def _ended(queue: "deque[_Reading]", workers: Workers, progress: Progress) -> "Iterator[_Reading]":
+def _ended(queue: deque[_Reading], workers: Workers) -> Iterator[_Reading]:
     """Starts them in order, as many as keep the processes busy; gives back each as soon as its tasks have ended."""
     active: list[_Reading] = []
     while queue or active:
@@ -107,7 +156,7 @@ def _ended(queue: "deque[_Reading]", workers: Workers, progress: Progress) -> "I
             active.append(queue.popleft())
         wait([task for reading in active for task in reading.unfinished()], return_when=FIRST_COMPLETED)
         for reading in active:
-            reading.advance(progress)
+            reading.advance()
         ended = [reading for reading in active if not reading.unfinished()]
         active = [reading for reading in active if reading not in ended]
         yield from ended
@@ -147,7 +196,7 @@ class _Steps(Generic[S, T]):
         self, workers: Workers, limits: Limits, call: Callable[..., Iterable[T]], steps: Sequence[S], *rest: Any
     ) -> None:
         self.done: dict[int, T | str] = {}
-        self.lost: dict[S, str] = {}
+        self.lost: list[tuple[S, str]] = []
         self.error: Exception | None = None
         self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
         self._steps = list(steps)
@@ -201,55 +250,78 @@ class _Steps(Generic[S, T]):
             self._tried.add(number)
             return
         why = _stopped(stop, self._limits)
-        self.done[number], self.lost[self._steps[number]] = f"it {why}", why
+        self.done[number] = f"it {why}"
+        self.lost.append((self._steps[number], why))
 
 
-class _Reading:
-    """A file whose pages are being read by worker processes, and then put together by one."""
+class _WholeReading:
+    """Files that are read whole, by one worker process, one after the other."""
 
-    def __init__(self, file: ToRead, inspection: Inspection, workers: Workers) -> None:
-        self._source, self._kept, self._format = file.source, file.kept, inspection.format
-        kept = self._kept.pages() if self._format in PAGED else set()
-        self._count = inspection.pages
-        self._left = [number for number in range(self._count) if number not in kept]
-        self.pages = len(self._left)
-        self._workers, self._limits = workers, workers.limits
-        self._parts: list[_Steps[int, int]] = []
-        self._whole: _Steps[Any, ParsedDocument] | None = None
-        self._told = 0
-        if self._format not in PAGED:
-            self._limits = self._limits.for_file(inspection.size)
+    def __init__(self, files: Sequence[tuple[ToRead, Inspection]], workers: Workers, progress: Progress) -> None:
+        self.pages = len(files)
+        self._files, self._workers, self._progress = files, workers, progress
+        self._limits = workers.limits.for_file(max(found.size for _, found in files))
+        self._steps: _Steps[tuple[ToRead, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
-        """Have its pages read, but for those that an earlier run has kept."""
-        if self._format not in PAGED:
-            self._whole = _Steps(self._workers, self._limits, read_file, [self._source], self._format)
-            return
-        for start in range(0, len(self._left), RANGE):
-            numbers = self._left[start : start + RANGE]
-            task = _Steps(self._workers, self._limits, keep_pages, numbers, self._source, self._format, self._kept)
-            self._parts.append(task)
-        if not self._left:
-            self._put_together()
+        steps = [(file, found.format) for file, found in self._files]
+        self._steps = _Steps(self._workers, self._limits, prepare_whole, steps)
 
     def unfinished(self) -> list[Future[Any]]:
-        """Tasks that are still to be done."""
+        return [self._steps.future] if self._steps is not None and self._steps.future is not None else []
+
+    def advance(self) -> None:
+        if self._steps is not None:
+            self._steps.advance()
+
+    def results(self) -> Iterator[PreparedDocument | Refused]:
+        assert self._steps is not None  # noqa: S101 - for the type checker
+        for (file, _), made in zip(self._files, self._steps.done.values(), strict=False):
+            name = file.source.name
+            self._progress.on_pages(name, 1)
+            yield Refused(name=name, reason=made) if isinstance(made, str) else made
+        if self._steps.error is not None:
+            raise self._steps.error
+
+
+class _PagesReading:
+    """A file whose pages are being read by worker processes, and then put together by one."""
+
+    def __init__(self, file: ToRead, inspection: Inspection, workers: Workers, progress: Progress) -> None:
+        self._file, self._format, self._count = file, inspection.format, inspection.pages
+        kept = file.kept.pages()
+        self._left = [number for number in range(self._count) if number not in kept]
+        self.pages = len(self._left)
+        self._workers, self._limits, self._progress = workers, workers.limits, progress
+        self._parts: list[_Steps[int, int]] = []
+        self._joining: _Steps[Any, PreparedDocument] | None = None
+        self._told = 0
+
+    def start(self) -> None:
+        file = self._file
+        for start in range(0, len(self._left), RANGE):
+            numbers = self._left[start : start + RANGE]
+            task = _Steps(self._workers, self._limits, keep_pages, numbers, file.source, self._format, file.kept)
+            self._parts.append(task)
+        if not self._left:
+            self._join()
+
+    def unfinished(self) -> list[Future[Any]]:
         futures: list[Future[Any] | None] = [part.future for part in self._parts]
-        futures += [self._whole.future] if self._whole is not None else []
+        futures += [self._joining.future] if self._joining is not None else []
         return [future for future in futures if future is not None]
 
-    def advance(self, progress: Progress) -> None:
-        """Take what has been read, report it, and go on."""
+    def advance(self) -> None:
         for part in self._parts:
             part.advance()
-        if self._whole is not None:
-            self._whole.advance()
+        if self._joining is not None:
+            self._joining.advance()
         elif self._is_hopeless():
             for part in self._parts:
                 part.give_up()
-        if self._whole is None and not self.unfinished() and not any(part.error for part in self._parts):
-            self._put_together()
-        self._tell(progress, sum(len(part.done) for part in self._parts))
+        if self._joining is None and not self.unfinished() and not any(part.error for part in self._parts):
+            self._join()
+        self._tell(sum(len(part.done) for part in self._parts))
 
     def _is_hopeless(self) -> bool:
         """Whether more of it need not be read."""
@@ -259,46 +331,53 @@ class _Reading:
         read = self._count - self.pages + sum(len(part.done) for part in self._parts) - lost
         return lost > max(MOST_LOST, read)
 
-    def _put_together(self) -> None:
+    def _join(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE)
-        self._whole = _Steps(self._workers, limits, join_pages, [self._count], self._source, self._kept, self._lost())
+        task = (self._file, self._format, self._lost())
+        self._joining = _Steps(self._workers, limits, prepare_kept, [self._count], *task)
 
     def _lost(self) -> dict[int, str]:
-        lost = {number: why for part in self._parts for number, why in part.lost.items()}
+        lost = {number: why for part in self._parts for number, why in part.lost}
         untried = {number for part in self._parts for number in part.untried()}
-        return lost | dict.fromkeys(untried, f"was not tried, because {len(lost)} others could not be read")
+        if not untried:
+            return lost
+        first = min(lost)
+        others = f"{len(lost)} others could not be read; page {first + 1} {lost[first]}"
+        return lost | dict.fromkeys(untried, f"was not tried, because {others}")
 
-    def result(self, progress: Progress) -> FileRead | Refused:
-        """The document, or why there is none. Raises what is not the file's fault."""
+    def results(self) -> Iterator[PreparedDocument | Refused]:
+        self._tell(self.pages)
+        name = self._file.source.name
         try:
             for part in self._parts:
                 if part.error is not None:
                     raise part.error
-            assert self._whole is not None  # noqa: S101 - for the type checker
-            (parsed,) = self._whole.wait()
-            if isinstance(parsed, str):
-                return Refused(name=self._source.name, reason=parsed)
-            return FileRead(self._source.name, self._format, parsed, bool(self._lost()))
+            assert self._joining is not None  # noqa: S101 - for the type checker
+            (made,) = self._joining.wait()
         except Exception as error:
-            return Refused(name=self._source.name, reason=reason(error))
-        finally:
-            self._tell(progress, self.pages)
+            made = reason(error)
+        yield Refused(name=name, reason=made) if isinstance(made, str) else made
 
-    def _tell(self, progress: Progress, done: int) -> None:
+    def _tell(self, done: int) -> None:
         if done > self._told:
-            progress.on_pages(self._source.name, done - self._told)
+            self._progress.on_pages(self._file.source.name, done - self._told)
             self._told = done
 
 
-def read_file(sources: Iterable[Source], kind: Format) -> Iterator[ParsedDocument]:
-    """In a worker: files that are read whole."""
-    for source in sources:
-        yield from read_whole(source, kind)
+def prepare_whole(files: Iterable[tuple[ToRead, Format]]) -> Iterator[PreparedDocument | str]:
+    """In a worker: the document of each file that is read whole, or why there is none."""
+    for file, kind in files:
+        try:
+            (parsed,) = read_whole(file.source, kind)
+            yield file.prepare(kind, parsed)
+        except MemoryError:
+            raise
+        except Exception as error:
+            yield reason(error)
 
 
-def join_pages(
-    counts: Iterable[int], source: Source, kept: UnfinishedPages, lost: dict[int, str]
-) -> Iterator[ParsedDocument]:
-    """In a worker: the kept pages of a file, as a document."""
+def prepare_kept(counts: Iterable[int], file: ToRead, kind: Format, lost: dict[int, str]) -> Iterator[PreparedDocument]:
+    """In a worker: the document of the kept pages of a file."""
     for count in counts:
-        yield from put_kept_together(source, kept, count, lost)
+        for parsed in put_kept_together(file.source, file.kept, count, lost):
+            yield file.prepare(kind, parsed, partial=bool(lost))

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.documents.parse import ParserSettings, Source
-from quoteweave.documents.reading import FileRead, Progress, ToRead, read_files
+from quoteweave.documents.reading import Progress, Refused, ToRead, read_files
 from quoteweave.documents.workers import Workers
 from quoteweave.index.checks import CheckReport, Damage, check
 from quoteweave.index.collection import Collection
 from quoteweave.index.folder import LEXICAL, write_header
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
+from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import IndexState, Origin
 from quoteweave.index.salvage import salvage
 from quoteweave.index.unfinished import unfinished_key
@@ -75,15 +76,10 @@ def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
     with Collection.open(root) as collection, collection.writer() as writer:
         writer.rebuild_lexical()
         for name, read in _read_again(collection, before).items():
-            origin, _ = before[name]
-            if isinstance(read, FileRead):
-                if not origin.parser:
-                    origin = origin.model_copy(update={"parser": ParserSettings().fingerprint})
-                path = collection.stored_source(before[name][1])
-                writer.put(path, name=name, format=read.format.value, origin=origin, parsed=read.parsed)
+            if isinstance(read, str):
+                lost.append(_lost(f"the document {name!r} is lost: {read}", name))
             else:
-                what = f"the document {name!r} is lost: {read}"
-                lost.append(_lost(what, name))
+                writer.store([read])
         refresh_indexes(collection, writer)
     return lost
 
@@ -106,9 +102,11 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
     return told
 
 
-def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, str]]) -> "dict[str, FileRead | str]":
+def _read_again(
+    collection: Collection, documents: Mapping[str, tuple[Origin, str]]
+) -> dict[str, PreparedDocument | str]:
     """What parsing stored files again gives, or why it cannot be had, by document; crops are stored meanwhile."""
-    found: dict[str, FileRead | str] = {}
+    found: dict[str, PreparedDocument | str] = {}
     to_read = []
     for name, (origin, key) in documents.items():
         settings = _settings(origin)
@@ -121,10 +119,15 @@ def _read_again(collection: Collection, documents: Mapping[str, tuple[Origin, st
             found[name] = "it was parsed with other settings, by another version, or by another tool"
         else:
             kept = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
-            to_read.append(ToRead(Source(name, path, settings, collection.images), kept))
+            source = Source(name, path, settings, collection.images)
+            anew = origin.model_copy(update={"parser": settings.fingerprint})
+            to_read.append(ToRead(source, anew, settings.fingerprint, collection.sources, kept))
     with Workers(min(4, os.cpu_count() or 1)) as workers:
         for read in read_files(to_read, workers, Progress()):
-            found[read.name] = read if isinstance(read, FileRead) else read.reason
+            if isinstance(read, Refused):
+                found[read.name] = read.reason
+            else:
+                found[read.document.name] = read
     for file in to_read:
         file.kept.remove()
     return found

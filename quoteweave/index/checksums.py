@@ -104,11 +104,14 @@ def _record_checksum(record: Record) -> str:
     return str(xxhash.xxh3_128_hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")))
 
 
+_AS_JSON = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each row
+
+
 def row_checksum(*values: str | int | None) -> int:
     """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
     import xxhash
 
-    said = json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    said = _AS_JSON(values).encode("utf-8", "surrogatepass")
     return int(xxhash.xxh3_64_intdigest(said)) - (1 << 63)
 
 

@@ -16,6 +16,7 @@ from quoteweave.index.records import Counts, Failure, IndexState, Origin
 from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
 from quoteweave.index.shards import ShardStore
+from quoteweave.index.sources import SourceStore
 from quoteweave.index.unfinished import UnfinishedStore
 from quoteweave.index.writer import Writer
 
@@ -97,6 +98,11 @@ class Collection:
     def images(self) -> ImageStore:
         """The crops that quotes refer to by key."""
         return self._folder.images
+
+    @property
+    def sources(self) -> SourceStore:
+        """Copies of the files that were added; those of no document go when a writer ends."""
+        return self._folder.sources
 
     @property
     def ocr_texts(self) -> OcrTextStore:

@@ -1,7 +1,7 @@
 """Documents made ready to be stored: their records as text that can be read back, their quotes with ids."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +22,8 @@ class PreparedDocument:
     """Of the file below `root`, where it is not the name."""
     pages: Sequence[tuple[int, str]]
     """Number and record of each."""
-    quotes: Sequence[Quote]
-    records: Sequence[str]
-    """Of the quotes."""
+    quotes: Sequence[str]
+    """Their records, page by page."""
     source: str
     """Key of the stored copy of its file."""
 
@@ -34,15 +33,13 @@ def prepare(
 ) -> PreparedDocument:
     """The document of the file at `path`, which is copied to `sources`. Raises what `Writer.prepare` raises."""
     document = _document(name, format, origin, parsed)
-    quotes = _named_quotes(document, parsed)
     return PreparedDocument(
         document=document,
         record=as_json(document, name),
         root=storable_text(str(origin.root), name),
         path=origin.path,
         pages=[(page.number, as_json(page, name)) for page in parsed.pages],
-        quotes=quotes,
-        records=[as_json(quote, name) for quote in quotes],
+        quotes=[as_json(quote, name) for quote in _named_quotes(document, parsed)],
         source=sources.put(path, origin.content),
     )
 
@@ -69,19 +66,17 @@ def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) ->
     )
 
 
-def _named_quotes(document: Document, parsed: ParsedDocument) -> list[Quote]:
+def _named_quotes(document: Document, parsed: ParsedDocument) -> Iterator[Quote]:
+    """The quotes with the document's id and name, page by page."""
     pages = {page.number for page in parsed.pages}
     if len(pages) < len(parsed.pages):
         raise ValueError(f"the parser of {document.name!r} gave a page twice")
     ids = set()
-    for quote in parsed.quotes:
+    for quote in sorted(parsed.quotes, key=lambda quote: quote.page):
         if quote.page not in pages or quote.id in ids:
             raise ValueError(f"the parser of {document.name!r} gave quote {quote.id!r} twice, or on no page")
         ids.add(quote.id)
-    return [
-        quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
-        for quote in parsed.quotes
-    ]
+        yield quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
 
 
 def as_json(record: Record, name: str) -> str:

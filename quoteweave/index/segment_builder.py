@@ -1,102 +1,119 @@
 """Quotes become a segment of the lexical index: what a quote and a page are found by, as counted words."""
 
-from collections import defaultdict
+from array import array
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from itertools import groupby
 
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Quote
 from quoteweave.core.references import labels_in
-from quoteweave.core.tokens import words
-from quoteweave.index.segments import FIELDS, Counting, Segment, make_segment
+from quoteweave.core.tokens import Vocabulary, words
+from quoteweave.index.segments import FIELDS, Counting, Segment, make_segment, merged
+
+# Words that are gathered before they are counted, which takes some forty bytes for each.
+MOST_GATHERED = 1_000_000
 
 
-class IndexedDocument(NamedTuple):
-    """A document as the index counts it."""
-
-    name: str
-    rows: Sequence[int]
-    """Of its quotes, in the catalogue."""
-    quotes: Sequence[Quote]
-    """Headers and footers included."""
-
-
-def segment_of(documents: Iterable[IndexedDocument]) -> Segment:
-    """A segment of these documents."""
-    import numpy as np
-
-    builder = _Builder()
-    for document in documents:
-        builder.add(document)
-    quotes = {
-        "rows": np.array(builder.rows, dtype=np.int64),
-        "page_of": np.array(builder.page_of, dtype=np.int64),
-        "is_image": np.array(builder.is_image, dtype=np.bool_),
-    }
-    return make_segment(builder.documents, quotes, builder.counted, list(builder.vocabulary))
-
-
-class _Builder:
-    """What a segment is made from, gathered document by document."""
+class SegmentBuilder:
+    """Documents one by one, then the segment of all."""
 
     def __init__(self) -> None:
-        self.documents: list[tuple[str, int, int]] = []
-        self.rows: list[int] = []
-        self.page_of: list[int] = []
-        self.is_image: list[bool] = []
-        self.counted = {field: Counting() for field in FIELDS}
-        self.vocabulary: dict[str, int] = {}
+        self._counted: list[Segment] = []
+        self._begin()
+
+    def add(self, name: str, quotes: Iterable[tuple[int, Quote]]) -> None:
+        """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included."""
+        self._documents.append((name, 0, 0))
+        for _, page in groupby(quotes, key=lambda found: found[1].page):
+            if len(self._fields["quotes"].tokens) >= MOST_GATHERED:
+                self._count()
+                self._documents.append((name, 0, 0))
+            self._add_page(list(page))
+
+    def segment(self) -> Segment | None:
+        """The segment; None where no document was added."""
+        if self._documents:
+            self._count()
+        if len(self._counted) < 2:
+            return self._counted[0] if self._counted else None
+        return _with_names_once(merged(self._counted, ()))
+
+    def _begin(self) -> None:
+        self._documents: list[tuple[str, int, int]] = []
+        self._rows: list[int] = []
+        self._page_of: list[int] = []
+        self._is_image: list[bool] = []
+        self._fields = {field: Counting() for field in FIELDS}
+        self._vocabulary = Vocabulary()
         self._pages = 0
 
-    def add(self, document: IndexedDocument) -> None:
-        before = len(self.rows)
-        pages: dict[int, list[tuple[Quote, list[int]]]] = defaultdict(list)
-        numbers = {page: self._pages + i for i, page in enumerate(sorted({quote.page for quote in document.quotes}))}
-        for row, quote in zip(document.rows, document.quotes, strict=True):
-            tokens = self._numbers(_words(quote))
-            pages[quote.page].append((quote, tokens))
+    def _count(self) -> None:
+        """Make a segment of what has been gathered."""
+        import numpy as np
+
+        quotes = {
+            "rows": np.array(self._rows, dtype=np.int64),
+            "page_of": np.array(self._page_of, dtype=np.int64),
+            "is_image": np.array(self._is_image, dtype=np.bool_),
+        }
+        self._counted.append(make_segment(self._documents, quotes, self._fields, list(self._vocabulary)))
+        self._begin()
+
+    def _add_page(self, found: Sequence[tuple[int, Quote]]) -> None:
+        tokens = [self._tokens(quote) for _, quote in found]
+        before = len(self._rows)
+        for (row, quote), of_quote in zip(found, tokens, strict=True):
             if quote.retrievable:
-                self.counted["quotes"].add(len(self.rows), tokens)
-                self.rows.append(row)
-                self.page_of.append(numbers[quote.page])
-                self.is_image.append(quote.kind == "image")
-        for page, quotes in pages.items():
-            self._add_page(numbers[page], quotes)
-        self._pages += len(pages)
-        self.documents.append((document.name, len(self.rows) - before, len(pages)))
+                self._fields["quotes"].add(len(self._rows), of_quote)
+                self._rows.append(row)
+                self._page_of.append(self._pages)
+                self._is_image.append(quote.kind == "image")
+        self._add_words_of_page([quote for _, quote in found], tokens)
+        name, quotes, pages = self._documents[-1]
+        self._documents[-1] = (name, quotes + len(self._rows) - before, pages + 1)
+        self._pages += 1
 
-    def _add_page(self, number: int, quotes: Sequence[tuple[Quote, list[int]]]) -> None:
-        own = _without_repeats([quote for quote, _ in quotes])
-        for quote, tokens in quotes:
+    def _tokens(self, quote: Quote) -> "array[int]":
+        """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads."""
+        if quote.kind == "text":
+            return array("i", self._vocabulary.of_text(quote.words()))
+        found = words(quote.words()) + words(quote.section or "")
+        known = set(found)
+        found += [word for word in words(quote.ocr_text or "") if word not in known]
+        return array("i", self._vocabulary.of_words(found))
+
+    def _add_words_of_page(self, quotes: Sequence[Quote], tokens: "Sequence[array[int]]") -> None:
+        number, own = self._pages, _without_repeats(quotes)
+        for quote, of_quote in zip(quotes, tokens, strict=True):
             if quote.id in own:
-                self.counted["pages"].add(number, tokens)
-        for caption in {quote.caption for quote, _ in quotes if quote.caption}:
-            self.counted["captions"].add(number, self._numbers(words(caption)))
-        first = quotes[0][0]
-        labelled = [quote.caption or quote.text for quote, _ in quotes if quote.caption or quote.layout == "caption"]
-        names = {page_name(first.page_label), page_name(str(first.page + 1))}
+                self._fields["pages"].add(number, of_quote)
+        for caption in {quote.caption for quote in quotes if quote.caption}:
+            self._fields["captions"].add(number, array("i", self._vocabulary.of_text(caption)))
+        labelled = [quote.caption or quote.text for quote in quotes if quote.caption or quote.layout == "caption"]
+        names = {page_name(quotes[0].page_label), page_name(str(quotes[0].page + 1))}
         labels = {label for text in labelled for label in labels_in(text)}
-        self.counted["references"].add(number, self._numbers(sorted(names | labels)))
+        self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names | labels))))
 
-    def _numbers(self, tokens: Iterable[str]) -> list[int]:
-        vocabulary = self.vocabulary
-        return [vocabulary.setdefault(token, len(vocabulary)) for token in tokens]
+
+def _with_names_once(segment: Segment) -> Segment:
+    """The same, where parts of a document follow one another under one name."""
+    import numpy as np
+
+    first = np.array([i == 0 or name != segment.names[i - 1] for i, name in enumerate(segment.names)])
+    starts = np.flatnonzero(first)
+    return replace(
+        segment,
+        names=tuple(segment.names[i] for i in starts),
+        quote_counts=np.add.reduceat(segment.quote_counts, starts),
+        page_counts=np.add.reduceat(segment.page_counts, starts),
+    )
 
 
 def page_name(number: str) -> str:
     """The token for a page that people call by that number."""
     # Words have no space in them, and labels of figures begin otherwise.
     return f"page {number}"
-
-
-def _words(quote: Quote) -> list[str]:
-    """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads on it."""
-    found = words(quote.words())
-    if quote.kind == "image":
-        found += words(quote.section or "")
-        known = set(found)
-        found += [word for word in words(quote.ocr_text or "") if word not in known]
-    return found
 
 
 def _without_repeats(quotes: Sequence[Quote]) -> set[str]:

@@ -1,13 +1,12 @@
 """The segments of a collection's lexical index on disk, kept in step with its documents."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.index.faults import repair_command
-from quoteweave.index.segment_builder import IndexedDocument, segment_of
 from quoteweave.index.segments import Segment, merged, read_segment, write_segment
 
 # A segment is merged with newer ones unless it is more than this many times as large as they are together: few
@@ -22,10 +21,8 @@ class SegmentStore:
         self.root = root
         self._opened: dict[str, Segment] = {}
 
-    def update(
-        self, db: sqlite3.Connection, *, removed: Collection[str] = (), added: Sequence[IndexedDocument] = ()
-    ) -> None:
-        """Within a transaction over the catalogue, makes the index lack some documents and hold others.
+    def update(self, db: sqlite3.Connection, *, removed: Collection[str] = (), added: Segment | None = None) -> None:
+        """Within a transaction over the catalogue, makes the index lack some documents and hold those of a segment.
 
         The segments that are current after the transaction are listed in it; `prune` removes the others. Raises
         CollectionError where a segment that has to be read is damaged, StorageError where the disk refuses.
@@ -33,7 +30,7 @@ class SegmentStore:
         names = [name for (name,) in db.execute("SELECT name FROM segments ORDER BY number")]
         segments = {name: self._read(name) for name in names}
         touched = [name for name, segment in segments.items() if any(document in removed for document in segment.names)]
-        new = [segment_of(added)] if added else []
+        new = [added] if added is not None else []
         if not touched and not new:
             return
         size = sum(segment.size for segment in [*(segments[name] for name in touched), *new])

@@ -11,8 +11,9 @@ format, one after the other, each beginning at a multiple of 64 bytes, so that t
 
 import json
 import mmap
+from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -118,13 +119,13 @@ class Counting:
     """Gathers which item of a field has which token, until the postings of a segment are made of it."""
 
     def __init__(self) -> None:
-        self.tokens: list[int] = []
-        self.items: list[int] = []
+        self.tokens = array("i")
+        self.items = array("i")
 
-    def add(self, item: int, tokens: Sequence[int]) -> None:
+    def add(self, item: int, tokens: "array[int]") -> None:
         """Add the tokens of an item, which may be added to again."""
         self.tokens += tokens
-        self.items += [item] * len(tokens)
+        self.items += array("i", (item,)) * len(tokens)
 
     def postings(self, order: "Array", size: int) -> Postings:
         """`order` gives each token its number in the segment; `size` is the number of items."""
@@ -134,7 +135,8 @@ class Counting:
         pairs, counts = np.unique(tokens << 32 | items, return_counts=True)
         starts = np.zeros(len(order) + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
-        return Postings(starts, pairs & 0xFFFFFFFF, counts, np.bincount(items, minlength=size))
+        lengths = np.bincount(items, minlength=size)
+        return Postings(starts, _narrow(pairs & 0xFFFFFFFF), _narrow(counts), _narrow(lengths))
 
 
 def merged(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
@@ -230,18 +232,21 @@ def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Seq
         count[number[used]] = lengths[used]
     starts = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(sum(counts, np.zeros(size, dtype=np.int64)), out=starts[1:])
-    items = np.empty(int(starts[-1]), dtype=np.int64)
-    times = np.empty(len(items), dtype=np.int64)
+    # As few bytes as will do: what is merged may be the words of a whole collection.
+    whole = np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64
+    items = np.empty(int(starts[-1]), dtype=np.uint32)
+    times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in parts)))
     taken = starts[:-1].copy()  # where the next part of each token's items goes
     for part, number, lengths, count, base in zip(parts, numbers, having, counts, bases, strict=False):
         # A token's items move together: each goes as far as the first of them.
         used = number >= 0
         moves = taken[number[used]] - part.starts[:-1][used]
-        places = np.arange(len(part.items)) + np.repeat(moves, lengths[used])
-        items[places] = part.items.astype(np.int64) + base
+        places = np.repeat(moves.astype(whole), lengths[used])
+        places += np.arange(len(places), dtype=whole)
+        items[places] = part.items.astype(np.uint32) + np.uint32(base)
         times[places] = part.counts
         taken += count
-    return Postings(starts, items, times, np.concatenate([part.lengths for part in parts]))
+    return Postings(starts, _narrow(items), times, np.concatenate([part.lengths for part in parts]))
 
 
 def _vocabulary(tokens: Sequence[bytes]) -> "dict[str, Array]":
@@ -284,39 +289,52 @@ def write_segment(folder: Path, segment: Segment) -> str:
     """Writes a segment into the folder; the name of its file. Raises StorageError where the disk refuses."""
     import xxhash
 
-    data = _packed(segment)
-    name = f"{xxhash.xxh3_128_hexdigest(data)}{SUFFIX}"
+    digest, arrays = xxhash.xxh3_128(), _arrays(segment)
+    for part in _parts(arrays):
+        digest.update(part)
+    name = f"{digest.hexdigest()}{SUFFIX}"
     with replacing(folder / name) as file:
-        file.write(data)
+        for part in _parts(arrays):
+            file.write(part)
     return name
 
 
-def _packed(segment: Segment) -> memoryview:
+def _arrays(segment: Segment) -> "list[Array]":
+    """All arrays, in the order of the file."""
     import numpy as np
-    from numpy.lib.format import write_array
 
-    file = BytesIO()
-    names = np.frombuffer(
-        json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass"), dtype=np.uint8
-    )
-    arrays = [names, segment.quote_counts, segment.page_counts, segment.rows, segment.page_of]
-    arrays += [segment.is_image, segment.tokens, segment.token_ends]
+    names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
+    arrays += [segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
     for field in FIELDS:
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
-    for array in arrays:
-        write_array(file, np.ascontiguousarray(_narrow(array)), allow_pickle=False)
-        file.write(bytes(-file.tell() % _ALIGNMENT))
-    return file.getbuffer()
+    return [np.ascontiguousarray(_narrow(array)) for array in arrays]
+
+
+def _parts(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
+    """The bytes of a file, piece by piece."""
+    from numpy.lib import format as npy
+
+    at = 0
+    for found in arrays:
+        head = BytesIO()
+        npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
+        parts = [head.getbuffer(), found.data]
+        at += sum(part.nbytes for part in parts)
+        padding = bytes(-at % _ALIGNMENT)
+        at += len(padding)
+        yield from parts
+        yield padding
 
 
 def _narrow(array: "Array") -> "Array":
     """The same whole numbers in as few bytes each as they need."""
     import numpy as np
 
-    if array.dtype == np.bool_ or not len(array):
+    if array.dtype == np.bool_:
         return array
-    return array.astype(np.min_scalar_type(array.max()))
+    return array.astype(np.min_scalar_type(array.max(initial=0)), copy=False)
 
 
 def read_segment(path: Path) -> Segment:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from quoteweave.core.errors import DamagedDocument, DocumentError
 from quoteweave.index.files import ContentFolder, content_key, replacing, stands
@@ -24,19 +25,23 @@ class SourceStore(ContentFolder):
         suffix = source.suffix.lower()
         key = content_key(content, suffix if _SUFFIX.fullmatch(suffix) else "")
         path = self.path(key)
-        if not stands(path, _size(source)):
-            _copy(source, path, content)
+        if stands(path, _size(source)):
+            _copy(source, None, content)
+            return key
+        with replacing(path) as file:
+            _copy(source, file, content)
         return key
 
 
-def _copy(source: Path, path: Path, content: str) -> None:
+def _copy(source: Path, file: BinaryIO | None, content: str) -> None:
+    """Into `file`, if there is one. Raises DamagedDocument where the content is another."""
     digest = hashlib.sha256()
-    with replacing(path) as file:
-        for chunk in _chunks(source):
-            digest.update(chunk)
+    for chunk in _chunks(source):
+        digest.update(chunk)
+        if file is not None:
             file.write(chunk)
-        if digest.hexdigest() != content:
-            raise DamagedDocument(f"{source} changed while it was being added; add it again")
+    if digest.hexdigest() != content:
+        raise DamagedDocument(f"{source.name!r} changed while it was being read; add it again")
 
 
 def _size(source: Path) -> int:

@@ -4,7 +4,7 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
@@ -15,7 +15,7 @@ from quoteweave.index.leftovers import remove_unused, shards_of, shards_of_pictu
 from quoteweave.index.prepared import PreparedDocument, as_json, prepare, printable, storable_text
 from quoteweave.index.records import Failure, IndexState, Origin
 from quoteweave.index.removals import record_removal
-from quoteweave.index.segment_builder import IndexedDocument
+from quoteweave.index.segment_builder import SegmentBuilder
 from quoteweave.index.selection import require_documents
 
 _DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
@@ -65,8 +65,10 @@ class Writer:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
                 record_removal(db, name)
             db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
-            indexed = [self._insert(db, one) for one in documents]
-            self._folder.segments.update(db, removed=known, added=indexed)
+            builder = SegmentBuilder()
+            for one in documents:
+                _insert(db, one, builder)
+            self._folder.segments.update(db, removed=known, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
 
@@ -159,8 +161,10 @@ class Writer:
         of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
         with self._folder.catalog.write() as db:
             require_documents(db, words)
-            indexed = [_described(db, name, of_document, of_pictures) for name, of_document in words.items()]
-            self._folder.segments.update(db, removed=set(words), added=indexed)
+            builder = SegmentBuilder()
+            for name, of_document in words.items():
+                _describe(db, name, of_document, of_pictures, builder)
+            self._folder.segments.update(db, removed=set(words), added=builder.segment())
             _count_revision(db)
         self._prune_segments()
 
@@ -278,15 +282,12 @@ class Writer:
             db.execute("DELETE FROM segments")
             names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
             for some in range(0, len(names), _AT_ONCE):
-                indexed = [_indexed(db, name) for name in names[some : some + _AT_ONCE]]
-                self._folder.segments.update(db, added=indexed)
+                builder = SegmentBuilder()
+                for name in names[some : some + _AT_ONCE]:
+                    builder.add(name, _stored_quotes(db, name))
+                self._folder.segments.update(db, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
-
-    def _insert(self, db: sqlite3.Connection, one: PreparedDocument) -> IndexedDocument:
-        key = db.execute(_DOCUMENT, (one.document.name, one.root, one.path, one.source, one.record)).lastrowid
-        db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
-        return _insert_quotes(db, key, one.document.name, one.quotes, one.records)
 
     def _prune_segments(self) -> None:
         with self._folder.catalog.read() as db:
@@ -313,37 +314,44 @@ def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
     return {name for (name,) in db.execute(query, (json.dumps(names),))}
 
 
-def _insert_quotes(
-    db: sqlite3.Connection, key: int | None, name: str, quotes: Sequence[Quote], records: Sequence[str]
-) -> IndexedDocument:
-    rows = ((q.id, key, q.page, q.kind, q.layout, q.image, record) for q, record in zip(quotes, records, strict=True))
-    db.executemany(_QUOTE, rows)
-    return IndexedDocument(name, _rows(db, key), quotes)
+def _insert(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
+    name = one.document.name
+    key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
+    db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
+    builder.add(name, _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes)))
 
 
-def _rows(db: sqlite3.Connection, key: int | None) -> list[int]:
-    return [row for (row,) in db.execute("SELECT row FROM quotes WHERE document = ? ORDER BY row", (key,))]
+def _inserted(
+    db: sqlite3.Connection, key: int | None, quotes: Iterable[tuple[Quote, str]]
+) -> Iterator[tuple[int, Quote]]:
+    """Inserts each quote, given with its record, into a document; gives it with its row."""
+    for quote, record in quotes:
+        values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
+        row = db.execute(_QUOTE, values).lastrowid
+        assert row is not None  # noqa: S101 - for the type checker
+        yield row, quote
 
 
-def _stored_quotes(db: sqlite3.Connection, name: str) -> tuple[int, list[Quote]]:
-    """A document's key and its quotes, in the order of their rows."""
-    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-    records = db.execute("SELECT record FROM checked_quotes WHERE document = ? ORDER BY row", (key,))
-    return key, [Quote.model_validate_json(record) for (record,) in records]
+def _stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
+    """A document's quotes with their rows, in their order."""
+    query = """SELECT row, record FROM checked_quotes
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
+    for row, record in db.execute(query, (name,)):
+        yield row, Quote.model_validate_json(record)
 
 
-def _indexed(db: sqlite3.Connection, name: str) -> IndexedDocument:
-    key, quotes = _stored_quotes(db, name)
-    return IndexedDocument(name, _rows(db, key), quotes)
-
-
-def _described(db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str) -> IndexedDocument:
+def _describe(
+    db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
+) -> None:
     """`of_pictures` lists the fingerprints of vectors that what is said of pictures does not change."""
-    key, quotes = _stored_quotes(db, name)
-    quotes = [quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}) for quote in quotes]
+    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
+    quotes = [
+        quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
+        for _, quote in _stored_quotes(db, name)
+    ]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
-    return _insert_quotes(db, key, name, quotes, [as_json(quote, name) for quote in quotes])
+    builder.add(name, _inserted(db, key, ((quote, as_json(quote, name)) for quote in quotes)))
 
 
 def _count_revision(db: sqlite3.Connection) -> None:

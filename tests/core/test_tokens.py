@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.core.tokens import STOP_WORDS, fold, words
+from quoteweave.core.tokens import STOP_WORDS, Vocabulary, fold, words
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,13 @@ def test_case_makes_no_difference(text: str) -> None:
 @given(st.text(alphabet="aBz019,.:_-'% \n", max_size=30))
 def test_ascii_is_cut_as_it_is_beside_other_scripts(text: str) -> None:
     assert [*words(text), "ж"] == words(f"{text} ж")
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet="aBz019,.:' \n") | st.sampled_from(["The harbours", "the", "Zürich"]) | st.text()))
+def test_a_vocabulary_numbers_the_words_of_texts(texts: list[str]) -> None:
+    vocabulary = Vocabulary()
+    numbers = [vocabulary.of_text(text) for text in texts]
+    known = list(vocabulary)
+    assert [[known[number] for number in of_text] for of_text in numbers] == [words(text) for text in texts]
+    assert vocabulary.of_words(known) == list(range(len(known)))

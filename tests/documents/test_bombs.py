@@ -24,7 +24,7 @@ CUT_SHORT = {
     "tiny-tiles.pdf": TIME,
 }
 REFUSED = {
-    "page-tree-of-bombs.pdf": "'page-tree-of-bombs.pdf' has no page that can be read (page 1 ran out of ",
+    "page-tree-of-bombs.pdf": "'page-tree-of-bombs.pdf' has no page that can be read (page 1 ",
     "cross-reference-flood.pdf": "it ran out of ",
     "comment.png": "'comment.png' cannot be opened as a picture (Decompressed data too large",
     "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
@@ -63,6 +63,8 @@ def test_the_rest_of_the_document_is_kept(added: tuple[Collection, AddReport], n
 def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport], name: str) -> None:
     (reason,) = (refused.reason for refused in added[1].failed if refused.name == name)
     assert reason.startswith(REFUSED[name])
+    # Of which pages some were not tried depends on how fast the others end.
+    assert "cannot be opened" in reason or "split it" in reason or " ran out of " in reason
 
 
 @pytest.mark.parametrize("name", ["elements.html", "entities.xhtml"])

@@ -14,9 +14,10 @@ from made_collections import made_quote, make_collection, prepare, put
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Query
-from quoteweave.core.tokens import words
+from quoteweave.core.tokens import Vocabulary
 from quoteweave.index import lexical, segment_builder, segment_store
 from quoteweave.index.collection import Collection
+from quoteweave.index.segments import write_segment
 from quoteweave.index.writer import Writer
 from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
 
@@ -182,16 +183,41 @@ def test_words_of_a_removed_document_are_in_no_segment(collection: Collection, t
     assert b"secret" not in stored
 
 
+def test_a_long_document_counted_in_parts_gives_the_same_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quotes = [
+        made_quote(f"grain {i % 7} of the port", page=i // 3, layout="header" if i % 5 == 0 else "list").model_copy(
+            update={"id": f"{i}"}
+        )
+        for i in range(40)
+    ]
+    names, files = ("first", "long", "last"), []
+    for most in (segment_builder.MOST_GATHERED, 1, 20):
+        monkeypatch.setattr(segment_builder, "MOST_GATHERED", most)
+        builder = segment_builder.SegmentBuilder()
+        for name, some in zip(names, (quotes[:2], quotes, quotes[:5]), strict=True):
+            builder.add(name, enumerate(some))
+        segment = builder.segment()
+        assert segment is not None
+        assert segment.names == names
+        files.append(write_segment(tmp_path, segment))
+    assert len(set(files)) == 1, "files are named by their content"
+    assert segment_builder.SegmentBuilder().segment() is None
+
+
 def test_only_the_words_of_what_changed_are_read_again(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
 
-    def spy(text: str) -> list[str]:
-        read.append(text)
-        return words(text)
+    of_text = Vocabulary.of_text
 
-    monkeypatch.setattr(segment_builder, "words", spy)
+    def spy(self: Vocabulary, text: str) -> list[int]:
+        read.append(text)
+        return of_text(self, text)
+
+    monkeypatch.setattr(Vocabulary, "of_text", spy)
     add(collection, tmp_path, "c", "grain by rail")
     assert read == ["grain by rail"]
     read.clear()

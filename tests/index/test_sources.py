@@ -29,7 +29,7 @@ def test_a_file_that_changed_since_it_was_read_is_not_stored(tmp_path: Path) -> 
     source = tmp_path / "a.pdf"
     source.write_bytes(b"newer")
     store = SourceStore(tmp_path / "sources")
-    with pytest.raises(DamagedDocument, match=r"a\.pdf changed while"):
+    with pytest.raises(DamagedDocument, match=r"'a\.pdf' changed while"):
         store.put(source, sha256(b"older"))
     assert [path for path in store.root.rglob("*") if path.is_file()] == []
 
