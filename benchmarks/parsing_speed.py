@@ -5,7 +5,10 @@ digital         MMDocIR's PDFs whose pages all have a text layer, into a fresh c
 ocr             pages of those that are scanned throughout, with OCR; beside rapidocr alone on the same pages, drawn
 memory          `quoteweave add` of a long made PDF, with text, a table and a chart on each page, without OCR
 memory-scanned  the same, each page a picture, without OCR
-memory-ocr      the same as memory, with OCR of every table and chart, on as many pages as `ocr`
+memory-ocr      the same as memory, with OCR, on as many pages as `ocr`
+ocr-digital     each PDF of `digital` with OCR, beside the same without: what is read of pages that have a text layer
+small-files     2,000 and 20,000 text files of two to six paragraphs
+large-text      a text file of 50 MB
 """
 
 import statistics
@@ -17,6 +20,7 @@ from typing import Any
 
 from common import Table, arguments, finish, machine, median_seconds, mmdocir, seconds
 from long_pdf import make_long_pdf
+from made_quotes import Writing
 from peak_memory import run_and_watch
 
 DPI = 144
@@ -88,12 +92,62 @@ def memory_ocr(pages: int, _long: int, repeats: int) -> Figures:
     return memory(pages, pages, repeats, ocr=True)
 
 
+def ocr_digital(_pages: int, _long: int, _repeats: int) -> Figures:
+    """How much longer PDFs with a text layer take with OCR than without, each by itself and all together."""
+    paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if all(_text_layers(path))]
+    times = {path.stem: (_add_seconds([path], ocr=True), _add_seconds([path], ocr=False)) for path in paths}
+    all_with, all_without = (sum(pair[i] for pair in times.values()) for i in (0, 1))
+    ratios = {f"{name}: times as long": with_ocr / without for name, (with_ocr, without) in times.items()}
+    return {**ratios, "together: times as long": all_with / all_without}
+
+
+def small_files(_pages: int, _long: int, _repeats: int) -> Figures:
+    """Seconds and peak memory of `quoteweave add` of many small text files."""
+    writing, figures = Writing(seed=0), dict[str, float]()
+    for count in (2_000, 20_000):
+        with TemporaryDirectory(prefix="quoteweave-") as folder:
+            files = Path(folder, "files")
+            for number in range(count):
+                path = files / f"{number // 500:02}" / f"{number:05}.txt"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                topic = writing.topic()
+                path.write_text("\n\n".join(_paragraph(writing, topic) for _ in range(2 + number % 5)))
+            figures |= {f"{count:,} files: {name}": value for name, value in _add_text(files).items()}
+    return figures
+
+
+def large_text(_pages: int, _long: int, _repeats: int) -> Figures:
+    """Seconds and peak memory of `quoteweave add` of a text of 50 MB."""
+    writing, size = Writing(seed=0), 50 * 10**6
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        path = Path(folder, "files", "large.txt")
+        path.parent.mkdir()
+        topic = writing.topic()
+        with path.open("w") as file:
+            while file.tell() < size:
+                file.write(_paragraph(writing, topic) + "\n\n")
+        return _add_text(path.parent)
+
+
+def _paragraph(writing: Writing, topic: Sequence[str]) -> str:
+    return f"{writing.text(writing.length(), topic)}."
+
+
+def _add_text(files: Path) -> Figures:
+    command = [sys.executable, "-m", "quoteweave", "add", str(files), "-c", str(files.parent / "collection")]
+    peak = run_and_watch(command)
+    return {"seconds": peak.seconds, "peak of all processes, MB": peak.bytes / 1e6}
+
+
 PARTS: Mapping[str, Callable[[int, int, int], Figures]] = {
     "digital": digital,
     "ocr": ocr,
     "memory": memory,
     "memory-scanned": memory_scanned,
     "memory-ocr": memory_ocr,
+    "ocr-digital": ocr_digital,
+    "small-files": small_files,
+    "large-text": large_text,
 }
 
 

@@ -185,7 +185,9 @@ class _Reader:
             self._outline.close_cell()
 
     def _picture(self, attributes: Mapping[str, str]) -> None:
-        address = attributes.get("src", "")
+        # Pages that load pictures late have a blank one in its place.
+        late, address = attributes.get("data-src", ""), attributes.get("src", "")
+        address = late if late and (not address or address.startswith("data:")) else address
         picture = self._pictures.at_address(address) if self._pictures and address else None
         if picture and min(picture.width, picture.height) >= SMALLEST_FIGURE:
             caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None

@@ -147,19 +147,31 @@ class _Run:
         return named
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
-        """Documents whose files are gone from one of these folders, and failures that are looked at anew."""
+        """Documents whose files are gone from one of these folders, and failures that are looked at anew.
+
+        Where no file is left in a folder of several documents, these stay: it may be a drive that is not there.
+        """
         names = {file.name for file in files if not file.is_folder}
         found, within = {os.path.realpath(file.file) for file in files}, _below(roots)
         unknown = _below({file.file for file in files if file.is_folder})
+        gone: dict[str, Path] = {}
         for name, origin in self._known.items():
             file = origin.file(name)
             if name in names or origin.imported or not within(file) or unknown(file):
                 continue
             # A file that is there, but not meant by the folder, was added by itself; a link to another is that other.
             if not os.path.lexists(file) or os.path.realpath(file) in found:
-                self._outcome["removed"].append(name)
-        if self._outcome["removed"]:
-            self._writer.remove(*self._outcome["removed"])
+                gone[name] = file
+        for root in roots:
+            below = _below([root])
+            here = [name for name, file in gone.items() if below(file)]
+            if len(here) > 1 and not any(below(file.file) for file in files):
+                why = f"no file is left in it; {len(here)} documents stay, in case its drive is missing"
+                self._failed.append(Refused(name=str(root), reason=f"{why}: quoteweave remove removes them"))
+                gone = {name: file for name, file in gone.items() if not below(file)}
+        self._outcome["removed"] = list(gone)
+        if gone:
+            self._writer.remove(*gone)
         looked = {file.file for file in files}
         for failure in self._collection.failures():
             if within(failure.file) or failure.file in looked or not os.path.lexists(failure.file):

@@ -8,7 +8,7 @@ from typing import Any
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.page_content import PageContent, PageReader
-from quoteweave.documents.pdf_page import MAX_CHARACTERS, Picture, draw, read_text_layer
+from quoteweave.documents.pdf_page import MAX_CHARACTERS, Picture, count_undecoded, draw, read_text_layer
 
 DPI = 144.0
 # Notes of one page that are looked at.
@@ -32,8 +32,9 @@ class PdfPages:
         try:
             label = self.document.get_page_label(number).strip() or None
             layer = read_text_layer(page)
-            content = reader.read(number, draw(page, DPI), lines=layer.lines, label=label)
-            unread = _left_out(number, layer.left_out) + self._notes(number, page)
+            drawn = draw(page, DPI)
+            content = reader.read(number, drawn, lines=layer.lines, label=label)
+            unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
             return replace(content, warnings=(*content.warnings, *unread))
         finally:
             page.close()
@@ -76,6 +77,11 @@ def _left_out(number: int, characters: int) -> tuple[str, ...]:
     if not characters:
         return ()
     return (f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out",)
+
+
+def _undecoded(number: int, page: Any, drawn: Picture) -> tuple[str, ...]:
+    count = count_undecoded(page, drawn)
+    return (f"page {number + 1} has images that are damaged, or in a form that is not read: {count}",) if count else ()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What pdfium knows of one page: its text with boxes, and its picture. Coordinates come out as shown, in points."""
 
 import ctypes
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ MAX_PIXELS = 16_000_000
 MAX_SIDE = 16_000
 # A hundred dense pages of a book; more would take longer than a page may.
 MAX_CHARACTERS = 500_000
+# Points of the shorter side of an image that shows something, and how many of a page are looked at.
+LEAST_IMAGE = 22.0
+MOST_IMAGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,27 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
         return TextLayer(lines, max(0, count - MAX_CHARACTERS))
     finally:
         textpage.close()
+
+
+def count_undecoded(page: "PdfPage", picture: Picture) -> int:
+    """How many images of a pdfium page are not shown, because pdfium cannot decode them; small ones do not count."""
+    import pypdfium2.raw as pdfium
+
+    shown, count = _to_shown(page), 0
+    images = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2)
+    for image in itertools.islice(images, MOST_IMAGES):
+        left, bottom, right, top = image.get_bounds()
+        corners = np.array([[left, bottom, 1.0], [right, top, 1.0]]) @ shown.T
+        (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
+        if min(x2 - x1, y2 - y1) < LEAST_IMAGE:
+            continue
+        cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
+        # To decode an image once more takes time, so that it is done for those alone where nothing is drawn.
+        if np.ptp(cut, axis=(0, 1)).max() == 0:
+            bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
+            count += not bitmap
+            pdfium.FPDFBitmap_Destroy(bitmap)
+    return count
 
 
 def _to_shown(page: "PdfPage") -> Floats:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def find_files(paths: Sequence[Path]) -> list[Found]:
 
     In a folder, hidden files and what is no document are passed over in silence; documents of a format that must be
     converted first are listed as refused, as are folders that cannot be looked into and names that are not valid
-    Unicode. Raises UsageError for a path that does not exist or cannot be looked at.
+    Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is itself a collection.
     """
     found: dict[str, Found] = {}
     folders = folders_among(paths)
@@ -55,8 +56,16 @@ def find_files(paths: Sequence[Path]) -> list[Found]:
 
 
 def folders_among(paths: Sequence[Path]) -> list[Path]:
-    """Those that are folders. Raises UsageError for a path that does not exist or cannot be looked at."""
-    return [path for path in paths if _is_folder(path)]
+    """Those that are folders.
+
+    Raises UsageError for a path that does not exist or cannot be looked at, and for a collection.
+    """
+    folders = [path for path in paths if _is_folder(path)]
+    for folder in folders:
+        with suppress(OSError):  # of which whoever looks into it tells
+            if COLLECTION.issubset(path.name for path in folder.iterdir()):
+                raise UsageError(f"{folder} is a collection, not a folder of documents; name it with --collection")
+    return folders
 
 
 def _is_link(file: Found) -> bool:

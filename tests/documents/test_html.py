@@ -145,6 +145,16 @@ def test_a_picture_follows_its_paragraph_with_its_caption(page: Path, images: Im
     assert parsed.warnings == ()
 
 
+def test_a_picture_that_is_loaded_late_is_one_too(page: Path, images: ImageStore) -> None:
+    blank = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
+    page.write_text(
+        f"<p>x<img data-src=plot.png><img src='{blank}' data-src=plot.png><img src=plot.png data-src=y.png>"
+    )
+    parsed = parse_html(page, images)
+    assert [quote.layout for quote in parsed.quotes] == ["paragraph", *["figure"] * 3]
+    assert parsed.warnings == ()
+
+
 def test_a_figcaption_is_the_caption_of_picture_or_table_wherever_it_stands(page: Path, images: ImageStore) -> None:
     caption = "<figcaption>Figure 2: <b>Rain</b></figcaption>"
     page.write_text(

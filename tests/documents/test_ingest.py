@@ -303,7 +303,21 @@ def test_a_folder_that_holds_the_collection_itself(collection: Collection, tmp_p
     for _ in range(2):
         update(collection, tmp_path)
         assert texts(collection) == {"a.txt": "Anchors."}
-    assert update(collection, collection.root) == AddReport()
+    with pytest.raises(UsageError, match="is a collection, not a folder of documents"):
+        update(collection, collection.root)
+
+
+def test_documents_of_a_folder_in_which_nothing_is_left_stay(collection: Collection, folder: Path) -> None:
+    update(collection, folder)
+    for path in sorted(folder.rglob("*.txt")):
+        path.unlink()
+    report = update(collection, folder)
+    (refused,) = report.failed
+    assert (refused.name, report.removed) == (str(folder), ())
+    assert refused.reason.startswith("no file is left in it; 3 documents stay, in case its drive is missing")
+    assert len(collection.documents()) == 3
+    write(folder, {"a.txt": "Anchors."})
+    assert update(collection, folder).removed == ("c.txt", "sub/b.txt")
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_stored(collection: Collection, folder: Path) -> None:

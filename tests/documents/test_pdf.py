@@ -1,5 +1,6 @@
 """PDF files: opening, counting and drawing, and what is wrong with those that cannot be."""
 
+import zlib
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,33 @@ def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:
         ],
     )
     assert first_page(files).warnings == ("files attached to it were not read: 1",)
+
+
+def image_page(path: Path, data: bytes, kind: str, *, side: int = 300) -> Path:
+    """A page with one image of that many points."""
+    head = "/Type /XObject /Subtype /Image /Width 160 /Height 160 /ColorSpace /DeviceRGB /BitsPerComponent 8"
+    content = f"q {side} 0 0 {side} 100 100 cm /I Do Q"
+    image = f"<<{head} /Filter [/ASCIIHexDecode {kind}] /Length {2 * len(data) + 1}>> stream\n{data.hex()}>\nendstream"
+    return raw_pdf(
+        path,
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+            "/Resources <</XObject <</I 5 0 R>>>>>>",
+            f"<</Length {len(content)}>> stream\n{content}\nendstream",
+            image,
+        ],
+    )
+
+
+@pytest.mark.parametrize("kind", ["/JPXDecode", "/DCTDecode", "/JBIG2Decode"])
+def test_an_image_that_cannot_be_decoded_is_told(tmp_path: Path, kind: str) -> None:
+    content = first_page(image_page(tmp_path / "a.pdf", b"no picture" * 9, kind))
+    assert content.warnings == ("page 1 has images that are damaged, or in a form that is not read: 1",)
+    assert first_page(image_page(tmp_path / "icon.pdf", b"no picture" * 9, kind, side=9)).warnings == ()
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)) * 300, b"\xff" * 256 * 300], ids=["drawn", "white"])
+def test_an_image_that_can_be_decoded_is_not(tmp_path: Path, data: bytes) -> None:
+    assert first_page(image_page(tmp_path / "a.pdf", zlib.compress(data), "/FlateDecode")).warnings == ()

@@ -139,7 +139,8 @@ def test_a_collection_within_a_folder_is_passed_over_with_all_that_lies_in_it(tm
     write(tmp_path, {"a.txt": "", "c/collection.json": "", "c/catalog.sqlite": "", "c/sources/ab/x.txt": ""})
     write(tmp_path, {"d/catalog.sqlite": "", "d/b.txt": ""})
     assert names(tmp_path) == ["a.txt", "d/b.txt"]
-    assert names(tmp_path / "c") == []
+    with pytest.raises(UsageError, match="is a collection, not a folder of documents"):
+        names(tmp_path / "c")
 
 
 UNREADABLE = """
