@@ -30,6 +30,7 @@ from typing import Any
 
 QUESTIONS = ("At what depth did the rod meet a layer of wood?", "How many ships came to the harbour?", "Figure 2")
 HITS = 8
+LANGUAGE = "ch"
 OUTCOMES = ("no effect", "named", "unnamed", "silent", "raw")
 Observed = dict[str, Any]
 
@@ -84,8 +85,10 @@ def report(counts: "dict[str, Counter[str]]") -> None:
 def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
+    from quoteweave.core.lines import appending
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parse import ParserSettings
+    from quoteweave.index.descriptions import DESCRIPTIONS, Description
 
     samples = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
     with tempfile.TemporaryDirectory() as folder:
@@ -100,6 +103,14 @@ def make_collection(root: Path, *, milvus: bool) -> None:
             )
             for retriever in retrievers(collection, milvus=milvus):
                 retriever.refresh()
+            images = [
+                quote.image for _, _, quotes in collection.iter_documents_quotes() for quote in quotes if quote.image
+            ]
+            for image in images:
+                collection.ocr_texts.put(image, LANGUAGE, f"what OCR read on {image}")
+            with appending(root / DESCRIPTIONS) as write:
+                for image in images:
+                    write(Description(key=image, image=image, text=f"a picture, {image}", model="m").sealed())
 
 
 def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
@@ -286,10 +297,36 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
         "answer": answered,
         "crops": crops,
         "drawn": drawn,
+        "descriptions": partial(described, collection, notes),
+        "texts of OCR": partial(read_by_ocr, collection),
     }
     for retriever in retrievers(collection, milvus=milvus):
         found[retriever.store.plan.spec] = partial(searched, retriever)
     return found
+
+
+def described(collection: Any, notes: list[str]) -> Any:
+    """What a vision model said of pictures."""
+    from quoteweave.index.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+
+    known = []
+    for found in read_descriptions(collection.root / DESCRIPTIONS):
+        if isinstance(found, Description):
+            known.append(found)
+        elif found.cut:
+            notes.append(
+                f"{collection.root / DESCRIPTIONS}: the last description was cut short, and is asked for again"
+            )
+        else:
+            raise damaged_descriptions(collection.root, found)
+    return known
+
+
+def read_by_ocr(collection: Any) -> Any:
+    """What OCR read that is not what it was; one that is damaged is read again, so that nothing but time is lost."""
+    images = {quote.image for _, _, quotes in collection.iter_documents_quotes() for quote in quotes if quote.image}
+    texts = ((image, collection.ocr_texts.get(image, LANGUAGE)) for image in images)
+    return [text for image, text in texts if text is not None and text != f"what OCR read on {image}"]
 
 
 def ranked(hits: Sequence[Any]) -> Any:

@@ -19,7 +19,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import CollectionOption, JsonOption
-from quoteweave.cli.retrieving import Finding
+from quoteweave.cli.retrieving import Finding, tell
 from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def describe(
     with Collection.open(collection) as opened:
         describer = PictureDescriber(judge_of(settings), opened, prompts_folder=settings.prompts)
         survey = describer.survey()
+        if survey.cut:
+            tell("note: the last description was cut short, and its picture is described again")
         left = list(survey.left[:limit])
         price = price_of(settings, usd_per_million)
         failed: dict[str, str] = {}

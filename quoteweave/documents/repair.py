@@ -13,6 +13,7 @@ from quoteweave.documents.reading import Progress, Refused, ToRead, read_files
 from quoteweave.documents.workers import Workers
 from quoteweave.index.checks import CheckReport, Damage, check
 from quoteweave.index.collection import Collection
+from quoteweave.index.descriptions import DESCRIPTIONS, drop_damaged
 from quoteweave.index.folder import LEXICAL, write_header
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
@@ -46,6 +47,8 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         repairing = _Repair(collection, writer, advice)
         repairing.sources(_of(second, "source"))
         repairing.pictures(_of(second, "picture"))
+        repairing.read_again(_of(second, "ocr text"))
+        repairing.descriptions(_of(second, "description"))
         repairing.vectors(_of(second, "vectors"))
         repairing.indexes(_of(second, "index"))
     last = check(root, on_file)
@@ -182,6 +185,17 @@ class _Repair:
             for damage in lost:
                 if not self._path(damage).exists():
                     self._advice[damage.file] = f"{reason}; remove {name!r}, then {_ADD_AGAIN}"
+
+    def read_again(self, damaged: Iterable[Damage]) -> None:
+        """Drops what OCR read of crops; they are read again when that is asked for."""
+        for damage in damaged:
+            self._path(damage).unlink(missing_ok=True)
+
+    def descriptions(self, damaged: Sequence[Damage]) -> None:
+        """Drops the lines; the pictures are described anew, or keep what their documents say of them."""
+        if damaged:
+            drop_damaged(self._collection.root)
+            self._advice[DESCRIPTIONS] = "damaged lines were dropped; quoteweave describe asks for their pictures again"
 
     def vectors(self, damaged: Sequence[Damage]) -> None:
         """Drops them; the model makes them again when their index is built."""

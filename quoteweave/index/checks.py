@@ -14,6 +14,7 @@ from quoteweave.index.catalog import Catalog
 from quoteweave.index.catalog_file import verify_file
 from quoteweave.index.checksums import CHECKSUMS, row_checksum
 from quoteweave.index.collection import Collection
+from quoteweave.index.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.index.files import ContentFolder
 from quoteweave.index.folder import LEXICAL, Folder, check_format
 from quoteweave.index.item_table import ItemTable
@@ -22,7 +23,7 @@ from quoteweave.index.opened import open_generation
 from quoteweave.index.records import IndexState
 from quoteweave.index.segments import read_segment
 
-Part = Literal["header", "catalogue", "source", "picture", "vectors", "index"]
+Part = Literal["header", "catalogue", "source", "picture", "ocr text", "description", "vectors", "index"]
 Told = Iterator["Damage"]
 
 
@@ -79,7 +80,7 @@ class _Check:
         if not damaged:  # else nobody knows what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
-                damaged += self._indexes(collection)
+                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
             leftovers = self._leftovers()
         return CheckReport(
             files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(leftovers)
@@ -187,6 +188,27 @@ class _Check:
                 if checksums.with_name("files.json").exists():
                     ItemTable.open(checksums.parent).verify()
         del opened
+
+    def _ocr_texts(self) -> Told:
+        """What was read of crops after their documents were added."""
+        for path in self._folder.ocr_texts.damaged(on_file=self._read):
+            yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
+
+    def _descriptions(self) -> Told:
+        path = self.root / DESCRIPTIONS
+        if not path.exists():
+            return
+        try:
+            lines = [found for found in read_descriptions(self._read(path)) if isinstance(found, DamagedLine)]
+        except OSError as error:
+            yield Damage(part="description", file=path.name, what=f"it cannot be read ({error.strerror or error})")
+            return
+        for line in lines:
+            if line.cut:
+                note = "is cut short; quoteweave describe asks for its picture again"
+                self._notes.append(f"{path.name}: line {line.number} {note}")
+            else:
+                yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
 
     def _leftovers(self) -> list[str]:
         """Files of the parts that a writer prunes which nothing refers to."""

@@ -83,9 +83,26 @@ def verify_file(path: Path, checksum: str) -> None:
         raise CollectionError(f"{path} is damaged: its content is not what was written")
 
 
+def sealed_bytes(data: bytes) -> bytes:
+    """The data with a line before it that holds its checksum, for `unsealed_bytes`."""
+    return _hexdigest(data) + b"\n" + data
+
+
+def unsealed_bytes(data: bytes) -> bytes | None:
+    """What `sealed_bytes` was given; None where that is damaged."""
+    checksum, _, content = data.partition(b"\n")
+    return content if checksum == _hexdigest(content) else None
+
+
+def _hexdigest(data: bytes) -> bytes:
+    import xxhash
+
+    return xxhash.xxh3_128_hexdigest(data).encode()
+
+
 def sealed_json(record: Record) -> bytes:
     """A record as JSON with its own checksum in it, for `unsealed`."""
-    return json.dumps({**record.model_dump(mode="json"), _FIELD: _record_checksum(record)}, ensure_ascii=False).encode()
+    return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()
 
 
 def unsealed(model: type[R], data: bytes) -> R:
@@ -93,15 +110,14 @@ def unsealed(model: type[R], data: bytes) -> R:
     fields = json.loads(data)
     checksum = fields.pop(_FIELD, None) if isinstance(fields, dict) else None
     record = model.model_validate(fields)
-    if checksum != _record_checksum(record):
+    if checksum != record_checksum(record):
         raise ValueError("its checksum does not fit its content")
     return record
 
 
-def _record_checksum(record: Record) -> str:
-    import xxhash
-
-    return str(xxhash.xxh3_128_hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")))
+def record_checksum(record: Record) -> str:
+    """XXH3, 128 bits in hexadecimal, of a record's JSON."""
+    return _hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")).decode()
 
 
 _AS_JSON = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each row

@@ -1,13 +1,80 @@
 """The file of what vision models wrote of a collection's pictures."""
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-from quoteweave.index.faults import writing
+from pydantic import Field, ValidationError
+
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import CollectionError
+from quoteweave.core.records import Record
+from quoteweave.index.checksums import record_checksum
+from quoteweave.index.faults import repair_command, writing
 from quoteweave.index.files import replacing
 
 DESCRIPTIONS = "descriptions.jsonl"
+
+
+class Description(Record):
+    """What a model said of a picture."""
+
+    key: str = Field(description="SHA-256 of picture, caption, model and prompt")
+    image: str = Field(description="the stored crop, relative to the collection's images folder")
+    text: str
+    model: str
+    usage: Usage = Usage()
+    checksum: str = Field(default="", description="XXH3 of the other fields, with which it is written")
+
+    def sealed(self) -> Self:
+        """With its checksum."""
+        return self.model_copy(update={"checksum": self._computed()})
+
+    def is_whole(self) -> bool:
+        """Whether it is what was written."""
+        return self.checksum == self._computed()
+
+    def _computed(self) -> str:
+        return record_checksum(self.model_copy(update={"checksum": ""}))
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedLine:
+    """A line that is not what was written."""
+
+    number: int
+    """From 1."""
+    cut: bool
+    """Whether it has no end, as when the process that wrote it was killed: the next one that writes drops it."""
+
+
+def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
+    """Each description of the file, or what is damaged in its place. Raises OSError."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                found = Description.model_validate_json(line)
+            except ValidationError:
+                yield DamagedLine(number, cut=not line.endswith(b"\n"))
+            else:
+                yield found if found.is_whole() else DamagedLine(number, cut=False)
+
+
+def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
+    """The error for a line that is damaged."""
+    what = f"{root / DESCRIPTIONS}, line {line.number}, is damaged: its content is not what was written"
+    return CollectionError(f"{what}; {repair_command(root)}")
+
+
+def drop_damaged(root: Path) -> None:
+    """Removes the lines of the file that are damaged. Raises StorageError where the disk refuses."""
+    path = root / DESCRIPTIONS
+    with writing(path):
+        whole = [found for found in read_descriptions(path) if isinstance(found, Description)]
+        with replacing(path) as file:
+            file.writelines(found.model_dump_json().encode() + b"\n" for found in whole)
 
 
 def keep_descriptions(root: Path, images: Container[str]) -> bool:

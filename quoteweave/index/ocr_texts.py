@@ -1,9 +1,9 @@
 """What OCR read on crops after their documents were added, kept so that no crop is read twice."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 
-import xxhash
-
+from quoteweave.index.checksums import sealed_bytes, unsealed_bytes
 from quoteweave.index.files import ContentFolder, replacing
 
 
@@ -18,17 +18,26 @@ class OcrTextStore(ContentFolder):
     def get(self, image: str, language: str) -> str | None:
         """What OCR read on the crop of that key; None where it was not read yet, or where the file is damaged."""
         try:
-            stored = self.path(_key(image, language)).read_bytes()
+            text = unsealed_bytes(self.path(_key(image, language)).read_bytes())
         except OSError:
             return None
-        checksum, _, text = stored.partition(b"\n")
-        return text.decode() if checksum == _checksum(text) else None
+        return None if text is None else text.decode()
 
     def put(self, image: str, language: str, text: str) -> None:
         """Keeps what OCR read on the crop of that key. Raises StorageError where the disk is full or refuses."""
-        data = text.encode()
         with replacing(self.path(_key(image, language))) as file:
-            file.write(_checksum(data) + b"\n" + data)
+            file.write(sealed_bytes(text.encode()))
+
+    def damaged(self, on_file: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:
+        """The files that are not what was written; `on_file` is told of each file."""
+        for _, path in self._files():
+            on_file(path)
+            try:
+                whole = unsealed_bytes(path.read_bytes()) is not None
+            except OSError:
+                whole = False
+            if not whole:
+                yield path
 
     def prune(self, keep: Collection[str]) -> int:
         """Removes the texts of all crops but those whose keys are in `keep`; returns how many."""
@@ -38,7 +47,3 @@ class OcrTextStore(ContentFolder):
 
 def _key(image: str, language: str) -> str:
     return f"{image.partition('.')[0]}.{''.join(filter(str.isalnum, language.lower()))}"
-
-
-def _checksum(data: bytes) -> bytes:
-    return xxhash.xxh3_64_hexdigest(data).encode()

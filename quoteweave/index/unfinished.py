@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoteweave.index.checksums import sealed_bytes, unsealed_bytes
 from quoteweave.index.faults import writing
 from quoteweave.index.files import folder_name, replacing
 
@@ -26,7 +27,7 @@ class UnfinishedPages:
         head = json.dumps(sorted(set(images))).encode()
         body = head + b"\n" + data
         with replacing(self.folder / str(page)) as file:
-            file.write(_checksum(body) + b"\n" + body)
+            file.write(sealed_bytes(body))
 
     def get(self, page: int) -> bytes | None:
         """What was kept of a page; None where nothing was, or where it is damaged."""
@@ -86,16 +87,10 @@ def _files(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> tuple[list[str], bytes] | None:
     """The images and the data of a page; None where the file is missing, cannot be read or is damaged."""
     try:
-        checksum, _, body = path.read_bytes().partition(b"\n")
+        body = unsealed_bytes(path.read_bytes())
     except OSError:
         return None
-    if checksum != _checksum(body):
+    if body is None:
         return None
     head, _, data = body.partition(b"\n")
     return json.loads(head), data
-
-
-def _checksum(data: bytes) -> bytes:
-    import xxhash
-
-    return xxhash.xxh3_128_hexdigest(data).encode()

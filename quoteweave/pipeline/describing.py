@@ -11,18 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import Field
-
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
 from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
-from quoteweave.core.lines import appending, iter_rows
+from quoteweave.core.lines import appending
 from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.picture_files import UnfitPicture, encode
 from quoteweave.index.collection import Collection
-from quoteweave.index.descriptions import DESCRIPTIONS
+from quoteweave.index.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 
 PROMPT = "describe"
 REPLY_TOKENS = 250
@@ -31,16 +29,6 @@ GIVES_UP = 10
 """Failures in a row after which nothing more is asked."""
 MAX_PIXELS = 2_000_000
 """Of a picture that is sent; a larger one is shrunk."""
-
-
-class Description(Record):
-    """What a model said of a picture."""
-
-    key: str = Field(description="SHA-256 of picture, caption, model and prompt")
-    image: str = Field(description="the stored crop, relative to the collection's images folder")
-    text: str
-    model: str
-    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +53,8 @@ class Survey:
     input_tokens: int
     """Roughly, that describing those left takes."""
     output_tokens: int
+    cut: bool = False
+    """Whether the last description was not written whole: its picture is among those left."""
 
 
 class PictureDescriber:
@@ -80,8 +70,8 @@ class PictureDescriber:
         self._path = collection.root / DESCRIPTIONS
 
     def survey(self) -> Survey:
-        """What there is to describe. Raises DatasetError for a file of descriptions that cannot be read."""
-        known, without = self._known(), 0
+        """What there is to describe. Raises CollectionError for a file of descriptions that is damaged."""
+        (known, cut), without = self._known(), 0
         found: dict[str, Picture] = {}
         for _, _, quotes in self.collection.iter_documents_quotes():
             images = [quote for quote in quotes if quote.kind == "image"]
@@ -97,6 +87,7 @@ class PictureDescriber:
             without_crop=without,
             input_tokens=len(left) * a_prompt + captions,
             output_tokens=len(left) * REPLY_TOKENS,
+            cut=cut,
         )
 
     async def describe(
@@ -118,7 +109,7 @@ class PictureDescriber:
                 usage = Usage()
                 try:
                     said = await self._ask(picture)
-                    write(said)
+                    write(said.sealed())
                     usage, in_a_row = said.usage, 0
                 except UnfitPicture as error:
                     failed[picture.image] = f"The stored picture {error}; it was not sent."
@@ -142,16 +133,27 @@ class PictureDescriber:
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
         """Quote id to its description, of those that have one and do not say it yet."""
-        known = self._known()
+        known, _ = self._known()
         pictures = [(quote, self._picture(quote)) for quote in quotes]
         said = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
         return {
             quote.id: said[quote.id] for quote, _ in pictures if quote.id in said and quote.vlm_text != said[quote.id]
         }
 
-    def _known(self) -> dict[str, str]:
-        rows = iter_rows(self._path, Description, drop_cut=True) if self._path.exists() else ()
-        return {row.key: row.text for _, row in rows}
+    def _known(self) -> tuple[dict[str, str], bool]:
+        """Descriptions by the keys of their pictures, and whether the last one is cut short."""
+        known, cut = dict[str, str](), False
+        try:
+            for found in read_descriptions(self._path) if self._path.exists() else ():
+                if isinstance(found, Description):
+                    known[found.key] = found.text
+                elif found.cut:
+                    cut = True
+                else:
+                    raise damaged_descriptions(self.collection.root, found)
+        except OSError as error:
+            raise CollectionError(f"{self._path} cannot be read ({error.strerror or error})") from error
+        return known, cut
 
     def _picture(self, quote: Quote) -> Picture | None:
         if quote.kind != "image" or quote.image is None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import Quoteweave
 
+from quoteweave.index.collection import Collection
+
 
 @pytest.fixture
 def copy(sample_collection: Path, tmp_path: Path) -> Path:
@@ -51,6 +53,20 @@ def test_crops_are_cut_again_and_missing_files_copied_again(quoteweave: Quotewea
     assert ended.code == 0
     assert ended.out.count("repaired: ") == 3
     assert {path: path.read_bytes() for part in ("images", "sources") for path in (copy / part).rglob("*.*")} == whole
+
+
+def test_a_damaged_text_of_ocr_is_told_and_read_again(quoteweave: Quoteweave, copy: Path) -> None:
+    with Collection.open(copy) as collection:
+        quotes = (quote for _, _, quotes in collection.iter_documents_quotes() for quote in quotes)
+        image = next(quote.image for quote in quotes if quote.image)
+        collection.ocr_texts.put(image, "ch", "Harbour dues")
+        (path,) = (path for path in (copy / "ocr_texts").rglob("*") if path.is_file())
+        assert quoteweave("check", "-c", copy).code == 0
+        flip(path)
+        assert collection.ocr_texts.get(image, "ch") is None
+    assert f"damaged: {path.relative_to(copy)}" in quoteweave("check", "-c", copy).out
+    assert quoteweave("check", "-c", copy, "--repair").code == 0
+    assert not path.exists()
 
 
 def test_documents_are_read_again_where_their_rows_are_damaged(quoteweave: Quoteweave, copy: Path) -> None:

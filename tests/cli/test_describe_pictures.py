@@ -85,6 +85,30 @@ def test_a_document_that_is_added_again_gets_its_words_back_for_nothing(
     assert (again["pictures"], again["quotes"], len(server.requests)) == (0, 1, 2)
 
 
+def test_a_damaged_description_is_told_and_asked_for_again_after_a_repair(quoteweave: Quoteweave, port: Path) -> None:
+    path = port / "descriptions.jsonl"
+    with ModelServer(said) as server:
+        options = ("-c", port, "--model", "v", "--base-url", server.base_url, "--json")
+        quoteweave("describe", *options)
+        whole = path.read_bytes().splitlines(keepends=True)
+        for damaged in (whole[1].replace(b'"text":"A', b'"text":"B'), b"{" + whole[1][2:]):
+            path.write_bytes(whole[0] + damaged)
+            assert (
+                f"{path}, line 2, is damaged: its content is not what was writ" in quoteweave("describe", *options).err
+            )
+            checked = quoteweave("check", "-c", port).out
+            assert "damaged: descriptions.jsonl: line 2 is not what was written" in checked
+            repaired = quoteweave("check", "-c", port, "--repair")
+            assert repaired.code == 0
+            assert "quoteweave describe asks for their pictures again" in repaired.out
+            assert quoteweave("describe", *options).json()["pictures"] == 1
+            assert len(path.read_bytes().splitlines()) == 2
+        path.write_bytes(whole[0] + whole[1][:-9])
+        assert "line 2 is cut short; quoteweave describe asks" in quoteweave("check", "-c", port).out
+        assert "the last description was cut short, and its picture" in quoteweave("describe", *options).err
+    assert len(server.requests) == 5
+
+
 def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quoteweave, port: Path) -> None:
     broken = [True]
 
