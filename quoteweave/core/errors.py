@@ -119,6 +119,10 @@ class StorageError(CollectionError):
     """The disk is full or refuses to be written; what was stored before is intact."""
 
 
+class ProcessError(QuoteweaveError):
+    """The system starts no further process."""
+
+
 class ModelError(QuoteweaveError):
     """A model on this machine cannot be used."""
 

@@ -7,6 +7,7 @@ on where it ended.
 import hashlib
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFo
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.naming import is_lengthened, name_files
-from quoteweave.documents.parse import ParserSettings, Source
+from quoteweave.documents.parse import ParserSettings, Source, Stamp, stamp_of
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Limits, Workers
@@ -121,6 +122,7 @@ class _Run:
         self._failed: list[Refused] = []
         self._warnings: list[Refused] = []
         self._renamed: set[str] = set()
+        self._stamps: dict[str, Stamp] = {}  # by name, of files that are to be read
         self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
@@ -149,7 +151,7 @@ class _Run:
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
         """Documents whose files are gone from one of these folders, and failures that are looked at anew.
 
-        Where no file is left in a folder of several documents, these stay: it may be a drive that is not there.
+        Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
         """
         names = {file.name for file in files if not file.is_folder}
         found, within = {os.path.realpath(file.file) for file in files}, _below(roots)
@@ -162,13 +164,10 @@ class _Run:
             # A file that is there, but not meant by the folder, was added by itself; a link to another is that other.
             if not os.path.lexists(file) or os.path.realpath(file) in found:
                 gone[name] = file
-        for root in roots:
-            below = _below([root])
-            here = [name for name, file in gone.items() if below(file)]
-            if len(here) > 1 and not any(below(file.file) for file in files):
-                why = f"no file is left in it; {len(here)} documents stay, in case its drive is missing"
-                self._failed.append(Refused(name=str(root), reason=f"{why}: quoteweave remove removes them"))
-                gone = {name: file for name, file in gone.items() if not below(file)}
+        for folder, names_there in _in_empty_folders(gone).items():
+            why = f"no file is left in it; {len(names_there)} documents stay, in case its drive is missing"
+            self._failed.append(Refused(name=str(folder), reason=f"{why}: quoteweave remove removes them"))
+            gone = {name: file for name, file in gone.items() if name not in names_there}
         self._outcome["removed"] = list(gone)
         if gone:
             self._writer.remove(*gone)
@@ -208,7 +207,14 @@ class _Run:
 
     def _source(self, name: str, file: Found) -> Source:
         options = self._options
-        return Source(name, file.path.resolve(), options.settings, self._collection.images, options.password)
+        return Source(
+            name,
+            file.path.resolve(),
+            options.settings,
+            self._collection.images,
+            options.password,
+            self._stamps[name],
+        )
 
     def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
         """What is new or has changed, each name once; what cannot be read is noted at once."""
@@ -226,6 +232,7 @@ class _Run:
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
         before = self._known.get(file.name)
+        self._stamps[file.name] = stamp_of(file.path)
         content = _hash(file.path)
         if before is not None and before.imported and before.content != content:
             raise DocumentError(
@@ -312,6 +319,14 @@ class _Batch:
                 kept.remove()
             end = time.monotonic()
             self._wait_until = end + max(LEAST_PAUSE_S, PAUSE_RATIO * (end - start))
+
+
+def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:
+    """Names of files that are gone by the nearest folder that is still there, where that is empty and held several."""
+    held: defaultdict[Path, list[str]] = defaultdict(list)
+    for name, file in files.items():
+        held[next(folder for folder in file.parents if folder.is_dir())].append(name)
+    return {folder: names for folder, names in held.items() if len(names) > 1 and not any(folder.iterdir())}
 
 
 def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:

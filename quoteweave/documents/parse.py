@@ -59,6 +59,16 @@ class _SlowOcr(RapidOcr):
         return super().read(picture)
 
 
+Stamp = tuple[int, int, int]
+"""What of a file changes when it is written: its inode, its size and its time of modification, in nanoseconds."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp of a file. Raises OSError."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read, as worker processes are told of it; `name` is that of its document."""
@@ -68,6 +78,13 @@ class Source:
     settings: ParserSettings
     images: ImageStore
     password: str | None = None
+    stamp: Stamp | None = None
+    """Before the file was hashed: what is read of it is of that content only while it has the same."""
+
+    def require_same(self) -> None:
+        """Raises DamagedDocument where the file has been written since it was hashed, OSError where it is gone."""
+        if self.stamp is not None and stamp_of(self.path) != self.stamp:
+            raise DamagedDocument(f"{self.path.name!r} changed while it was being read; add it again")
 
     def reader(self) -> PageReader:
         """Reads pages as the settings say."""
@@ -140,6 +157,7 @@ def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: Unfin
     """As `read_pages`; each page is kept as soon as it is read, and its number given."""
     for page in read_pages(source, kind, numbers):
         images = [piece.image for piece in page.pieces if piece.image is not None]
+        source.require_same()
         kept.put(page.number, _page_data(page), images=images)
         yield page.number
 

@@ -70,7 +70,11 @@ class ToRead:
     """Where its pages are kept until its document is stored."""
 
     def prepare(self, kind: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
-        """The document, ready to be stored. Raises DocumentError where the file cannot be copied or has changed."""
+        """The document, ready to be stored.
+
+        Raises DamagedDocument where the file has changed, DocumentError or OSError where it cannot be copied.
+        """
+        self.source.require_same()
         origin = self.origin.model_copy(update={"parser": self.partial_parser}) if partial else self.origin
         name, path = self.source.name, self.source.path
         return prepare(path, self.sources, name=name, format=kind.value, origin=origin, parsed=parsed)
@@ -288,7 +292,7 @@ class _PagesReading:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
     def __init__(self, file: ToRead, inspection: Inspection, workers: Workers, progress: Progress) -> None:
-        self._file, self._format, self._count = file, inspection.format, inspection.pages
+        self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         kept = file.kept.pages()
         self._left = [number for number in range(self._count) if number not in kept]
         self.pages = len(self._left)
@@ -332,7 +336,7 @@ class _PagesReading:
         return lost > max(MOST_LOST, read)
 
     def _join(self) -> None:
-        limits = self._limits.for_file(self._count * USUAL_PAGE)
+        limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
         task = (self._file, self._format, self._lost())
         self._joining = _Steps(self._workers, limits, prepare_kept, [self._count], *task)
 

@@ -14,7 +14,7 @@ from quoteweave.documents.workers import Workers
 from quoteweave.index.checks import CheckReport, Damage, check
 from quoteweave.index.collection import Collection
 from quoteweave.index.descriptions import DESCRIPTIONS, drop_damaged
-from quoteweave.index.folder import LEXICAL, write_header
+from quoteweave.index.folder import LEXICAL, RECOVERED, write_header
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
 from quoteweave.index.prepared import PreparedDocument
@@ -24,7 +24,6 @@ from quoteweave.index.unfinished import unfinished_key
 from quoteweave.index.upkeep import refresh_index, refresh_indexes
 from quoteweave.index.writer import Writer
 
-RECOVERED = "recovered"
 _ADD_AGAIN = "add its file again"
 
 
@@ -95,13 +94,15 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
     """Keeps stored files of which no document is left from being removed as leftovers; what to say of each."""
     with Collection.open(root) as collection:
         known = {*collection.source_keys().values(), *(key for _, key in before.values())}
+        removed = collection.may_have_traces()
+    perhaps = "; a removal was not finished: if that file was to be removed, delete it" if removed else ""
     told = []
     for path in sorted(path for path in (root / "sources").rglob("*") if path.is_file()):
         if f"{path.parent.name}/{path.name}" not in known:
             aside = root / RECOVERED / path.name
             aside.parent.mkdir(exist_ok=True)
             path.replace(aside)
-            told.append(f"the name of a document is lost; its file is {aside} now")
+            told.append(f"the name of a document is lost; its file is {aside} now{perhaps}")
     return told
 
 

@@ -22,6 +22,8 @@ from multiprocessing.connection import Connection
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
+from quoteweave.core.errors import ProcessError
+
 if TYPE_CHECKING:
     import psutil
 
@@ -171,8 +173,14 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, memory), daemon=True)
-        with _starting():
-            self._process.start()
+        try:
+            with _starting():
+                self._process.start()
+        except OSError as error:
+            raise ProcessError(
+                f"no process can be started to read files ({error.strerror or error}): end others, or take fewer "
+                "(--processes)"
+            ) from error
         theirs.close()
         self._watched = psutil.Process(self._process.pid)
         self._fresh = True

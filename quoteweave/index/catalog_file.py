@@ -59,8 +59,12 @@ class _Descriptors:
 
     @contextmanager
     def opened(self, path: Path) -> Iterator[FileIO]:
-        """The file, to be read. Raises OSError."""
-        file = path.open("rb", buffering=0)
+        """The file, to be read from its start. Raises OSError."""
+        with self._guard:
+            kept = self._kept.get(_key(path.stat()))
+            file = kept.pop() if kept else None
+        file = file or path.open("rb", buffering=0)
+        file.seek(0)
         key = _key(os.fstat(file.fileno()))
         try:
             yield file
@@ -85,6 +89,10 @@ DESCRIPTORS = _Descriptors()
 _verified: dict[Path, tuple[str, int, int, int]] = {}
 
 
+def _state(expected: FileChecksum, found: os.stat_result) -> tuple[str, int, int, int]:
+    return expected.written, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def checksum_path(path: Path) -> Path:
     """Where the checksum of the catalogue at `path` stands."""
     return path.with_name(path.name + _SUFFIX)
@@ -107,11 +115,10 @@ def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = F
     """
     while (expected := recorded(path)) is not None and expected != known:
         try:
+            if _verified.get(path) == _state(expected, path.stat()) and not anew:
+                break
             with DESCRIPTORS.opened(path) as file:
-                stat = os.fstat(file.fileno())
-                state = (expected.written, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-                if _verified.get(path) == state and not anew:
-                    break
+                state = _state(expected, os.fstat(file.fileno()))
                 found = checksum_of(file)
         except FileNotFoundError:
             raise damaged(path, "the file is missing") from None

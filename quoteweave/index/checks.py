@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from quoteweave.core.counting import counted
 from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.index.catalog import Catalog
@@ -16,8 +17,10 @@ from quoteweave.index.checksums import CHECKSUMS, row_checksum
 from quoteweave.index.collection import Collection
 from quoteweave.index.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.index.files import ContentFolder
-from quoteweave.index.folder import LEXICAL, Folder, check_format
+from quoteweave.index.folder import LEXICAL, UNFINISHED, Folder, check_format
 from quoteweave.index.item_table import ItemTable
+from quoteweave.index.leftovers import leftovers
+from quoteweave.index.lock import is_being_written
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.opened import open_generation
 from quoteweave.index.records import IndexState
@@ -76,15 +79,13 @@ class _Check:
     def run(self) -> CheckReport:
         damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
         self._read(self._folder.catalog.path)
-        leftovers: list[str] = []
+        left: list[str] = []
         if not damaged:  # else nobody knows what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
                 damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
-            leftovers = self._leftovers()
-        return CheckReport(
-            files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(leftovers)
-        )
+                left = self._leftovers()
+        return CheckReport(files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(left))
 
     def _read(self, path: Path) -> Path:
         self._known.add(path)
@@ -211,10 +212,15 @@ class _Check:
                 yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
 
     def _leftovers(self) -> list[str]:
-        """Files of the parts that a writer prunes which nothing refers to."""
-        parts = ("sources", "images", "vectors", "indexes", LEXICAL)
-        found = (path for part in parts for path in (self.root / part).rglob("*") if path.is_file())
-        return sorted(self._place(path) for path in found if path not in self._known)
+        """Files that nothing refers to, but for the pages of documents that are being read."""
+        found = sorted(map(self._place, leftovers(self._folder)))
+        pages = [path for path in found if path.startswith(f"{UNFINISHED}/")]
+        if pages:
+            kept = counted(len(pages), "page is", "pages are")
+            self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
+        if is_being_written(self.root):
+            self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
+        return [path for path in found if path not in pages]
 
     def _place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()

@@ -129,6 +129,7 @@ class Collection:
         with writer_lock(self.root, wait_s):
             self._catalog.begin()
             writer = Writer(self._folder)
+            writer.restore_lexical()
             yield writer
             writer.prune()
             self._folder.reserve.keep()

@@ -8,7 +8,7 @@ so that the same documents give the same results, in whatever order and batches 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import CollectionError
@@ -48,17 +48,17 @@ class LexicalIndex:
         """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
-        self.rows = _joined([part.rows for part in parts], np.int64)
+        self.rows = _concatenated([part.rows for part in parts], np.int64)
         """(n,) rows of the quotes in the catalogue."""
-        self.page_of: npt.NDArray[np.int64] = _joined(
-            [part.page_of + base for part, base in zip(parts, pages, strict=False)], np.int64
+        self.page_of: npt.NDArray[np.int64] = _concatenated(
+            [part.page_of.astype(np.int64) + base for part, base in zip(parts, pages, strict=False)], np.int64
         )
         """(n,) position of each quote's page."""
-        self.is_image: npt.NDArray[np.bool_] = _joined([part.is_image for part in parts], np.bool_)
+        self.is_image: npt.NDArray[np.bool_] = _concatenated([part.is_image for part in parts], np.bool_)
         """(n,) whether each quote is an image quote."""
         self._fields = {field: _Field(parts, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
-        self._ids = lru_cache(maxsize=4096)(self._find)
+        self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
 
     @cached_property
     def order(self) -> "Positions":
@@ -66,7 +66,7 @@ class LexicalIndex:
         import numpy as np
 
         names = [name for part in self._parts for name in part.names]
-        counts = _joined([part.quote_counts for part in self._parts], np.int64)
+        counts = _concatenated([part.quote_counts for part in self._parts], np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # of each document's quotes in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
@@ -90,13 +90,14 @@ class LexicalIndex:
         """Positions of the pages that people call by that number: the printed label, and the place in the file."""
         return self._fields["references"].having(self._ids(page_name(number)))
 
-    def _find(self, token: str) -> "_Ids":
-        encoded = token.encode("utf-8", "surrogatepass")
-        return tuple(part.find(encoded) for part in self._parts)
-
 
 _Ids = tuple[int | None, ...]
 """The number of a token in each segment."""
+
+
+def _find(segments: Sequence[Segment], token: str) -> _Ids:
+    encoded = token.encode("utf-8", "surrogatepass")
+    return tuple(segment.find(encoded) for segment in segments)
 
 
 class _Field:
@@ -182,7 +183,7 @@ class _Field:
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
         import numpy as np
 
-        lengths = _joined([part.lengths for part in self._parts], np.int64)
+        lengths = _concatenated([part.lengths for part in self._parts], np.int64)
         saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / lengths.mean())
         return saturation
 
@@ -212,7 +213,7 @@ def _smooth_idf(items: int, having: Any) -> Any:
     return np.log((1 + items) / (1 + having)) + 1
 
 
-def _joined(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
+def _concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
     import numpy as np
 
     return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])

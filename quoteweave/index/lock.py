@@ -52,14 +52,19 @@ def is_being_written(root: Path) -> bool:
     """Whether a process on this machine holds the writer's lock; found without taking it."""
     try:
         owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
-        if owner.host == socket.gethostname() and owner.pid > 0:
-            os.kill(owner.pid, 0)
-            return True
-    except PermissionError:  # another user's
+    except (OSError, ValueError):
+        return False
+    if owner.host != socket.gethostname():
+        return False
+    import psutil
+
+    try:
+        # A process that began later has the number of one that was killed. Clocks are not exact.
+        return bool(psutil.Process(owner.pid).create_time() <= owner.since + 1)
+    except psutil.AccessDenied:  # another user's
         return True
-    except (OSError, ValueError, OverflowError):
-        pass
-    return False
+    except (psutil.Error, ValueError, OverflowError):
+        return False
 
 
 def _sign(root: Path) -> None:

@@ -1,9 +1,11 @@
 """What OCR read on crops after their documents were added, kept so that no crop is read twice."""
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.index.checksums import sealed_bytes, unsealed_bytes
+from quoteweave.index.faults import writing
 from quoteweave.index.files import ContentFolder, replacing
 
 
@@ -24,9 +26,19 @@ class OcrTextStore(ContentFolder):
         return None if text is None else text.decode()
 
     def put(self, image: str, language: str, text: str) -> None:
-        """Keeps what OCR read on the crop of that key. Raises StorageError where the disk is full or refuses."""
-        with replacing(self.path(_key(image, language))) as file:
+        """Keeps what OCR read on the crop of that key, unless a writer that ends is in the way.
+
+        Raises StorageError where the disk is full or refuses.
+        """
+        # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
+        with suppress(FileNotFoundError), replacing(self.path(_key(image, language))) as file:
             file.write(sealed_bytes(text.encode()))
+
+    def drop(self, image: str, language: str) -> None:
+        """Removes what was read on a crop. Raises StorageError where the disk refuses."""
+        path = self.path(_key(image, language))
+        with writing(path):
+            path.unlink(missing_ok=True)
 
     def damaged(self, on_file: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:
         """The files that are not what was written; `on_file` is told of each file."""

@@ -12,13 +12,14 @@ from urllib.parse import quote as percent_encoded
 
 from pydantic import Field
 
-from quoteweave.core.errors import MissingExtra, UsageError
+from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 from quoteweave.index.catalog_pages import free_bytes
 from quoteweave.index.collection import Collection
 from quoteweave.index.folder import Folder
 from quoteweave.index.leftovers import in_use, leftovers
+from quoteweave.index.segments import SUFFIX, read_segment
 
 _SHORTEST_NAME = 4
 _SHORTEST_WORD = 6
@@ -77,6 +78,7 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         wanted = _wanted(collection, name, texts, content, mentioned=bool(mentions))
         traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
     traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
+    traces += list(_of_segments(folder, wanted))
     verified = _verified(folder)
     folder.catalog.close()
     paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
@@ -164,6 +166,18 @@ def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if (found := wanted.found_in(data)) is not None:
+            yield f"{path} holds {found}"
+
+
+def _of_segments(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+    """The words of the lexical index stand one after the other, so that its files are read as what they are."""
+    for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
+        try:
+            held = read_segment(path).vocabulary()
+        except (CollectionError, OSError) as error:
+            yield f"{path} cannot be searched: {error}"
+            continue
+        if (found := wanted.found_in(b" ".join(held))) is not None:
             yield f"{path} holds {found}"
 
 

@@ -124,6 +124,8 @@ def _insert_others(db: sqlite3.Connection, folder: Folder, kept: Mapping[str, Le
     for row in _all(old, "shards", "document"):
         if row[0] in keys:
             db.execute("INSERT OR IGNORE INTO shards VALUES (?, ?, ?)", row)
+    db.executemany("INSERT INTO removals VALUES (?, ?)", _all(old, "removals", "rowid"))
+    db.executemany("INSERT OR IGNORE INTO unclean_indexes VALUES (?)", _all(old, "unclean_indexes", "fingerprint"))
     revisions = [revision for revision, *_ in _all(old, "state", "rowid") if isinstance(revision, int)]
     generations = [0]
     for fingerprint, name, generation, revision in _all(old, "indexes", "fingerprint"):

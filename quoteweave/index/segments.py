@@ -161,7 +161,8 @@ def merged(old: Sequence[Segment], without: Collection[str], new: Sequence[Segme
         names=tuple(name for part in parts for name in part.names),
         quote_counts=np.concatenate([part.quote_counts for part in parts]),
         page_counts=np.concatenate([part.page_counts for part in parts]),
-        rows=np.concatenate([part.segment.rows[part.quotes] for part in parts]),
+        # In one kind of number: numpy joins 64 bits with and without a sign as floats, which round.
+        rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
         **_vocabulary(vocabulary),
@@ -334,11 +335,13 @@ def _parts(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
 
 
 def _narrow(array: "Array") -> "Array":
-    """The same whole numbers in as few bytes each as they need."""
+    """The same whole numbers, none below 0, in as few bytes each as they need."""
     import numpy as np
 
     if array.dtype == np.bool_:
         return array
+    if array.dtype.kind not in "ui":
+        raise TypeError(f"an index holds whole numbers, not {array.dtype}")
     return array.astype(np.min_scalar_type(array.max(initial=0)), copy=False)
 
 

@@ -5,12 +5,14 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
 from quoteweave.core.records import Document, ParsedDocument, Quote
 from quoteweave.index import removals
-from quoteweave.index.folder import Folder
+from quoteweave.index.faults import writing
+from quoteweave.index.folder import RECOVERED, Folder
 from quoteweave.index.leftovers import remove_unused, shards_of, shards_of_pictures
 from quoteweave.index.prepared import PreparedDocument, as_json, prepare, printable, storable_text
 from quoteweave.index.records import Failure, IndexState, Origin
@@ -28,6 +30,7 @@ _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$
 _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 # Documents whose words are counted at once when the lexical index is made anew.
 _AT_ONCE = 200
+_DROPPED = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -99,13 +102,23 @@ class Writer:
                 refused = error
             else:
                 if make_room == self._drop_segments:
-                    self.rebuild_lexical()
+                    self._rebuild_dropped(names)
                 return
         raise refused
+
+    def _rebuild_dropped(self, removed: Sequence[str]) -> None:
+        try:
+            self.rebuild_lexical()
+        except StorageError as error:
+            raise StorageError(
+                f"removed: {', '.join(removed)}. The lexical index was dropped to make room, and there is too little "
+                f"to make it anew ({error}). Make room, and run any command that writes: until then no words are found"
+            ) from error
 
     def _remove(self, names: Sequence[str], *, overwrite: bool) -> None:
         with self._folder.catalog.write(overwrite=overwrite) as db:
             require_documents(db, names)
+            self._drop_recovered(db, names)
             for name in names:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
                 # A file of that name which was not added, because the name was taken, is told by its whole path.
@@ -114,6 +127,14 @@ class Writer:
             self._folder.segments.update(db, removed=set(names))
             _count_revision(db)
         self._prune_segments()
+
+    def _drop_recovered(self, db: sqlite3.Connection, names: Sequence[str]) -> None:
+        """Removes what a repair set aside of these documents, before they were added again."""
+        query = "SELECT source FROM documents WHERE name IN (SELECT value FROM json_each(?))"
+        for (key,) in db.execute(query, (json.dumps(names),)):
+            path = self._folder.root / RECOVERED / Path(key).name
+            with writing(path):
+                path.unlink(missing_ok=True)
 
     def unfinished_removals(self, names: Iterable[str]) -> set[str]:
         """Those of the names that were removed, but not without a trace yet."""
@@ -275,6 +296,14 @@ class Writer:
         self._folder.segments.prune(())  # first, for the transaction may need the room
         with self._folder.catalog.write(overwrite=False) as db:
             db.execute("DELETE FROM segments")
+
+    def restore_lexical(self) -> None:
+        """Makes the lexical index anew where it was dropped on a full disk, unless that still is full."""
+        with self._folder.catalog.read() as db:
+            (dropped,) = db.execute(_DROPPED).fetchone()
+        if dropped:
+            with suppress(StorageError):
+                self.rebuild_lexical()
 
     def rebuild_lexical(self) -> None:
         """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""

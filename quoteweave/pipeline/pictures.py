@@ -8,7 +8,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from quoteweave.core.errors import CollectionError, DocumentError, EncryptedDocument, StorageError, UsageError
+from quoteweave.core.errors import (
+    CollectionError,
+    DocumentError,
+    EncryptedDocument,
+    QuoteNotFound,
+    StorageError,
+    UsageError,
+)
 from quoteweave.core.records import Document, Filter, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.ocr import RapidOcr
@@ -114,8 +121,15 @@ class CollectionPictures:
                 self._announce()
                 text = self._read(quote, language)
                 with suppress(StorageError):  # whoever may only read the collection reads the crop again
-                    self._collection.ocr_texts.put(quote.image, language, text)
+                    self._keep(quote, quote.image, language, text)
         return text
+
+    def _keep(self, quote: Quote, image: str, language: str, text: str) -> None:
+        self._collection.ocr_texts.put(image, language, text)
+        try:
+            self._collection.quote(quote.id)
+        except QuoteNotFound:  # removed while it was read: nothing of it may stay
+            self._collection.ocr_texts.drop(image, language)
 
     def unread(self) -> list[Quote]:
         """Image quotes of the collection whose crops OCR did not read yet, one of each crop."""

@@ -1,6 +1,7 @@
 """A collection kept in step with files and folders: what is read, what is left alone, what goes, and what is told."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -308,16 +309,22 @@ def test_a_folder_that_holds_the_collection_itself(collection: Collection, tmp_p
 
 
 def test_documents_of_a_folder_in_which_nothing_is_left_stay(collection: Collection, folder: Path) -> None:
+    write(folder, {"drive/d.txt": "Docks.", "drive/deeper/e.txt": "Eddies."})
     update(collection, folder)
-    for path in sorted(folder.rglob("*.txt")):
-        path.unlink()
-    report = update(collection, folder)
-    (refused,) = report.failed
-    assert (refused.name, report.removed) == (str(folder), ())
-    assert refused.reason.startswith("no file is left in it; 3 documents stay, in case its drive is missing")
-    assert len(collection.documents()) == 3
+
+    def unplug(drive: Path) -> None:
+        shutil.rmtree(drive)
+        drive.mkdir()
+
+    for drive, there in ((folder / "drive", 2), (folder, 5)):
+        unplug(drive)
+        report = update(collection, folder)
+        (refused,) = report.failed
+        assert (refused.name, report.removed) == (str(drive), ())
+        assert refused.reason.startswith(f"no file is left in it; {there} documents stay, in case its drive is missing")
+    assert len(collection.documents()) == 5
     write(folder, {"a.txt": "Anchors."})
-    assert update(collection, folder).removed == ("c.txt", "sub/b.txt")
+    assert update(collection, folder).removed == ("c.txt", "drive/d.txt", "drive/deeper/e.txt", "sub/b.txt")
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_stored(collection: Collection, folder: Path) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf
 
+from quoteweave.core.errors import DamagedDocument
+from quoteweave.documents.formats import Format
 from quoteweave.documents.ingest import AddOptions, Progress, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parse import ParserSettings, Source, keep_pages, stamp_of
 from quoteweave.index.collection import Collection
+from quoteweave.index.images import ImageStore
 from quoteweave.index.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
@@ -137,3 +140,14 @@ def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
     assert unfinished_key("a.pdf", "content", "other") != key
     assert UnfinishedPages(tmp_path / "nowhere").pages() == set()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pages_are_not_kept_of_a_file_that_has_changed_since_it_was_hashed(tmp_path: Path) -> None:
+    path = pdf(tmp_path / "a.pdf", [PROSE, PROSE])
+    source = Source("a.pdf", path, ParserSettings(ocr=False), ImageStore(tmp_path / "images"), stamp=stamp_of(path))
+    kept = UnfinishedPages(tmp_path / "kept")
+    assert list(keep_pages([0], source, Format.PDF, kept)) == [0]
+    pdf(path, [PROSE, PROSE, "Another version."])
+    with pytest.raises(DamagedDocument, match=r"'a\.pdf' changed while it was being read"):
+        list(keep_pages([1], source, Format.PDF, kept))
+    assert kept.pages() == {0}

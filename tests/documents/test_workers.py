@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from quoteweave.core.errors import ProcessError
 from quoteweave.documents.workers import MEGABYTE, Limits, Outcome, Stop, Workers, default_memory
 
 ROOMY = Limits(memory=300 * MEGABYTE, seconds=60)
@@ -234,3 +236,12 @@ def test_a_script_needs_no_guard_for_its_main_part(tmp_path: Path) -> None:
     command = [sys.executable, str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert found.stdout.splitlines() == ["once", "True True", str(script)], found.stderr
+
+
+def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(SpawnProcess, "start", refused)
+    with Workers(1) as workers, pytest.raises(ProcessError, match=r"no process can be started .*\(--processes\)"):
+        asked(workers, os.getpid)

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import made_collections
 import pytest
 from made_documents import made, put
 
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.records import Filter, Query
-from quoteweave.documents.repair import RECOVERED, check_and_repair
+from quoteweave.documents.repair import check_and_repair
 from quoteweave.index.catalog_file import recorded
 from quoteweave.index.checks import check
 from quoteweave.index.collection import Collection
+from quoteweave.index.folder import RECOVERED
+from quoteweave.index.upkeep import remove_documents
 from quoteweave.index.writer import Writer
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import VectorRetriever
@@ -205,3 +208,16 @@ def test_shards_that_are_damaged_are_encoded_again_when_their_index_is_built(ori
             retriever.refresh()
     assert check(copy).whole
     assert read_all(copy) == read_all(original)
+
+
+def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path: Path) -> None:
+    with made_collections.make_collection(tmp_path, {"a.txt": ["grain"], "b.txt": ["timber"]}) as collection:
+        root = collection.root
+    (root / "catalog.sqlite").write_bytes(b"nothing is left")
+    check_and_repair(root)
+    assert len(list((root / RECOVERED).iterdir())) == 2
+    with Collection.open(root) as collection:
+        with collection.writer() as writer:
+            made_collections.put(writer, tmp_path / "files", "a.txt", [made_collections.made_quote("grain")])
+        remove_documents(collection, ["a.txt"])
+    assert [path.read_text() for path in (root / RECOVERED).iterdir()] == ["['timber']"]

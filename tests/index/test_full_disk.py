@@ -4,7 +4,7 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from quoteweave.core.errors import StorageError
 from quoteweave.index import faults
 from quoteweave.index.collection import Collection
 from quoteweave.index.upkeep import refresh_indexes, remove_documents
+from quoteweave.index.writer import Writer
 
 WORDS = ["".join(random.Random(seed).choices("abcdefghij", k=6)) for seed in range(3000)]
 LARGE = [f"sealing wax {' '.join(random.Random(seed).choices(WORDS, k=60))}" for seed in range(600)]
@@ -138,3 +139,29 @@ def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:
         with pytest.raises(StorageError, match=r"catalog\.sqlite: the disk is full .*make room on that disk"):
             remove_documents(collection, ["large.txt"])
         assert len(collection.documents()) == 2
+
+
+def test_a_lexical_index_that_was_dropped_for_room_comes_back_with_the_next_writer(
+    tmp_path: Path, quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, refusals = Writer._remove, iter(range(4))
+
+    def refusing(self: Writer, names: Sequence[str], *, overwrite: bool) -> None:
+        if next(refusals, None) is not None:
+            raise StorageError("the disk is full")
+        remove(self, names, overwrite=overwrite)
+
+    def full_again(self: Writer) -> None:
+        raise StorageError("the disk is full")
+
+    with make_collection(tmp_path, {"a.txt": ["Grain came by sea."], "b.txt": ["Timber came."]}) as collection:
+        with monkeypatch.context() as patched:
+            patched.setattr(Writer, "_remove", refusing)
+            patched.setattr(Writer, "rebuild_lexical", full_again)
+            with pytest.raises(StorageError, match=r"removed: b\.txt\. The lexical index was dropped to make room"):
+                remove_documents(collection, ["b.txt"])
+        root = collection.root
+    assert "lexical index" in quoteweave("search", "grain", "-c", root).err
+    with Collection.open(root) as collection, collection.writer():
+        pass
+    assert len(hits(quoteweave, root, "grain")) == 1

@@ -1,6 +1,7 @@
 """The lexical index beside a collection that changes: always in step, whatever the order and batches of the changes."""
 
 import multiprocessing
+import os
 import random
 import tempfile
 import threading
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, prepare, put
 
 from quoteweave.core.errors import CollectionError
-from quoteweave.core.records import Query
+from quoteweave.core.records import Filter, Query
 from quoteweave.core.tokens import Vocabulary
 from quoteweave.index import lexical, segment_builder, segment_store
 from quoteweave.index.collection import Collection
@@ -321,3 +322,51 @@ def test_documents_stored_together_are_listed_together(tmp_path: Path) -> None:
         writer.store(prepared)
         assert [document.name for document in collection.documents()] == found(Bm25Retriever(collection)) == ["a", "b"]
         assert isinstance(writer, Writer)
+
+
+def test_rows_of_any_size_stay_what_they_are(collection: Collection, tmp_path: Path) -> None:
+    """A repair gives rows beyond all that may have been given, and segments of either kind are merged."""
+    with collection.writer() as writer, writer._folder.catalog.write() as db:
+        db.execute("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'quotes'", (1 << 33,))
+    names = [f"later{number}" for number in range(40)]
+    for number, name in enumerate(names):
+        add(collection, tmp_path, name, f"word{number}")
+    retriever = Bm25Retriever(collection)
+    assert [found(retriever, f"word{number}") for number in range(40)] == [[name] for name in names]
+    assert found(retriever) == ["a", "b"]
+
+
+def test_a_filter_finds_a_document_that_is_replaced_meanwhile(
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    select, replaced = Collection.select, list[str]()
+
+    def replacing(self: Collection, where: Filter | None = None) -> object:
+        if not replaced:
+            replaced.append("a")
+            with Collection.open(collection.root) as other:
+                add(other, tmp_path, "a", "grain by rail")
+        return select(self, where)
+
+    retriever = Bm25Retriever(collection)
+    assert found(retriever) == ["a", "b"]
+    monkeypatch.setattr(Collection, "select", replacing)
+    hits = retriever.search([Query(text="grain")], 5, where=Filter(documents=("a", "b")))[0]
+    assert sorted(hit.quote.text for hit in hits) == ["grain by rail", "grain by ship"]
+
+
+def test_collections_and_writers_keep_no_descriptor(collection: Collection, tmp_path: Path) -> None:
+    def opened() -> int:
+        return sum(1 for path in Path("/proc/self/fd").iterdir() if "catalog.sqlite" in os.path.realpath(path))
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("counts descriptors by /proc")
+
+    def use(times: int) -> int:
+        for number in range(times):
+            add(collection, tmp_path, "a", f"grain {number}")
+            with Collection.open(collection.root) as other:
+                assert found(Bm25Retriever(other)) == ["a", "b"]
+        return opened()
+
+    assert use(8) == use(2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.errors import CollectionLocked
-from quoteweave.index.lock import writer_lock
+from quoteweave.index.lock import OWNER_NAME, Owner, is_being_written, writer_lock
 
 HOLD = """
 import sys
@@ -95,3 +95,12 @@ def test_an_owner_that_could_not_sign_is_another_process(tmp_path: Path) -> None
         (tmp_path / "writer.json").write_text("{")
         with pytest.raises(CollectionLocked, match="another process is writing"), writer_lock(tmp_path):
             pytest.fail("two writers")
+
+
+def test_a_process_that_began_after_the_owner_is_another(tmp_path: Path) -> None:
+    with writer_lock(tmp_path):
+        assert is_being_written(tmp_path)
+        owner = Owner.model_validate_json((tmp_path / OWNER_NAME).read_bytes())
+    for pid, since, writes in ((owner.pid, owner.since, True), (owner.pid, 1.0, False), (2**30, owner.since, False)):
+        (tmp_path / OWNER_NAME).write_text(Owner(pid=pid, host=owner.host, since=since).model_dump_json())
+        assert is_being_written(tmp_path) == writes

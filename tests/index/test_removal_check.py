@@ -13,6 +13,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.index import catalog
 from quoteweave.index.collection import Collection
 from quoteweave.index.removal_check import check_removed
+from quoteweave.index.segment_builder import SegmentBuilder
+from quoteweave.index.segments import write_segment
 from quoteweave.index.upkeep import refresh_indexes, remove_documents
 
 NAME = "letters/zaunkönig.txt"
@@ -53,6 +55,14 @@ def unseal(path: Path, data: bytes) -> None:
     path.with_name(f"{path.name}.checksum").unlink()
 
 
+def leave_segment(root: Path) -> None:
+    builder = SegmentBuilder()
+    builder.add("x", enumerate([made_quote(text) for text in TEXTS]))
+    segment = builder.segment()
+    assert segment is not None
+    write_segment(root / "lexical", segment)
+
+
 @pytest.mark.parametrize(
     ("leave", "told"),
     [
@@ -64,6 +74,7 @@ def unseal(path: Path, data: bytes) -> None:
         (lambda root: (root / "note").write_text("ab" * 32), "the hash of its content"),
         (lambda root: (root / "sources" / ("ab" * 32)).write_text(""), "is referred to by nothing"),
         (lambda root: unseal(root / "catalog.sqlite", b"\0" * 100 + b"goldammer"), "catalog.sqlite holds words of it"),
+        (leave_segment, ".seg holds words of it (goldamm, rotkehlchen)"),
         (lambda root: (root / "zaunkönig.txt.rotkehlchen").write_text(""), "the path"),
     ],
 )

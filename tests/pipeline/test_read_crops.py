@@ -21,6 +21,7 @@ from quoteweave.documents.pdf_page import Picture
 from quoteweave.index.collection import Collection
 from quoteweave.index.ocr_texts import OcrTextStore
 from quoteweave.index.records import Origin
+from quoteweave.index.upkeep import remove_documents
 from quoteweave.pipeline.arranging import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
 
@@ -140,3 +141,21 @@ def test_a_real_crop_is_read(collection: Collection, tmp_path: Path) -> None:
     image.save(data, "PNG")
     quote = put(collection, tmp_path, "ch", picture=data.getvalue())
     assert CollectionPictures(collection).ocr_text(quote) == "Depth of the pool"
+
+
+def test_nothing_stays_of_a_crop_whose_document_is_removed_while_it_is_read(
+    collection: Collection, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quote = put(collection, tmp_path, "latin")
+    read = CollectionPictures._read
+
+    def removing(self: CollectionPictures, quote: Quote, language: str) -> str:
+        text = read(self, quote, language)
+        with Collection.open(collection.root) as other:
+            remove_documents(other, ["a.pdf"])
+        return text
+
+    monkeypatch.setattr(CollectionPictures, "_read", removing)
+    assert CollectionPictures(collection).ocr_text(quote) == "pool"
+    assert reads == ["latin"]
+    assert [path for path in (collection.root / "ocr_texts").rglob("*") if path.is_file()] == []
