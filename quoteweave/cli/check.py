@@ -9,14 +9,15 @@ import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.output import print_json, printable
+from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
     from quoteweave.index.checks import CheckReport, Damage
 
 JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part, file,
 what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to).
-With --removed: name, traces and mentions (sentences, names of documents), files and size (how many files and bytes
-were searched), remains (sentences)."""
+With --removed: name, traces (sentences), mentions and same_content (names of documents), files and
+size (how many files and bytes were searched), remains (sentences)."""
 
 
 def check(
@@ -76,12 +77,13 @@ def _print(report: "CheckReport", *, repair: bool) -> None:
     for note in report.notes:
         typer.echo(printable(f"note: {note}"))
     if report.leftovers:
-        typer.echo(f"{len(report.leftovers)} files are left over; the next command that writes removes them")
+        files = counted(len(report.leftovers), "file is", "files are")
+        typer.echo(f"{files} left over; the next command that writes removes what is left over")
     left = sum(not damage.repaired for damage in report.damaged)
     if not left:
         typer.echo(f"{report.files} files are as they were written")
     elif repair:
-        typer.echo(f"{left} damaged things could not be made again")
+        typer.echo(f"{counted(left, 'damaged thing', 'damaged things')} could not be made again")
     else:
         typer.echo(f"{left} damaged; make again what can be made again with --repair")
 
@@ -125,6 +127,8 @@ def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bo
             typer.echo(printable(f"left: {line}"))
         for name in found.mentions:
             typer.echo(printable(f"note: {name} names it in words of its own"))
+        for name in found.same_content:
+            typer.echo(printable(f"note: the file of {name} has the same content, which is therefore no trace"))
         state = "something is left" if found.traces else "nothing is left"
         typer.echo(printable(f"{state} of {removed!r} in {found.files} files, {found.size / 1e6:.1f} MB"))
     return not found.traces

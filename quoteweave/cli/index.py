@@ -69,6 +69,8 @@ def index(
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code, patience=patience)
     with Collection.open(collection) as opened:
         specs = _wanted(opened, retriever, dtype)
+        if not specs:
+            tell("there is no index to bring up to date; name a retriever to build one")
         if drop:
             _drop(opened, specs)
             return

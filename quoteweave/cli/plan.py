@@ -119,10 +119,10 @@ def _price(usd: float | None) -> str:
 
 
 def _duration(seconds: float) -> str:
-    hours, minutes = int(seconds // 3600), int(seconds % 3600 // 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {seconds % 60:.0f} s" if minutes else f"{seconds:.1f} s"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
 
 
 def _size(bytes_: int) -> str:

@@ -5,7 +5,7 @@ Their quotes so have a page and a box like all others. A page is A4 (595 by 842 
 blocks always give the same pages.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -44,7 +44,9 @@ class Block(Record):
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 
 
-def set_on_pages(blocks: Iterable[Block], *, name: str, warnings: Sequence[str] = ()) -> ParsedDocument:
+def set_on_pages(
+    blocks: Iterable[Block], *, name: str, warnings: Sequence[str] = (), beside: Mapping[str, str | None] | None = None
+) -> ParsedDocument:
     """The blocks as quotes on virtual pages, in their order, none overlapping. There is always at least one page.
 
     Long blocks become several quotes: prose is cut at sentence ends and lists at items to 1,200 characters at most,
@@ -67,7 +69,7 @@ def set_on_pages(blocks: Iterable[Block], *, name: str, warnings: Sequence[str] 
         for number in range(page + 1)
     )
     nothing = () if quotes else ("There is no text in it.",)
-    return ParsedDocument(pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing))
+    return ParsedDocument(pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing), beside=dict(beside or {}))
 
 
 def shorten(text: str, limit: int) -> str:

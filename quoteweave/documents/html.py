@@ -13,6 +13,7 @@ from typing import Literal
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.decoding import read_text, storable
 from quoteweave.documents.flow import Block, set_on_pages
+from quoteweave.documents.html_tables import Cell
 from quoteweave.documents.outline import Outline
 from quoteweave.documents.pictures import Pictures
 from quoteweave.index.images import ImageStore
@@ -38,7 +39,7 @@ _INLINE_NAMES = (
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
-_MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas"})
+_MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
 # Of what is dropped, what must be closed.
 _CLOSED = (
     "nav",
@@ -57,6 +58,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
+_ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 
 
@@ -68,7 +70,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
     pictures = Pictures(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
-    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings))
+    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings), beside=pictures.files)
 
 
 def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> list[Block]:
@@ -168,13 +170,15 @@ class _Reader:
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in _LISTS:
-            self._outline.open_list(_first_number(attributes) if tag == "ol" else None)
+            first = _number(attributes.get("start", ""))
+            self._outline.open_list(None if tag != "ol" else 1 if first is None else first)
         elif tag in _ITEMS:
-            self._outline.open_item(_ITEMS[tag])
+            self._outline.open_item(_ITEMS[tag], _number(attributes.get("value", "")))
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
-            self._outline.open_cell()
+            columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+            self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
 
     def _end_block(self, tag: str) -> None:
         if tag == self._outline.innermost:
@@ -185,10 +189,8 @@ class _Reader:
             self._outline.close_cell()
 
     def _picture(self, attributes: Mapping[str, str]) -> None:
-        # Pages that load pictures late have a blank one in its place.
-        late, address = attributes.get("data-src", ""), attributes.get("src", "")
-        address = late if late and (not address or address.startswith("data:")) else address
-        picture = self._pictures.at_address(address) if self._pictures and address else None
+        addresses = _addresses(attributes)
+        picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
         if picture and min(picture.width, picture.height) >= SMALLEST_FIGURE:
             caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None
             size = (picture.width, picture.height)
@@ -226,6 +228,17 @@ def _display_math(text: str) -> str | None:
     return (match.group(1) or match.group(2)).strip() or None if match else None
 
 
-def _first_number(attributes: Mapping[str, str]) -> int:
-    start = attributes.get("start", "1")
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
+def _addresses(attributes: Mapping[str, str]) -> list[str]:
+    """Where the picture of an `img` may be: pages that load pictures late have another one in its place."""
+    said = [attributes.get(name, "") for name in _ADDRESSES]
+    several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
+    return [address for address in (*said, *(words[0] for words in several if words)) if address]
+
+
+def _span(said: str) -> int:
+    """What a cell says of the columns or rows that it spans; as browsers do, no more than 1,000."""
+    return min(_number(said) or 1, 1000)
+
+
+def _number(said: str) -> int | None:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None

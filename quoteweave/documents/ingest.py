@@ -22,6 +22,7 @@ from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.naming import is_lengthened, name_files
 from quoteweave.documents.parse import ParserSettings, Source, Stamp, stamp_of
+from quoteweave.documents.pictures import file_hash
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Limits, Workers
@@ -256,6 +257,9 @@ class _Run:
             self._outcome["unchanged"].append(name)
             return True
         if before.parser not in (origin.parser, self._options.partial_fingerprint):
+            return False
+        folder = origin.file(name).resolve().parent
+        if any(file_hash(folder / path) != content for path, content in before.beside.items()):
             return False
         if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added
             self._writer.move(name, origin.root, origin.path)

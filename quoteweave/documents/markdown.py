@@ -43,7 +43,9 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     blocks = html_blocks(html, name=path.name, pictures=pictures)
     if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
         blocks.insert(0, Block(layout="title", text=title))
-    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings))
+    return set_on_pages(
+        blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), beside=pictures.files
+    )
 
 
 def _without_front_matter(text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents.flow import MAX_QUOTES, Block
+from quoteweave.documents.html_tables import Cell, grid
 
 _MAX_FRAMES = 50
 _MAX_INDENT = 8
@@ -23,7 +24,7 @@ class Frame:
         self.tag = tag
         self.blocks = blocks
         self.captions: list[str] = []
-        self.rows: list[list[list[str]]] = []  # of each cell, its paragraphs
+        self.rows: list[list[Cell]] = []
         self.arranges_page = False  # of a table: it holds no data
 
     def result(self) -> list[Block]:
@@ -34,7 +35,7 @@ class Frame:
         return self._captioned(" ".join(self.captions))
 
     def _table(self) -> Block:
-        rows = [[" ".join(" ".join(cell).split()) for cell in row] for row in self.rows]
+        rows = grid(self.rows)
         text = "\n".join(" | ".join(row) for row in rows if any(row))
         return Block(layout="table", text=text, caption=" ".join(self.captions) or None)
 
@@ -151,11 +152,11 @@ class Outline:
         """A row of the innermost frame begins."""
         self._frames[-1].rows.append([])
 
-    def open_cell(self) -> None:
+    def open_cell(self, cell: Cell) -> None:
         """A cell of the last row begins."""
         if not self._frames[-1].rows:
             self.open_row()
-        self._frames[-1].rows[-1].append([])
+        self._frames[-1].rows[-1].append(cell)
 
     def close_cell(self) -> None:
         """What follows belongs to no list of the cell."""
@@ -172,9 +173,14 @@ class Outline:
         if not self._lists:
             self._end_lines()
 
-    def open_item(self, tag: Literal["li", "dt", "dd"]) -> None:
-        """An item of the innermost list begins; what is said of a term (`dd`) belongs to the term (`dt`) before it."""
+    def open_item(self, tag: Literal["li", "dt", "dd"], own_number: int | None = None) -> None:
+        """An item of the innermost list begins; what is said of a term (`dd`) belongs to the term (`dt`) before it.
+
+        In a list with numbers it has its own, if it has one, and those after it go on from there.
+        """
         inner = self._lists[-1] if self._lists else None
+        if inner is not None and inner.number is not None and own_number is not None:
+            inner.number = own_number
         number = inner.number if inner else None
         self._marker = "" if tag != "li" else "- " if number is None else f"{number}. "
         if inner is None:
@@ -252,7 +258,7 @@ class Outline:
         frame = self._frames[-1]
         frame.blocks.append(block)
         if frame.rows and frame.rows[-1] and block.layout != "figure":
-            frame.rows[-1][-1].append(block.text)
+            frame.rows[-1][-1].paragraphs.append(block.text)
 
 
 def _with_caption(block: Block, caption: str) -> Block:

@@ -90,8 +90,10 @@ class PageReader:
         if scanned and self.ocr is not None:
             read = self.ocr.read(picture)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
-            better = not garbled(read) and letters(read) > (2 * count if stamped else 0.5 * count)
-            if better or count < LEAST_LETTERS:
+            least = 2 * count if stamped else count if count < LEAST_LETTERS else 0.5 * count
+            better = not garbled(read) and letters(read) > least
+            # The few words of a title page are right, and small ones escape OCR.
+            if better or not lines or (count < LEAST_LETTERS and garbled(lines)):
                 return read, "ocr" if read else "none", True
         return lines, "text_layer" if lines else "none", scanned
 

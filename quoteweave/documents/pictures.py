@@ -6,9 +6,11 @@ it is decoded.
 """
 
 import base64
+import hashlib
 import io
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
@@ -56,6 +58,8 @@ class Pictures:
     def __init__(self, folder: Path, images: ImageStore) -> None:
         self._folder = folder
         self._images = images
+        self.files: dict[str, str | None] = {}
+        """SHA-256 of the files that were asked for, by their relative path; None where one is not to be had."""
         self._known: dict[str, Picture | None] = {}
         self._stored = 0
         self._refusals: list[str] = []
@@ -68,6 +72,10 @@ class Pictures:
     def at_address(self, address: str) -> Picture | None:
         """The picture at an address as Markdown and HTML write it; None, and a warning, where it cannot be had."""
         return self._remembered(address.strip(), is_path=False)
+
+    def at_one_of(self, addresses: Sequence[str]) -> Picture | None:
+        """The picture at the first address where one can be had; None, and a warning of the first, where at none."""
+        return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
 
     def at_path(self, path: str) -> Picture | None:
         """The picture at a path relative to the document's folder; None, and a warning, where it cannot be had."""
@@ -90,6 +98,12 @@ class Pictures:
                 self._known[reference] = None
                 self._refusals.append(f"Picture {reference[:80]!r} was left out: {refusal}.")
         return self._known[reference]
+
+    def _can_be_had(self, address: str) -> bool:
+        try:
+            return bool(self._data(address.strip()))
+        except DocumentError:
+            return False
 
     def _stored_from(self, data: bytes) -> Picture:
         if self._stored >= MAX_PICTURES:
@@ -114,6 +128,7 @@ class Pictures:
             path = (self._folder / relative).resolve()
             if not path.is_relative_to(self._folder.resolve()):
                 raise DocumentError("it lies outside the document's folder")
+            self.files[relative] = file_hash(path)
             if not path.is_file():
                 raise DocumentError("there is no such file")
             if path.stat().st_size > MAX_MEGABYTES * 10**6:
@@ -121,6 +136,17 @@ class Pictures:
             return path.read_bytes()
         except (OSError, ValueError, RuntimeError) as error:
             raise DocumentError(f"it cannot be read ({type(error).__name__})") from error
+
+
+def file_hash(path: Path) -> str | None:
+    """SHA-256 of a file that a document shows, in hexadecimal; None where it cannot be read."""
+    try:
+        # Not a pipe, which would be waited for for ever; and nothing that is too large to be shown.
+        if path.is_file() and path.stat().st_size <= MAX_MEGABYTES * 10**6:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        pass
+    return None
 
 
 def _inline(address: str) -> bytes:

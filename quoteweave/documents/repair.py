@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import shlex
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionError, QuoteweaveError
@@ -50,6 +52,7 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         repairing.descriptions(_of(second, "description"))
         repairing.vectors(_of(second, "vectors"))
         repairing.indexes(_of(second, "index"))
+        lost += repairing.lost
     last = check(root, on_file)
     left = {(damage.part, damage.file) for damage in last.damaged}
     told = {(damage.part, damage.file, damage.what): damage for damage in (*first.damaged, *second.damaged)}
@@ -150,6 +153,8 @@ class _Repair:
 
     def __init__(self, collection: Collection, writer: Writer, advice: dict[str, str]) -> None:
         self._collection, self._writer, self._advice = collection, writer, advice
+        self.lost: list[Damage] = []
+        """What went with what was damaged, and has to be made by hand."""
 
     def _path(self, damage: Damage) -> Path:
         return self._collection.root / damage.file
@@ -175,8 +180,12 @@ class _Repair:
     def pictures(self, damaged: Sequence[Damage]) -> None:
         """Reads their documents again, which stores the same crops."""
         documents: dict[str, list[Damage]] = defaultdict(list)
+        before: dict[str, bytes] = {}
         for damage in damaged:
             documents[damage.document or ""].append(damage)
+            # Crops that are there are not written again.
+            with suppress(OSError):
+                before[damage.file] = self._path(damage).read_bytes()
             self._path(damage).unlink(missing_ok=True)
         origins, keys = self._collection.origins(), self._collection.source_keys()
         read = _read_again(self._collection, {name: (origins[name], keys[name]) for name in documents})
@@ -185,7 +194,12 @@ class _Repair:
             reason = result if isinstance(result, str) else "reading it again gives other pictures"
             for damage in lost:
                 if not self._path(damage).exists():
-                    self._advice[damage.file] = f"{reason}; remove {name!r}, then {_ADD_AGAIN}"
+                    self._advice[damage.file] = (
+                        f"{reason}; keep the document as it is, or remove {name!r}, then {_ADD_AGAIN}, with the "
+                        "pictures that it shows beside it"
+                    )
+                    if damage.file in before:
+                        self._path(damage).write_bytes(before[damage.file])
 
     def read_again(self, damaged: Iterable[Damage]) -> None:
         """Drops what OCR read of crops; they are read again when that is asked for."""
@@ -237,7 +251,9 @@ class _Repair:
             if manifest is None:
                 self._writer.drop_index(fingerprint, keep_shards=True)
                 kind = fingerprint.partition(".")[2]
-                self._advice[damage.file] = f"what it was is lost; build the index again, of kind {kind}"
+                what = "which index it was is lost with it, and so is the index"
+                advice = f"build it again: quoteweave index NAME@{kind} -c {shlex.quote(str(self._collection.root))}"
+                self.lost.append(Damage(part="index", file=damage.file, what=what, advice=advice))
                 continue
             for path in folder.iterdir():
                 if path.is_dir():

@@ -100,9 +100,10 @@ class _Check:
             check_format(self.root)
         except CollectionError as error:
             # Another format, or no collection at all, is no damage.
-            if not header.exists() or "is damaged" not in str(error):
+            if "is damaged" not in str(error):
                 raise
-            yield Damage(part="header", file=header.name, what="it is not the JSON that it should be")
+            what = "it is not the JSON that it should be" if header.exists() else "it is missing"
+            yield Damage(part="header", file=header.name, what=what)
 
     def _contents(self, collection: Collection) -> Told:
         for document in collection.documents():

@@ -182,7 +182,12 @@ class Collection:
             documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in found]
         return {
             document.name: Origin(
-                root=root, path=path, content=document.content, parser=document.parser, metadata=document.metadata
+                root=root,
+                path=path,
+                content=document.content,
+                parser=document.parser,
+                metadata=document.metadata,
+                beside=document.beside,
             )
             for root, path, document in documents
         }

@@ -66,6 +66,8 @@ def make_folder(root: Path) -> bool:
     """
     if is_collection(root):
         return False
+    if _has_documents(root):
+        check_format(root)
     _require_empty(root)
     try:
         with writer_lock(root, _MAKING_S):
@@ -96,6 +98,8 @@ def check_format(root: Path) -> None:
     try:
         header = _Header.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
+        if _has_documents(root):
+            raise damaged(path, "it is missing") from None
         command = f"quoteweave add PATH -c {shlex.quote(str(root))}"
         raise CollectionNotFound(f"no collection is at {root}; make one with: {command}") from None
     except OSError as error:
@@ -109,6 +113,11 @@ def check_format(root: Path) -> None:
         f"{root} was written by quoteweave {header.quoteweave} in format {header.format}; this version reads format "
         f"{FORMAT}: {upgrade if header.format > FORMAT else rebuild}"
     )
+
+
+def _has_documents(root: Path) -> bool:
+    """Whether a collection lies there, whatever its header says: one that was never filled is only a killed maker's."""
+    return (root / _CATALOG).is_file() and (root / "sources").is_dir()
 
 
 def _require_empty(root: Path) -> None:

@@ -32,6 +32,7 @@ class RemovalCheck(Record):
     name: str
     traces: tuple[str, ...] = Field(description="what is left, a sentence each; none where all is gone")
     mentions: tuple[str, ...] = Field(description="documents of the collection that name it in words of their own")
+    same_content: tuple[str, ...] = Field(description="documents of the collection whose files have the same content")
     files: int = Field(description="files that were searched")
     size: int = Field(description="bytes that were searched")
 
@@ -45,7 +46,7 @@ class _Wanted:
     rare: frozenset[bytes]
     """Words of the removed file that no document of the collection has."""
     longer: tuple[bytes, ...]
-    """Names of documents, folders and files of the collection that contain the name."""
+    """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
     mentioned: bool
 
     def found_in(self, data: bytes | mmap.mmap) -> str | None:
@@ -75,9 +76,12 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         if any(document.name == name for document in collection.documents()):
             raise UsageError(f"{name!r} is in the collection; remove it first")
         mentions = _mentions(collection, name)
-        wanted = _wanted(collection, name, texts, content, mentioned=bool(mentions))
+        same = [document.name for document in collection.documents() if document.content == content]
+        wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
         traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
-    traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
+    # Pages of documents that are being read are searched like all files.
+    left = (path for path in leftovers(folder) if not path.is_relative_to(folder.unfinished.root))
+    traces += [f"{path} is referred to by nothing" for path in left]
     traces += list(_of_segments(folder, wanted))
     verified = _verified(folder)
     folder.catalog.close()
@@ -87,14 +91,23 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         own = path in verified or (wanted.mentioned and path.name.startswith(folder.catalog.path.name))
         traces += list(_of_file(path, root, wanted, own=own))
     traces += list(free_bytes(folder.catalog.path))
-    return RemovalCheck(name=name, traces=tuple(traces), mentions=tuple(mentions), files=len(paths), size=size)
+    return RemovalCheck(
+        name=name,
+        traces=tuple(traces),
+        mentions=tuple(mentions),
+        same_content=tuple(same),
+        files=len(paths),
+        size=size,
+    )
 
 
 def _wanted(
-    collection: Collection, name: str, texts: Sequence[str], content: str | None, *, mentioned: bool
+    folder: Folder, collection: Collection, name: str, texts: Sequence[str], content: str | None, *, mentioned: bool
 ) -> _Wanted:
-    longer = [document.name for document in collection.documents()]
+    longer = [text for document in collection.documents() for text in (document.name, document.content)]
     longer += [str(origin.root) for origin in collection.origins().values()]
+    used = in_use(folder)
+    longer += [*used.sources, *used.images, *used.segments, *(key for keys in used.shards.values() for key in keys)]
     longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
     forms = [*_forms(name), *([content.encode()] if content else [])]
     rare: set[bytes] = set()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
+from PIL import Image
 
 from quoteweave.index.collection import Collection
 
@@ -99,3 +100,32 @@ def test_what_is_no_collection_is_an_error(quoteweave: Quoteweave, tmp_path: Pat
     ended = quoteweave("check", "-c", tmp_path)
     assert ended.code == 1
     assert "no collection is at" in ended.err
+
+
+def test_a_missing_header_is_damage_that_is_repaired(quoteweave: Quoteweave, copy: Path, tmp_path: Path) -> None:
+    (copy / "collection.json").unlink()
+    (tmp_path / "new.txt").write_text("Anchors.")
+    for command in (("search", "wood"), ("add", tmp_path / "new.txt")):
+        ended = quoteweave(*command, "-c", copy)
+        assert ended.code == 1
+        assert "collection.json is damaged: it is missing" in ended.err
+    assert "damaged: collection.json: it is missing" in quoteweave("check", "-c", copy).out
+    assert quoteweave("check", "-c", copy, "--repair").code == 0
+    assert quoteweave("add", tmp_path / "new.txt", "-c", copy).code == 0
+
+
+def test_a_picture_that_cannot_be_made_again_stays_as_it_is(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    Image.new("RGB", (300, 200), "red").save(tmp_path / "docs" / "a.png")
+    (tmp_path / "docs" / "a.html").write_text("<p>Tides</p><img src=a.png>")
+    root = tmp_path / "c"
+    assert quoteweave("add", tmp_path / "docs" / "a.html", "-c", root, "--no-ocr").code == 0
+    (tmp_path / "docs" / "a.png").unlink()
+    (stored,) = (path for path in (root / "images").rglob("*") if path.is_file())
+    flip(stored)
+    damaged = stored.read_bytes()
+    ended = quoteweave("check", "-c", root, "--repair")
+    assert ended.code == 1
+    assert "keep the document as it is, or remove 'a.html'" in ended.out
+    assert "1 damaged thing could not be made again" in ended.out
+    assert stored.read_bytes() == damaged

@@ -147,11 +147,12 @@ def test_a_picture_follows_its_paragraph_with_its_caption(page: Path, images: Im
 
 def test_a_picture_that_is_loaded_late_is_one_too(page: Path, images: ImageStore) -> None:
     blank = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
+    others = "<img src=icon.png data-src=plot.png><img data-original=plot.png><img srcset='plot.png 2x, y.png 3x'>"
     page.write_text(
-        f"<p>x<img data-src=plot.png><img src='{blank}' data-src=plot.png><img src=plot.png data-src=y.png>"
+        f"<p>x{others}<img data-src=plot.png><img src='{blank}' data-src=plot.png><img src=plot.png data-src=y.png>"
     )
     parsed = parse_html(page, images)
-    assert [quote.layout for quote in parsed.quotes] == ["paragraph", *["figure"] * 3]
+    assert [quote.layout for quote in parsed.quotes] == ["paragraph", *["figure"] * 6]
     assert parsed.warnings == ()
 
 
@@ -270,9 +271,27 @@ def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None
     )
     parsed = parse_html(page, images)
     assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
-    assert parsed.warnings == ("What these elements show was not read: 1 iframe, 1 svg, 1 unclosed select, 1 video.",)
+    assert parsed.warnings == (
+        "What these elements show was not read: 1 iframe, 1 select, 1 svg, 1 unclosed select, 1 video.",
+    )
 
 
 def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
     page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
     assert parse_html(page, images).warnings == ()
+
+
+def test_what_stands_in_several_rows_is_said_in_each() -> None:
+    head = "<tr><th rowspan=2>City<th colspan=2>Price</tr><tr><th>low<th>high</tr>"
+    oslo = "<tr><td rowspan=2>Oslo<td>1<td>2</tr><tr><td>3<td>4</tr>"
+    assert said(f"<table>{head}{oslo}<tr><td colspan=2>Total<td>6</tr></table>") == [
+        ("table", "City | Price | Price\nCity | low | high\nOslo | 1 | 2\nOslo | 3 | 4\nTotal |  | 6")
+    ]
+    wide = "<td colspan=999999999 rowspan=0>a<td rowspan=x>b" * 40
+    ((_, text),) = said(f"<table><tr>{wide}</table>")
+    assert len(text) < 50_000
+
+
+def test_items_have_the_numbers_that_they_say() -> None:
+    items = "<ol><li>a<li value=9>b<li>c</ol><ul><li value=3>d</ul><ol start=4><li value=x>e</ol>"
+    assert [text for _, text in said(items)] == ["1. a\n9. b\n10. c", "- d", "4. e"]

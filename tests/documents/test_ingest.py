@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from made_files import PROSE, InlineWorkers, pdf, picture, write
+from PIL import Image
 
 from quoteweave.core.errors import CollectionLocked, DocumentError, StorageError, UsageError
 from quoteweave.core.records import Query
@@ -487,3 +488,25 @@ def test_a_moved_folder_is_not_read_again(tmp_path: Path) -> None:
         assert (collection.origins()["a.txt"].root, collection.revision()) == (after.resolve(), revision)
         (after / "a.txt").unlink()
         assert add(collection, [after]).removed == ("a.txt",)
+
+
+def test_a_document_is_read_again_when_a_picture_that_it_shows_changes(collection: Collection, tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "# Tides\n\n![One](one.png)\n\n![Two](sub/two.png)", "docs/b.txt": "Buoys."})
+    picture(tmp_path / "docs" / "one.png")
+    options = ParserSettings(ocr=False)
+
+    def images() -> int:
+        return sum(quote.image is not None for quote in collection.document_quotes("a.md"))
+
+    def updated() -> tuple[str, ...]:
+        return update(collection, tmp_path / "docs" / "a.md", tmp_path / "docs" / "b.txt", settings=options).updated
+
+    assert (updated(), images()) == ((), 1)
+    assert updated() == ()
+    (tmp_path / "docs" / "sub").mkdir()
+    picture(tmp_path / "docs" / "sub" / "two.png")
+    assert (updated(), images()) == (("a.md",), 2)
+    Image.new("RGB", (300, 200), "red").save(tmp_path / "docs" / "one.png")
+    assert (updated(), images()) == (("a.md",), 2)
+    (tmp_path / "docs" / "one.png").unlink()
+    assert (updated(), images(), updated()) == (("a.md",), 1, ())

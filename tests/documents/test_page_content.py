@@ -221,3 +221,16 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
     page = PageReader(images, ocr).read(0, picture(pixels), lines=label)
     assert [piece.ocr_text for piece in page.pieces if piece.kind == "figure"] == ["upper\nlower", "upper", "lower"]
     assert ocr.crops == 1
+
+
+@pytest.mark.parametrize("read", [[], ["Prt"]])
+def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore, read: list[str]) -> None:
+    reader = PageReader(images, ScriptedOcr([line(text, 100, 100) for text in read]))
+    content = reader.read(0, picture(canvas()), lines=[line("Part II", 100, 100)])
+    assert (content.source, [piece.text for piece in content.pieces if piece.kind == "text"]) == (
+        "text_layer",
+        ["Part II"],
+    )
+    more = PageReader(images, ScriptedOcr([line("Part II of the report", 100, 100)]))
+    content = more.read(0, picture(canvas()), lines=[line("7", 100, 100)])
+    assert (content.source, content.pieces[0].text) == ("ocr", "Part II of the report")

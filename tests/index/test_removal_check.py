@@ -129,3 +129,16 @@ def test_the_command_finishes_what_a_reader_kept_and_searches_for_the_words_of_t
     got = quoteweave("check", "--removed", "gone.md", "--file", tmp_path / "gone.md", "-c", root)
     assert got.code == 1
     assert f"left: {root / 'left'} holds words of it (goldammer)" in got.out
+
+
+def test_keys_that_hold_the_name_by_chance_and_pages_being_read_are_no_traces(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"kept.txt": ["One."], "other.txt": ["Two."]}) as collection:
+        keys = collection.source_keys()
+        unfinished = collection.unfinished.of("ab" * 16)
+        unfinished.put(0, b"{}", images=[])
+        content = collection.document("kept.txt").content
+        root = collection.root
+    name = keys["kept.txt"][-8:]
+    assert check_removed(root, name).traces == ()
+    found = check_removed(root, "gone.txt", [], content)
+    assert (found.traces, found.same_content) == ((), ("kept.txt",))
