@@ -10,7 +10,7 @@ demo: $(VENV)/.base
 	$(BIN)/quoteweave demo --out demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
