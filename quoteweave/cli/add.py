@@ -19,6 +19,7 @@ JSON = """--json prints one object: added, updated, unchanged, removed (names of
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
 pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
+passed_over (how many files of folders are no documents, by suffix);
 remains (where traces of what was removed or replaced remain, and until when)."""
 
 
@@ -121,6 +122,10 @@ def _show(report: "AddReport", collection: Path) -> None:
         typer.echo(printable(f"not added: {reason}"), err=True)
     for note in (*_names_told(report), *report.index_notes, *report.remains):
         typer.echo(printable(f"note: {note}"), err=True)
+    if report.passed_over:
+        suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
+        files = counted(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
+        typer.echo(printable(f"note: passed over {files}: {listed(suffixes)}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")

@@ -1,6 +1,6 @@
 """`quoteweave status`, `list` and `remove`: what a collection holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,9 +8,11 @@ import typer
 from quoteweave.cli.add import read_by_ocr
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import console, plain, print_json, printable, shown_name
-from quoteweave.core.counting import counted
+from quoteweave.cli.retrieving import tell
+from quoteweave.core.counting import counted, listed
 
 if TYPE_CHECKING:
+    from quoteweave.core.records import Document
     from quoteweave.index.collection import Collection
     from quoteweave.index.records import IndexState
 
@@ -20,7 +22,8 @@ ocr_pictures (how many pages without a text layer, and pictures on other pages, 
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
 ocr_pages, ocr_pictures, indexes of models (name, fingerprint, up_to_date, spec, kind,
 items, skipped, left_out: how many for each reason; the last five are null where the index
-is damaged), failed (list of {name, reason})."""
+is damaged), failed (list of {name, reason}), warned (names of documents of which
+something was left out)."""
 REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
 was begun before), index_notes and remains (sentences: indexes that could not be kept in
 step, and where traces remain, and until when)."""
@@ -44,6 +47,15 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
         cells = [shown_name(document.name), document.format, str(document.pages), str(document.quotes), metadata]
         table.add_row(*map(plain, cells[: len(columns)]))
     show_table(console(), table)
+    _tell_warnings(documents)
+
+
+def _tell_warnings(documents: "Sequence[Document]") -> None:
+    """Say on stderr of how many documents something was left out."""
+    lacking = [shown_name(document.name) for document in documents if document.warnings]
+    if lacking:
+        some = counted(len(lacking), "document has", "documents have")
+        tell(f"note: {some} been read with something left out, which list --json says: {listed(lacking)}")
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -66,6 +78,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
                 "ocr_pictures": ocr_pictures,
                 "indexes": indexes,
                 "failed": [{"name": failure.name, "reason": failure.reason} for failure in failures],
+                "warned": [document.name for document in documents if document.warnings],
             }
         )
         return
@@ -82,6 +95,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
         typer.echo(printable(_said_of(index)))
     for failure in failures:
         typer.echo(printable(f"not read: {failure.name!r}: {failure.reason}"))
+    _tell_warnings(documents)
 
 
 def remove(

@@ -126,4 +126,6 @@ def _duration(seconds: float) -> str:
 
 
 def _size(bytes_: int) -> str:
-    return f"{bytes_ / 1e9:.2f} GB" if bytes_ >= 1e8 else f"{bytes_ / 1e6:.1f} MB"
+    if bytes_ >= 1e8:
+        return f"{bytes_ / 1e9:.2f} GB"
+    return f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e5 else f"{bytes_ / 1e3:.1f} kB"

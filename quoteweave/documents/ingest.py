@@ -7,7 +7,7 @@ on where it ended.
 import hashlib
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -58,6 +58,9 @@ class AddReport(Record):
     remains: tuple[str, ...] = Field(
         default=(), description="where traces of what was removed or replaced remain, why, and until when"
     )
+    passed_over: Mapping[str, int] = Field(
+        default_factory=dict, description="files of folders that are no documents, by their suffix in lower case"
+    )
     renamed: tuple[str, ...] = Field(
         default=(), description="new names with more of the folder's path in front, to tell them from others"
     )
@@ -104,7 +107,7 @@ def add(
     options, progress, roots = options or AddOptions(), progress or Progress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
         run = _Run(collection, writer, options)
-        files = run.name(find_files(roots))
+        files = run.name(find_files(roots, run.passed_over))
         run.forget({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
@@ -118,6 +121,7 @@ class _Run:
     def __init__(self, collection: Collection, writer: Writer, options: AddOptions) -> None:
         self._collection, self._writer, self._options = collection, writer, options
         self._known = collection.origins()
+        self.passed_over = Counter[str]()
         self._outcome: dict[str, list[str]] = {key: [] for key in ("added", "updated", "unchanged", "removed")}
         self._batch = _Batch(writer)
         self._failed: list[Refused] = []
@@ -140,6 +144,7 @@ class _Run:
             index_notes=index_notes,
             remains=remains,
             renamed=renamed,
+            passed_over=dict(sorted(self.passed_over.items())),
         )
 
     def name(self, files: Sequence[Found]) -> list[Found]:
@@ -265,7 +270,7 @@ class _Run:
             self._writer.move(name, origin.root, origin.path)
         if before.metadata != origin.metadata:
             self._writer.set_metadata(name, origin.metadata)
-        self._outcome["unchanged"].append(name)
+        self._outcome["unchanged" if before.metadata == origin.metadata else "updated"].append(name)
         return True
 
     def _store(self, prepared: PreparedDocument, kept: UnfinishedPages) -> None:

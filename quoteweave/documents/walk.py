@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,19 +36,20 @@ class Found:
         return self.root / (self.below or self.name)
 
 
-def find_files(paths: Sequence[Path]) -> list[Found]:
+def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -> list[Found]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
-    In a folder, hidden files and what is no document are passed over in silence; documents of a format that must be
-    converted first are listed as refused, as are folders that cannot be looked into and names that are not valid
-    Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is itself a collection.
+    In a folder, hidden files and what is no document are passed over; `passed_over` counts the latter by their
+    suffixes, in lower case. Documents of a format that must be converted first are listed as refused, as are folders
+    that cannot be looked into and names that are not valid Unicode. Raises UsageError for a path that does not exist,
+    cannot be looked at, or is itself a collection.
     """
     found: dict[str, Found] = {}
     folders = folders_among(paths)
     # A file is named from the outermost folder that was added, in whatever order they were given.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # A link gives way to the file that it leads to.
-        for file in sorted(_below(folder), key=_is_link):
+        for file in sorted(_below(folder, passed_over), key=_is_link):
             found.setdefault(os.path.realpath(file.path), file)
     for path in paths:
         if path not in folders:
@@ -81,7 +83,7 @@ def _is_folder(path: Path) -> bool:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 
 
-def _below(folder: Path) -> Iterator[Found]:
+def _below(folder: Path, passed_over: Counter[str] | None) -> Iterator[Found]:
     root = folder.resolve()
     failed: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=failed.append):
@@ -93,7 +95,12 @@ def _below(folder: Path) -> Iterator[Found]:
             path = Path(parent, name)
             suffix = path.suffix.lower()
             readable = suffix in SUPPORTED_SUFFIXES or (suffix in ADVICE and suffix not in PASSED_OVER)
-            if readable and not name.startswith((".", "~$")):
+            if name.startswith((".", "~$")):
+                continue
+            if not readable:
+                if passed_over is not None:
+                    passed_over[suffix] += 1
+            else:
                 refused = None if suffix in SUPPORTED_SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
                 yield _found(path, root, path.relative_to(folder).as_posix(), refused)
     for error in failed:

@@ -31,7 +31,12 @@ class PreparedDocument:
 def prepare(
     path: Path, sources: SourceStore, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
 ) -> PreparedDocument:
-    """The document of the file at `path`, which is copied to `sources`. Raises what `Writer.prepare` raises."""
+    """All of a document that can be made ready before it is stored; its file at `path` is copied to `sources` already.
+
+    Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
+    Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
+    where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice.
+    """
     document = _document(name, format, origin, parsed)
     return PreparedDocument(
         document=document,

@@ -48,12 +48,7 @@ class Writer:
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
     ) -> PreparedDocument:
-        """All of a document that can be made ready before it is stored; its file is copied already.
-
-        Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
-        Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
-        where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice.
-        """
+        """As `prepared.prepare`, with the copies of this collection."""
         return prepare(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
 
     def store(self, documents: Sequence[PreparedDocument]) -> None:

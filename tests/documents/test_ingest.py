@@ -142,6 +142,7 @@ def test_metadata_is_added_and_kept(collection: Collection, folder: Path, monkey
     assert collection.document("a.txt").metadata == {"year": "2024", "port": "Riga"}
     assert collection.document("c.txt").metadata == {"year": "2023", "port": "Riga"}
     nothing_is_read(monkeypatch)
+    assert update(collection, folder, metadata={"seen": "yes"}).updated == ("a.txt", "c.txt", "sub/b.txt")
     assert update(collection, folder, metadata={"seen": "yes"}).unchanged == ("a.txt", "c.txt", "sub/b.txt")
     assert collection.document("c.txt").metadata == {"year": "2023", "port": "Riga", "seen": "yes"}
 
@@ -510,3 +511,9 @@ def test_a_document_is_read_again_when_a_picture_that_it_shows_changes(collectio
     assert (updated(), images()) == (("a.md",), 2)
     (tmp_path / "docs" / "one.png").unlink()
     assert (updated(), images(), updated()) == (("a.md",), 1, ())
+
+
+def test_files_of_a_folder_that_are_no_documents_are_counted(collection: Collection, folder: Path) -> None:
+    write(folder, {"x.py": "", "sub/y.PY": "", "LICENSE": "", ".hidden": "", "z.zip": ""})
+    assert update(collection, folder).passed_over == {"": 1, ".py": 2, ".zip": 1}
+    assert update(collection, folder / "a.txt").passed_over == {}
