@@ -28,6 +28,8 @@ STAMP_LETTERS = 200
 LARGEST = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
 LONGEST_TEXT = 1400
+# Characters of a table's first row that stands above each part of the table.
+LONGEST_HEAD = 200
 # Points that a crop shows around its piece.
 CROP_MARGIN = 2.0
 PieceKind = Literal["text", "figure", "chart", "table", "page"]
@@ -195,9 +197,17 @@ def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> 
     for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
         cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
         own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
-        text = row_by_row(own) if isinstance(element, Figure) else Table(cut, cells_of(own), tuple(own)).text
+        text = row_by_row(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
         parts.append(Piece(whole.kind, cut, text, part=f"part {i} of {count}"))
     return parts
+
+
+def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
+    """A part of a table, under the table's first row where that is short and names the columns."""
+    text = Table(cut, cells_of(lines), tuple(lines)).text
+    head = table.text.partition("\n")[0]
+    names = not any(cell.strip()[:1].isdigit() for cell in head.split("|")[1:])
+    return f"{head}\n{text}" if names and len(head) <= LONGEST_HEAD and not text.startswith(head) else text
 
 
 def _gap(lines: Sequence[Line], axis: int, near: float) -> float:

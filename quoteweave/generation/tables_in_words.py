@@ -12,6 +12,7 @@ MAX_ROWS = 3
 MAX_COLUMNS = 6
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
+_MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _EMPTY = frozenset({"", "-", "–", "—"})
 
@@ -39,18 +40,24 @@ def rows_in_words(text: str, weights: Mapping[str, float]) -> str:
 def _parted(rows: Rows) -> tuple[Sequence[str], Rows]:
     """The names of the columns, where the first or second row gives them, and the rows below; () where none does.
 
-    A row of names whose first cell is blank may lack it, as tables without rules do. Two columns are names and values.
+    A row of names whose first cell is blank may lack it, as tables without rules do. Two columns are names and values,
+    unless all values but the first are mere numbers: then that is what they are of.
     """
     found: list[tuple[int, Sequence[str], Rows]] = []
     for place in range(min(2, len(rows) - 1)):
         names, below = rows[place], rows[place + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
         named = ["", *names] if len(names) == width - 1 else names
-        if len(named) == width > 2 and _names(named):
+        if len(named) == width and _names(named) and (width > 2 or (place == 0 and _are_numbers(below))):
             found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
     # Of two rows of names the first may span columns, and then names fewer.
     _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
     return header, body
+
+
+def _are_numbers(rows: Rows) -> bool:
+    """Whether two rows or more have a number without any unit in their second cell."""
+    return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
 
 
 def _names(row: Sequence[str]) -> bool:

@@ -234,3 +234,15 @@ def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore
     more = PageReader(images, ScriptedOcr([line("Part II of the report", 100, 100)]))
     content = more.read(0, picture(canvas()), lines=[line("7", 100, 100)])
     assert (content.source, content.pieces[0].text) == ("ocr", "Part II of the report")
+
+
+def test_the_parts_of_a_large_table_say_the_names_of_its_columns(images: ImageStore) -> None:
+    pixels = canvas()
+    ys = [20 + 20 * i for i in range(39)]
+    grid(pixels, [20, 300, 580], ys)
+    rows = [line("Quay" if i == 0 else f"quay {i:02d}", 30, y + 5) for i, y in enumerate(ys[:-1])]
+    rows += [line("Depth" if i == 0 else str(i), 310, y + 5) for i, y in enumerate(ys[:-1])]
+    pieces = PageReader(images, None).read(0, picture(pixels), lines=rows).pieces
+    first, second, *_ = [piece for piece in pieces if piece.part]
+    assert first.text.startswith("Quay | Depth\nquay 01 | 1\n")
+    assert second.text.startswith("Quay | Depth\nquay ")

@@ -34,6 +34,13 @@ def test_a_table_without_headings() -> None:
     assert said("Grain | 486 | 512\nTimber | 331 | 318", "grain") == "Grain (486; 512)"
 
 
+def test_two_columns_have_names_where_all_values_are_mere_numbers() -> None:
+    rain = "City | Rain in mm\nOslo | 763\nBergen | 2,495\nTromsø | 1 031"
+    assert said(rain, "oslo") == "Oslo (Rain in mm: 763)"
+    assert said(rain, "rain") == ""
+    assert said("Ship | Merrow\nLength | 189 m\nCrew | 22", "ship", "crew") == "Ship (Merrow) and Crew (22)"
+
+
 def test_only_lines_of_several_cells_are_rows() -> None:
     assert read_rows("Dues of 2021\nGrain | 486 |\n\n a  b | c") == [["Grain", "486", ""], ["a b", "c"]]
     assert said("", "grain") == said("no table", "table") == ""
