@@ -18,6 +18,7 @@
     │   ├── IndexMissing       the retriever's index has not been built; the message says how
     │   ├── FingerprintMismatch the index was built with other settings than it is searched with
     │   └── StorageError       the disk is full or refuses; what was there before is intact
+    ├── ProcessError           the system starts no further process, to read files
     ├── ModelError             a model on this machine cannot be used
     │   ├── ModelNotFound      its weights are neither there nor to be had; the message says how to pass a local path
     │   └── ModelFailed        it does not fit into memory, or gives something that is no vector or score

@@ -58,11 +58,11 @@ class AddReport(Record):
     remains: tuple[str, ...] = Field(
         default=(), description="where traces of what was removed or replaced remain, why, and until when"
     )
-    passed_over: Mapping[str, int] = Field(
-        default_factory=dict, description="files of folders that are no documents, by their suffix in lower case"
-    )
     renamed: tuple[str, ...] = Field(
         default=(), description="new names with more of the folder's path in front, to tell them from others"
+    )
+    passed_over: Mapping[str, int] = Field(
+        default_factory=dict, description="files of folders that are no documents, by their suffix in lower case"
     )
 
 

@@ -230,7 +230,7 @@ class Collection:
             return Quote.model_validate_json(found[0])
 
     def document_quotes(self, name: str) -> list[Quote]:
-        """A document's quotes as its parser ordered them, headers and footers included."""
+        """A document's quotes, page by page, as its parser ordered them; headers and footers included."""
         with self._catalog.read() as db:
             require_documents(db, [name])
             return [Quote.model_validate_json(record) for (record,) in db.execute(_QUOTES, (name,))]

@@ -40,7 +40,7 @@ def test_list_as_json_gives_the_documents_records(quoteweave: Quoteweave, port: 
     got = quoteweave("list", "-c", port, "--json")
     assert (got.code, got.err) == (0, "")
     keys = ["id", "name", "content", "format", "parser", "pages", "quotes", "metadata", "warnings"]
-    keys += ["ocr_language", "ocr_pages", "ocr_pictures"]
+    keys += ["ocr_language", "ocr_pages", "ocr_pictures", "beside"]
     assert [list(document) for document in got.json()] == [keys, keys]
     assert [Document.model_validate(document).name for document in got.json()] == [
         "[bold]x[/].md",
@@ -55,6 +55,18 @@ def test_list_shows_names_and_metadata_as_they_are(quoteweave: Quoteweave, port:
     assert ["reports/harbour.pdf", "text", "2", "2", "year=[b]2023[/b]"] in rows
 
 
+def test_documents_of_which_something_was_left_out_are_named(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("![gone](gone.png)")
+    (tmp_path / "docs" / "b.py").write_text("no document")
+    added = quoteweave("add", tmp_path / "docs", "-c", tmp_path / "c", "--no-ocr")
+    assert "note: passed over 1 file that is no document: 1 .py" in added.err
+    told = "note: 1 document has been read with something left out, which list --json says: a.md"
+    for command in ("list", "status"):
+        assert told in " ".join(quoteweave(command, "-c", tmp_path / "c").err.split())
+    assert quoteweave("status", "-c", tmp_path / "c", "--json").json()["warned"] == ["a.md"]
+
+
 def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
     before = quoteweave("status", "-c", port, "--json").json()
     assert before == {
@@ -67,6 +79,7 @@ def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
         "ocr_pictures": 0,
         "indexes": [],
         "failed": [{"name": "bad.pdf", "reason": "it is truncated \x1b[31m"}],
+        "warned": [],
     }
 
 
