@@ -78,14 +78,24 @@ def samples() -> Path:
 
 @pytest.fixture(scope="session")
 def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a collection of the sample documents, OCR included; only to be read, so copy it to write to it."""
+    """The folder of a collection of the sample documents, OCR included; only to be read, so copy it to write to it.
+
+    Processes that share the tests share it too: OCR takes half a minute.
+    """
+    from filelock import FileLock
+
     from quoteweave.documents.ingest import add
     from quoteweave.index.collection import Collection
 
-    folder = tmp_path_factory.mktemp("samples") / "collection"
-    with Collection.create(folder) as collection:
-        report = add(collection, [samples / "pdf"])
-    assert (len(report.added), report.failed) == (4, ())
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = shared / "samples" / "collection", shared / "samples.done"
+    with FileLock(shared / "samples.lock"):
+        if not done.exists():
+            with Collection.create(folder) as collection:
+                report = add(collection, [samples / "pdf"])
+            assert (len(report.added), report.failed) == (4, ())
+            done.touch()
     return folder
 
 

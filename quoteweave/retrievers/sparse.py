@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float32]
     Positions = npt.NDArray[np.int64]
 
+# Scores whose best is looked at first, so that few are left to be ordered.
+BLOCK = 128
 # What a caption's words, and a page's best quote, count beside the page's own words.
 CAPTIONS = 0.5
 BEST_QUOTE = 0.5
@@ -97,7 +99,7 @@ class Bm25Retriever:
         import numpy as np
 
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
-        found = np.flatnonzero(scores > 0)
+        found = _candidates(scores, k)
         if len(found) > k:
             # All that tie at the cut stay for now: the order of a partition would else choose between them.
             matched = scores[found]
@@ -108,6 +110,18 @@ class Bm25Retriever:
         if len(kept) < len(best):
             return None
         return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
+
+
+def _candidates(scores: "Scores", k: int) -> "Positions":
+    """Positions of scores above 0 that may be among the best `k`, those that tie with the last of them included."""
+    import numpy as np
+
+    # Of more blocks than k, the k-th best of their best scores is reached by k scores at least.
+    blocks = len(scores) // BLOCK
+    least = np.float32(0)
+    if blocks > k:
+        least = np.partition(scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1), -k)[-k]
+    return np.flatnonzero(scores >= least if least > 0 else scores > 0)
 
 
 class TfidfRetriever(Bm25Retriever):
