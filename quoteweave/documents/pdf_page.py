@@ -26,6 +26,8 @@ MAX_CHARACTERS = 500_000
 # Points of the shorter side of an image that shows something, and how many of a page are looked at.
 LEAST_IMAGE = 22.0
 MOST_IMAGES = 1000
+# Pixels that are skipped in a first look at an image.
+STEP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def count_undecoded(page: "PdfPage", picture: Picture) -> int:
             continue
         cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
         # To decode an image once more takes time, so that it is done for those alone where nothing is drawn.
-        if np.ptp(cut, axis=(0, 1)).max() == 0:
+        if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
             bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
             count += not bitmap
             pdfium.FPDFBitmap_Destroy(bitmap)
