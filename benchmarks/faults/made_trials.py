@@ -195,7 +195,7 @@ def _command(arguments: list[str], log: Path) -> None:
 def _look(root: Path, kind: str, answer: Connection) -> None:
     from quoteweave.index.collection import Collection
     from quoteweave.index.folder import Folder
-    from quoteweave.index.leftovers import leftovers
+    from quoteweave.index.leftovers import leftovers, unfinished_pages
 
     wrong = [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     with Collection.open(root) as collection:
@@ -217,7 +217,8 @@ def _look(root: Path, kind: str, answer: Connection) -> None:
         wrong += more
         if collection.may_have_traces():
             wrong.append("a removal is not finished")
-    wrong += [f"left behind: {path.relative_to(root)}" for path in leftovers(Folder(root))]
+    left = (*leftovers(Folder(root)), *unfinished_pages(Folder(root)))
+    wrong += [f"left behind: {path.relative_to(root)}" for path in left]
     answer.send(State(documents, items, (*wrong, *_canaries(root, documents))))
 
 

@@ -17,9 +17,9 @@ from quoteweave.index.checksums import CHECKSUMS, row_checksum
 from quoteweave.index.collection import Collection
 from quoteweave.index.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.index.files import ContentFolder
-from quoteweave.index.folder import LEXICAL, UNFINISHED, Folder, check_format
+from quoteweave.index.folder import LEXICAL, Folder, check_format
 from quoteweave.index.item_table import ItemTable
-from quoteweave.index.leftovers import leftovers
+from quoteweave.index.leftovers import leftovers, unfinished_pages
 from quoteweave.index.lock import is_being_written
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.opened import open_generation
@@ -213,15 +213,13 @@ class _Check:
                 yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
 
     def _leftovers(self) -> list[str]:
-        """Files that nothing refers to, but for the pages of documents that are being read."""
-        found = sorted(map(self._place, leftovers(self._folder)))
-        pages = [path for path in found if path.startswith(f"{UNFINISHED}/")]
-        if pages:
-            kept = counted(len(pages), "page is", "pages are")
+        """Files that nothing refers to; notes what else may look like one."""
+        if pages := sum(1 for _ in unfinished_pages(self._folder)):
+            kept = counted(pages, "page is", "pages are")
             self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
         if is_being_written(self.root):
             self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
-        return [path for path in found if path not in pages]
+        return sorted(map(self._place, leftovers(self._folder)))
 
     def _place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()

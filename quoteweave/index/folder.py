@@ -25,7 +25,6 @@ _CATALOG = "catalog.sqlite"
 RECOVERED = "recovered"
 """The folder of files that a repair found, and of whose documents nothing is known."""
 LEXICAL = "lexical"
-UNFINISHED = "unfinished"
 _RESERVE = "reserve"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
@@ -48,7 +47,7 @@ class Folder:
         self.generations = Generations(root / "indexes")
         self.segments = SegmentStore(root / LEXICAL)
         self.reserve = Reserve(root / _RESERVE)
-        self.unfinished = UnfinishedStore(root / UNFINISHED)
+        self.unfinished = UnfinishedStore(root / "unfinished")
 
 
 def is_collection(root: Path) -> bool:

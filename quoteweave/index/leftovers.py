@@ -107,7 +107,10 @@ def remove_unused(folder: Folder, unfinished: Collection[str] = ()) -> None:
 
 
 def leftovers(folder: Folder) -> Iterator[Path]:
-    """The files that nothing refers to, in the folders where documents leave their traces."""
+    """The files that nothing refers to, in the folders where documents leave their traces.
+
+    Pages of documents that are being read are none: the same `add` goes on with them.
+    """
     used = in_use(folder)
     for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
         yield from (path for path in _files(store.root) if path.relative_to(store.root).as_posix() not in keys)
@@ -118,11 +121,15 @@ def leftovers(folder: Folder) -> Iterator[Path]:
     yield from (path for path in _files(folder.shards.root) if path not in kept)
     current = {folder.generations.path(*generation) for generation in used.generations.items()}
     yield from (path for path in _files(folder.generations.root) if not current & set(path.parents))
-    yield from _files(folder.unfinished.root)
     yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
     root = folder.root / EMBEDDED / "collections"
     yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)
     yield from (path for path in folder.root.glob(f".{DESCRIPTIONS}.*") if path.suffix != ".lock")
+
+
+def unfinished_pages(folder: Folder) -> Iterator[Path]:
+    """The files of pages of documents that are being read, or whose reading was stopped."""
+    return _files(folder.unfinished.root)
 
 
 def _files(root: Path) -> Iterator[Path]:

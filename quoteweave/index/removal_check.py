@@ -79,9 +79,8 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         same = [document.name for document in collection.documents() if document.content == content]
         wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
         traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
-    # Pages of documents that are being read are searched like all files.
-    left = (path for path in leftovers(folder) if not path.is_relative_to(folder.unfinished.root))
-    traces += [f"{path} is referred to by nothing" for path in left]
+    # Pages of documents that are being read are no leftovers, but are searched like all files.
+    traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
     traces += list(_of_segments(folder, wanted))
     verified = _verified(folder)
     folder.catalog.close()

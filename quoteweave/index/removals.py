@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from quoteweave.core.errors import CollectionLocked, StorageError
 from quoteweave.index.descriptions import keep_descriptions
 from quoteweave.index.folder import Folder
-from quoteweave.index.leftovers import leftovers
+from quoteweave.index.leftovers import leftovers, unfinished_pages
 
 _LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
 _SHOWN = 3
@@ -74,7 +74,7 @@ def _indexes(folder: Folder) -> str | None:
 
 
 def _files(folder: Folder) -> str | None:
-    found = [str(path) for path in leftovers(folder)]
+    found = [str(path) for path in (*leftovers(folder), *unfinished_pages(folder))]
     if not found:
         return None
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
