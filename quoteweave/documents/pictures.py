@@ -59,7 +59,7 @@ class Pictures:
         self._folder = folder
         self._images = images
         self.files: dict[str, str | None] = {}
-        """SHA-256 of the files that were asked for, by their relative path; None where one is not to be had."""
+        """What `file_hash` says of the files that were asked for, by their relative path."""
         self._known: dict[str, Picture | None] = {}
         self._stored = 0
         self._refusals: list[str] = []
@@ -75,6 +75,8 @@ class Pictures:
 
     def at_one_of(self, addresses: Sequence[str]) -> Picture | None:
         """The picture at the first address where one can be had; None, and a warning of the first, where at none."""
+        if len(addresses) == 1:  # to try it beforehand would read it twice
+            return self.at_address(addresses[0])
         return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
 
     def at_path(self, path: str) -> Picture | None:
@@ -128,14 +130,16 @@ class Pictures:
             path = (self._folder / relative).resolve()
             if not path.is_relative_to(self._folder.resolve()):
                 raise DocumentError("it lies outside the document's folder")
-            self.files[relative] = file_hash(path)
+            self.files[relative] = None
             if not path.is_file():
                 raise DocumentError("there is no such file")
             if path.stat().st_size > MAX_MEGABYTES * 10**6:
                 raise DocumentError(f"it is larger than {MAX_MEGABYTES} MB")
-            return path.read_bytes()
+            data = path.read_bytes()
         except (OSError, ValueError, RuntimeError) as error:
             raise DocumentError(f"it cannot be read ({type(error).__name__})") from error
+        self.files[relative] = hashlib.sha256(data).hexdigest()
+        return data
 
 
 def file_hash(path: Path) -> str | None:

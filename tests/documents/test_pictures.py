@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from quoteweave.documents import pictures as module
-from quoteweave.documents.pictures import Pictures
+from quoteweave.documents.pictures import Pictures, file_hash
 from quoteweave.index.images import ImageStore
 
 
@@ -117,6 +117,33 @@ def test_a_file_that_is_too_large_is_not_read(
     pictures = Pictures(folder, images)
     assert pictures.at_path("a.png") is None
     assert "larger than 0 MB" in pictures.warnings[0]
+
+
+def test_files_are_known_by_the_hash_of_what_was_read(
+    folder: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_MEGABYTES", 0.001)
+    (folder / "a.png").write_bytes(encoded())
+    (folder / "text.png").write_bytes(b"hello")
+    (folder / "large.png").write_bytes(bytes(1001))
+    pictures, names = Pictures(folder, images), ("a.png", "text.png", "large.png", "missing.png", "figures")
+    for name in names:
+        pictures.at_path(name)
+    assert pictures.files == {name: file_hash(folder / name) for name in names}
+    assert [name for name in names if pictures.files[name] is None] == ["large.png", "missing.png", "figures"]
+
+
+def test_a_single_address_is_read_once(folder: Path, images: ImageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a.png").write_bytes(encoded())
+    read, names = Path.read_bytes, []
+
+    def counted(path: Path) -> bytes:
+        names.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    assert Pictures(folder, images).at_one_of(["a.png"]) is not None
+    assert names == ["a.png"]
 
 
 def test_a_picture_is_read_and_warned_of_once(folder: Path, images: ImageStore) -> None:
