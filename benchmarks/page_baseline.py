@@ -5,13 +5,13 @@ its defaults. Words are bm25s's own: its tokenizer, its English stop words, PySt
 without any word of the question among them, come in the order in which bm25s gives them.
 """
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import PageHit
 
 DEPTH = 10
@@ -25,7 +25,7 @@ def page_texts(documents: Path, cache: Path, *, ocr: bool) -> dict[str, list[str
     read = _reader() if ocr else None
     texts = {}
     for path in sorted(documents.glob("*.pdf")):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        content = file_sha256(path)[:16]
         with pypdfium2.PdfDocument(path) as document:
             pages = [document[number] for number in range(len(document))]
             texts[path.name] = [

@@ -152,10 +152,10 @@ def _finish(collection: Path) -> tuple[str, ...]:
 
 def _read(file: Path) -> tuple[list[str], str]:
     """The text of a file's quotes, and its hash. Raises a DocumentError where it cannot be read."""
-    import hashlib
     from tempfile import TemporaryDirectory
 
     from quoteweave.core.errors import UsageError
+    from quoteweave.core.fingerprints import file_sha256
     from quoteweave.documents.parse import DocumentParser, ParserSettings
     from quoteweave.index.images import ImageStore
 
@@ -163,4 +163,4 @@ def _read(file: Path) -> tuple[list[str], str]:
         raise UsageError(f"{file} is no file")
     with TemporaryDirectory() as folder:
         parsed = DocumentParser(ImageStore(Path(folder)), ParserSettings(ocr=False)).parse(file)
-    return [quote.text for quote in parsed.quotes], hashlib.sha256(file.read_bytes()).hexdigest()
+    return [quote.text for quote in parsed.quotes], file_sha256(file)

@@ -1,6 +1,5 @@
 """`quoteweave eval`: how good a retriever is on a dataset with gold evidence."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -37,6 +36,7 @@ from quoteweave.cli.retrieving import (
 from quoteweave.cli.search import with_chat_named
 from quoteweave.core.addresses import without_credentials
 from quoteweave.core.counting import counted
+from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
@@ -142,7 +142,7 @@ def retrieval(
             **{step: how for step, how in steps.items() if how},
         }
         fingerprints = {
-            "annotations": hashlib.sha256((path / ANNOTATIONS).read_bytes()).hexdigest(),
+            "annotations": file_sha256(path / ANNOTATIONS),
             "documents": content_of(subject.documents),
             **subject.indexes,
         }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.cli.retrieving import DEFAULT, Finding, means_for, tell
 from quoteweave.core.counting import counted
+from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
@@ -72,8 +73,7 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
 def _hash(path: Path) -> str | None:
     """None for a file that cannot be read, which adding it will tell."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError:
         return None
 

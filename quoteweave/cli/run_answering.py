@@ -1,6 +1,5 @@
 """What answers the questions of `quoteweave run`, and what it is recorded as."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from quoteweave.cli.checking import checker_named
 from quoteweave.cli.judging import pictures_in
 from quoteweave.cli.retrieving import tell
+from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Spending
@@ -153,7 +153,7 @@ def _gate(setting: "RunSetting", settings: "ModelSettings", chats: "Chats") -> "
         steps = {"fusion": setting.fusion, "expand": setting.expand, "rerank": setting.rerank}
         retriever = OWN_QUOTES if own else retriever_name(setting.retriever, **steps)
         calibration = load_calibration(setting.abstain, retriever=retriever, model=settings.model or MODEL)
-        fingerprints["abstain"] = hashlib.sha256(setting.abstain.read_bytes()).hexdigest()
+        fingerprints["abstain"] = file_sha256(setting.abstain)
     return Gate(None if setting.gate == "off" else setting.gate, checker, calibration), fingerprints
 
 
@@ -196,7 +196,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
     return Run(
         configuration=configuration,
         fingerprints={
-            "references": hashlib.sha256(asked.references.read_bytes()).hexdigest(),
+            "references": file_sha256(asked.references),
             **fingerprints,
             **_prompts(setting, settings),
         },

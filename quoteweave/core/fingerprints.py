@@ -1,14 +1,21 @@
-"""Fingerprints: short names of settings, which change when the settings do."""
+"""Fingerprints: names of settings and of files, which change when what they name does."""
 
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 
 def fingerprint(settings: Mapping[str, object]) -> str:
     """Twelve hexadecimal digits of SHA-256 of the settings as JSON, their order left aside."""
     text = json.dumps(dict(settings), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's content, in hexadecimal. Raises OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:

@@ -4,7 +4,6 @@ Documents are stored a moment after they are read, so that they can be searched,
 on where it ended.
 """
 
-import hashlib
 import os
 import time
 from collections import Counter, defaultdict
@@ -18,6 +17,7 @@ from typing import Self
 from pydantic import Field
 
 from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.naming import is_lengthened, name_files
@@ -347,5 +347,4 @@ def _below(folders: Iterable[Path]) -> Callable[[Path], bool]:
 def _hash(path: Path) -> str:
     if path.exists() and not path.is_file():
         raise DocumentError(f"{path.name!r} is not a file")  # opening a pipe would wait for ever
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(path)

@@ -18,6 +18,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 from pydantic import Field
 
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
 from quoteweave.index.images import ImageStore
 
@@ -147,7 +148,7 @@ def file_hash(path: Path) -> str | None:
     try:
         # Not a pipe, which would be waited for for ever; and nothing that is too large to be shown.
         if path.is_file() and path.stat().st_size <= MAX_MEGABYTES * 10**6:
-            return hashlib.sha256(path.read_bytes()).hexdigest()
+            return file_sha256(path)
     except (OSError, ValueError):
         pass
     return None

@@ -1,6 +1,5 @@
 """What `check` finds damaged is made again, as far as the rest of the collection allows."""
 
-import hashlib
 import os
 import shlex
 import shutil
@@ -10,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionError, QuoteweaveError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.documents.parse import ParserSettings, Source
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files
 from quoteweave.documents.workers import Workers
@@ -166,8 +166,7 @@ class _Repair:
             name = damage.document or ""
             path, content = origins[name].file(name), origins[name].content
             try:
-                with path.open("rb") as file:
-                    same = hashlib.file_digest(file, "sha256").hexdigest() == content
+                same = file_sha256(path) == content
             except OSError:
                 same = False
             if same:

@@ -1,6 +1,5 @@
 """Files of answers, references and judgements become scores: what `quoteweave eval score` and `reproduce` share."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from pydantic import Field
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.lines import is_cut_short
 from quoteweave.core.prices import Prices
 from quoteweave.core.records import Record
@@ -185,5 +185,5 @@ def made_of(run: Path, dataset: str, references: Path | None) -> bool:
     """Whether the run says itself that it answered these very references. Raises DatasetError."""
     if references is None or not references.is_file() or not (run / RUN).exists():
         return False
-    said, of = said_of(run), hashlib.sha256(references.read_bytes()).hexdigest()
+    said, of = said_of(run), file_sha256(references)
     return said.configuration.get("dataset") == dataset and said.fingerprints.get("references") == of

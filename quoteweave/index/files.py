@@ -10,6 +10,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.index.faults import repair_command, writing
 
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
@@ -70,8 +71,7 @@ class ContentFolder:
             found = path.stat()
             state = (found.st_ino, found.st_size, found.st_mtime_ns)
             if self._verified.get(key) != state:
-                with path.open("rb") as file:
-                    _require(path, hashlib.file_digest(file, "sha256").hexdigest())
+                _require(path, file_sha256(path))
                 self._verified[key] = state
         return path
 

@@ -1,6 +1,5 @@
 """Proof that nothing is left of a removed document: every byte of every file in the collection's folder is searched."""
 
-import hashlib
 import json
 import mmap
 import re
@@ -13,6 +12,7 @@ from urllib.parse import quote as percent_encoded
 from pydantic import Field
 
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 from quoteweave.index.catalog_pages import free_bytes
@@ -160,12 +160,7 @@ def _verified(folder: Folder) -> set[Path]:
     """Copies of files and crops that belong to documents of the collection, and are what their names say."""
     used = in_use(folder)
     paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
-    return {path for path in paths if path.is_file() and _sha256(path) == path.name.partition(".")[0]}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
 
 def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """Made quotes with made vectors, in a real collection, and brute force over them: for tests of vector indexes."""
 
-import hashlib
 from collections.abc import Collection as Any_of
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Layout, Page, ParsedDocument, Quote
 from quoteweave.index.collection import Collection
 from quoteweave.index.records import Origin
@@ -70,7 +70,7 @@ def make_documents(folder: Path) -> Made:
     with collection.writer() as writer:
         for name, metadata in DOCUMENTS.items():
             file.write_text(name, "utf-8")
-            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            content = file_sha256(file)
             origin = Origin(root=folder, content=content, parser="made", metadata=metadata)
             writer.put(file, name=name, format="text", origin=origin, parsed=_parsed(5))
     return Made(collection, vectors)

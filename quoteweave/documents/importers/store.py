@@ -1,11 +1,11 @@
 """What other tools have parsed goes into a collection beside what this package parses."""
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document
 from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
@@ -72,6 +72,4 @@ def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mappi
 
 
 def _origin(root: Path, source: Path, parser: str, metadata: Mapping[str, str]) -> Origin:
-    with source.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
-    return Origin(root=root.resolve(), content=content, parser=parser, metadata=metadata)
+    return Origin(root=root.resolve(), content=file_sha256(source), parser=parser, metadata=metadata)
