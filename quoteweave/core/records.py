@@ -99,7 +99,7 @@ class ParsedDocument(Record):
     ocr_language: str | None = Field(default=None, description="in which OCR reads its pictures; None where OCR is off")
     ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR")
     ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR")
-    beside: Mapping[str, str | None] = Field(
+    linked_files: Mapping[str, str | None] = Field(
         default_factory=dict,
         description="SHA-256 of the files that it shows, by path relative to its own; None where one was not there",
     )
@@ -122,7 +122,7 @@ class Document(Record):
     )
     ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR when it was added")
     ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR then")
-    beside: Mapping[str, str | None] = Field(
+    linked_files: Mapping[str, str | None] = Field(
         default_factory=dict,
         description="SHA-256 of the files that it shows, by path relative to its own; None where one was not there",
     )

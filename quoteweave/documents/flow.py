@@ -45,7 +45,11 @@ class Block(Record):
 
 
 def set_on_pages(
-    blocks: Iterable[Block], *, name: str, warnings: Sequence[str] = (), beside: Mapping[str, str | None] | None = None
+    blocks: Iterable[Block],
+    *,
+    name: str,
+    warnings: Sequence[str] = (),
+    linked_files: Mapping[str, str | None] | None = None,
 ) -> ParsedDocument:
     """The blocks as quotes on virtual pages, in their order, none overlapping. There is always at least one page.
 
@@ -69,7 +73,9 @@ def set_on_pages(
         for number in range(page + 1)
     )
     nothing = () if quotes else ("There is no text in it.",)
-    return ParsedDocument(pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing), beside=dict(beside or {}))
+    return ParsedDocument(
+        pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing), linked_files=dict(linked_files or {})
+    )
 
 
 def shorten(text: str, limit: int) -> str:

@@ -70,7 +70,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
     pictures = Pictures(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
-    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings), beside=pictures.files)
+    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files)
 
 
 def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> list[Block]:

@@ -264,7 +264,7 @@ class _Run:
         if before.parser not in (origin.parser, self._options.partial_fingerprint):
             return False
         folder = origin.file(name).resolve().parent
-        if any(file_hash(folder / path) != content for path, content in before.beside.items()):
+        if any(file_hash(folder / path) != content for path, content in before.linked_files.items()):
             return False
         if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added
             self._writer.move(name, origin.root, origin.path)

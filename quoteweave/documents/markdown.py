@@ -44,7 +44,7 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
         blocks.insert(0, Block(layout="title", text=title))
     return set_on_pages(
-        blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), beside=pictures.files
+        blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), linked_files=pictures.files
     )
 
 

@@ -187,7 +187,7 @@ class Collection:
                 content=document.content,
                 parser=document.parser,
                 metadata=document.metadata,
-                beside=document.beside,
+                linked_files=document.linked_files,
             )
             for root, path, document in documents
         }

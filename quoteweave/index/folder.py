@@ -19,7 +19,7 @@ from quoteweave.index.shards import ShardStore
 from quoteweave.index.sources import SourceStore
 from quoteweave.index.unfinished import UnfinishedStore
 
-FORMAT = 2
+FORMAT = 3
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
 RECOVERED = "recovered"

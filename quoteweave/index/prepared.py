@@ -68,7 +68,7 @@ def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) ->
         ocr_language=parsed.ocr_language,
         ocr_pages=parsed.ocr_pages,
         ocr_pictures=parsed.ocr_pictures,
-        beside=parsed.beside,
+        linked_files=parsed.linked_files,
     )
 
 

@@ -23,7 +23,7 @@ class Origin(Record):
     parser: str = Field(description="fingerprint of the parser and its settings")
     metadata: Mapping[str, str] = Field(default_factory=dict)
     path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
-    beside: Mapping[str, str | None] = Field(default_factory=dict, description="as `Document.beside`")
+    linked_files: Mapping[str, str | None] = Field(default_factory=dict, description="as `Document.linked_files`")
 
     def file(self, name: str) -> Path:
         """Where the file of that document was."""

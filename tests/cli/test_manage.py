@@ -40,7 +40,7 @@ def test_list_as_json_gives_the_documents_records(quoteweave: Quoteweave, port: 
     got = quoteweave("list", "-c", port, "--json")
     assert (got.code, got.err) == (0, "")
     keys = ["id", "name", "content", "format", "parser", "pages", "quotes", "metadata", "warnings"]
-    keys += ["ocr_language", "ocr_pages", "ocr_pictures", "beside"]
+    keys += ["ocr_language", "ocr_pages", "ocr_pictures", "linked_files"]
     assert [list(document) for document in got.json()] == [keys, keys]
     assert [Document.model_validate(document).name for document in got.json()] == [
         "[bold]x[/].md",

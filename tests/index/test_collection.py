@@ -29,7 +29,7 @@ def test_a_new_collection_is_empty_and_says_its_format(tmp_path: Path) -> None:
         assert list(collection.iter_documents_quotes()) == []
         assert (collection.counts().documents, collection.counts().pages, collection.counts().quotes) == (0, 0, 0)
     header = json.loads((root / "collection.json").read_text())
-    assert header["format"] == 2
+    assert header["format"] == 3
     assert set(header) == {"format", "quoteweave"}
 
 
@@ -92,7 +92,7 @@ def test_opening_where_nothing_is_says_how_to_make_one(tmp_path: Path) -> None:
         Collection.open(tmp_path / "my notes")
 
 
-@pytest.mark.parametrize(("format", "way_out"), [(3, "pip install --upgrade"), (1, "into a new folder")])
+@pytest.mark.parametrize(("format", "way_out"), [(4, "pip install --upgrade"), (2, "into a new folder")])
 def test_another_format_is_refused_with_the_way_out(tmp_path: Path, format: int, way_out: str) -> None:
     Collection.create(tmp_path).close()
     (tmp_path / "collection.json").write_text(json.dumps({"format": format, "quoteweave": "9.8", "more": []}))
