@@ -39,7 +39,10 @@ RetriesOption = Annotated[
 
 
 def patience_of(timeout_s: float | None, call_limit_s: float | None, retries: int | None) -> "PatienceOptions":
-    """What is said. Raises UsageError for no time at all."""
+    """Those of the options that were given, as clients take them; for the others each client has a default of its own.
+
+    Raises UsageError for a time that is not above 0, or is infinite.
+    """
     from quoteweave.core.errors import UsageError
 
     for option, seconds in (("--timeout", timeout_s), ("--call-limit", call_limit_s)):

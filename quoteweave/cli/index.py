@@ -69,11 +69,11 @@ def index(
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code, patience=patience)
     with Collection.open(collection) as opened:
         specs = _wanted(opened, retriever, dtype)
-        if not specs:
-            tell("there is no index to bring up to date; name a retriever to build one")
         if drop:
             _drop(opened, specs)
             return
+        if not specs:
+            tell("there is no index to bring up to date; name a retriever to build one")
         how = Building(finding, wait=wait, replace=replace, quiet=as_json)
         reports = {spec: build_index(opened, spec, how) for spec in specs}
         found = {spec: recall_of(opened, spec, finding) for spec in specs} if recall else {}
@@ -109,6 +109,8 @@ def _drop(collection: "Collection", specs: list[str]) -> None:
     from quoteweave.index.upkeep import finish_removals
     from quoteweave.retrievers.spec import parse_spec
 
+    if not specs:
+        raise UsageError("there is no index to drop")
     states = [(state, manifest_of(state)) for state in collection.indexes()]
     shown = [parse_spec(spec).shown for spec in specs]
     found = [state for state, manifest in states if manifest is not None and manifest.spec in shown]

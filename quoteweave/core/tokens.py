@@ -41,7 +41,8 @@ _MARKS = re.compile(
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
 _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
 
-MOST_STEMS = 1 << 17
+# Words whose stems are remembered, in some 20 MB: numbers and misspellings make ever new ones.
+_MOST_STEMS = 1 << 17
 
 _STOP_WORDS = """
 a about above across after against all along also although am among an and any are aren as at be because been before
@@ -130,7 +131,7 @@ class _Stems(dict[str, str]):
     """The stem of each word that was asked for lately, empty for a stop word: looking one up costs next to nothing."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= MOST_STEMS:
+        if len(self) >= _MOST_STEMS:
             self.clear()
         stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
         return stem

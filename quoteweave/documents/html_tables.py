@@ -32,7 +32,7 @@ def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
         for cell in cells:
             columns = min(cell.columns, room + 1)
             room -= columns - 1
-            for text in list(cell.texts(columns)):
+            for text in cell.texts(columns):
                 row.add(text, cell.rows - 1)
         row.fill()
         filled.append(row.texts)

@@ -48,7 +48,7 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         repairing = _Repair(collection, writer, advice)
         repairing.sources(_of(second, "source"))
         repairing.pictures(_of(second, "picture"))
-        repairing.read_again(_of(second, "ocr text"))
+        repairing.ocr_texts(_of(second, "ocr text"))
         repairing.descriptions(_of(second, "description"))
         repairing.vectors(_of(second, "vectors"))
         repairing.indexes(_of(second, "index"))
@@ -182,7 +182,7 @@ class _Repair:
         before: dict[str, bytes] = {}
         for damage in damaged:
             documents[damage.document or ""].append(damage)
-            # Crops that are there are not written again.
+            # The store leaves a file of the right size as it is, so the damaged one goes first, to return if need be.
             with suppress(OSError):
                 before[damage.file] = self._path(damage).read_bytes()
             self._path(damage).unlink(missing_ok=True)
@@ -200,7 +200,7 @@ class _Repair:
                     if damage.file in before:
                         self._path(damage).write_bytes(before[damage.file])
 
-    def read_again(self, damaged: Iterable[Damage]) -> None:
+    def ocr_texts(self, damaged: Iterable[Damage]) -> None:
         """Drops what OCR read of crops; they are read again when that is asked for."""
         for damage in damaged:
             self._path(damage).unlink(missing_ok=True)

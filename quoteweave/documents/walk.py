@@ -46,6 +46,7 @@ def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -
     """
     found: dict[str, Found] = {}
     folders = folders_among(paths)
+    passed_over = Counter() if passed_over is None else passed_over
     # A file is named from the outermost folder that was added, in whatever order they were given.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # A link gives way to the file that it leads to.
@@ -83,7 +84,7 @@ def _is_folder(path: Path) -> bool:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 
 
-def _below(folder: Path, passed_over: Counter[str] | None) -> Iterator[Found]:
+def _below(folder: Path, passed_over: Counter[str]) -> Iterator[Found]:
     root = folder.resolve()
     failed: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=failed.append):
@@ -94,15 +95,16 @@ def _below(folder: Path, passed_over: Counter[str] | None) -> Iterator[Found]:
         for name in sorted(files):
             path = Path(parent, name)
             suffix = path.suffix.lower()
-            readable = suffix in SUPPORTED_SUFFIXES or (suffix in ADVICE and suffix not in PASSED_OVER)
             if name.startswith((".", "~$")):
                 continue
-            if not readable:
-                if passed_over is not None:
-                    passed_over[suffix] += 1
+            if suffix in SUPPORTED_SUFFIXES:
+                refused = None
+            elif suffix in ADVICE and suffix not in PASSED_OVER:
+                refused = f"{suffix} files are not read; {ADVICE[suffix]}"
             else:
-                refused = None if suffix in SUPPORTED_SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
-                yield _found(path, root, path.relative_to(folder).as_posix(), refused)
+                passed_over[suffix] += 1
+                continue
+            yield _found(path, root, path.relative_to(folder).as_posix(), refused)
     for error in failed:
         path = Path(error.filename)
         if path == folder:

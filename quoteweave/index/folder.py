@@ -63,10 +63,11 @@ def make_folder(root: Path) -> bool:
 
     Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
     """
+    had_documents = _has_documents(root)  # looked at before the header, which another process may write meanwhile
     if is_collection(root):
         return False
-    if _has_documents(root):
-        check_format(root)
+    if had_documents:
+        raise damaged(root / _HEADER, "it is missing")
     _require_empty(root)
     try:
         with writer_lock(root, _MAKING_S):

@@ -296,12 +296,12 @@ def write_segment(folder: Path, segment: Segment) -> str:
     import xxhash
 
     digest, arrays = xxhash.xxh3_128(), _arrays(segment)
-    for part in _parts(arrays):
-        digest.update(part)
+    for piece in _file_bytes(arrays):
+        digest.update(piece)
     name = f"{digest.hexdigest()}{SUFFIX}"
     with replacing(folder / name) as file:
-        for part in _parts(arrays):
-            file.write(part)
+        for piece in _file_bytes(arrays):
+            file.write(piece)
     return name
 
 
@@ -315,10 +315,10 @@ def _arrays(segment: Segment) -> "list[Array]":
     for field in FIELDS:
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
-    return [np.ascontiguousarray(_narrow(array)) for array in arrays]
+    return [np.ascontiguousarray(_narrow(found)) for found in arrays]
 
 
-def _parts(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
+def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
     from numpy.lib import format as npy
 
@@ -326,23 +326,23 @@ def _parts(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
     for found in arrays:
         head = BytesIO()
         npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
-        parts = [head.getbuffer(), found.data]
-        at += sum(part.nbytes for part in parts)
+        pieces = [head.getbuffer(), found.data]
+        at += sum(piece.nbytes for piece in pieces)
         padding = bytes(-at % _ALIGNMENT)
         at += len(padding)
-        yield from parts
+        yield from pieces
         yield padding
 
 
-def _narrow(array: "Array") -> "Array":
+def _narrow(numbers: "Array") -> "Array":
     """The same whole numbers, none below 0, in as few bytes each as they need."""
     import numpy as np
 
-    if array.dtype == np.bool_:
-        return array
-    if array.dtype.kind not in "ui":
-        raise TypeError(f"an index holds whole numbers, not {array.dtype}")
-    return array.astype(np.min_scalar_type(array.max(initial=0)), copy=False)
+    if numbers.dtype == np.bool_:
+        return numbers
+    if numbers.dtype.kind not in "ui":
+        raise TypeError(f"an index holds whole numbers, not {numbers.dtype}")
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)), copy=False)
 
 
 def read_segment(path: Path) -> Segment:
@@ -363,10 +363,10 @@ def read_segment(path: Path) -> Segment:
     def next_array() -> "Array":
         npy.read_magic(data)
         shape, _, dtype = npy.read_array_header_1_0(data)
-        array: Array = np.frombuffer(data, dtype=dtype, count=shape[0], offset=data.tell())
-        data.seek(data.tell() + array.nbytes)
+        found: Array = np.frombuffer(data, dtype=dtype, count=shape[0], offset=data.tell())
+        data.seek(data.tell() + found.nbytes)
         data.seek(-data.tell() % _ALIGNMENT, 1)
-        return array
+        return found
 
     return Segment(
         names=tuple(json.loads(next_array().tobytes())),

@@ -126,6 +126,13 @@ def test_all_that_is_there_is_brought_up_to_date_and_dropped(quoteweave: Quotewe
     assert (got.code, f"there are: {minilm}@page" in got.err) == (2, True)
 
 
+def test_where_nothing_was_built_there_is_nothing_to_drop(quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("index", "-c", port, "--drop")
+    assert (got.code, got.out) == (2, "")
+    assert "there is no index to drop" in got.err
+    assert "up to date" not in got.err
+
+
 def test_adding_and_removing_keep_it_in_step(quoteweave: Quoteweave, port: Path, minilm: str, tmp_path: Path) -> None:
     quoteweave("index", minilm, "-c", port)
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
