@@ -6,7 +6,8 @@ ocr             pages of those that are scanned throughout, with OCR; beside rap
 memory          `quoteweave add` of a long made PDF, with text, a table and a chart on each page, without OCR
 memory-scanned  the same, each page a picture, without OCR
 memory-ocr      the same as memory, with OCR, on as many pages as `ocr`
-ocr-digital     each PDF of `digital` with OCR, beside the same without: what is read of pages that have a text layer
+ocr-digital     the samples whose pages all have a text layer, the long made PDF and each PDF of `digital`, with OCR
+                and without
 small-files     2,000 and 20,000 text files of two to six paragraphs
 large-text      a text file of 50 MB
 """
@@ -18,12 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from common import Table, arguments, finish, machine, median_seconds, mmdocir, seconds
+from common import REPOSITORY, Table, arguments, finish, machine, median_seconds, mmdocir, seconds
 from long_pdf import make_long_pdf
 from made_quotes import Writing
 from peak_memory import run_and_watch
 
 DPI = 144
+SAMPLES = REPOSITORY / "quoteweave" / "samples" / "pdf"
 Figures = Mapping[str, float]
 
 
@@ -43,7 +45,7 @@ def main() -> None:
 
 def digital(_pages: int, _long: int, repeats: int) -> Figures:
     """Pages a second of PDFs with a text layer, without OCR."""
-    paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if all(_text_layers(path))]
+    paths = _digital(mmdocir() / "pdf")
     pages = sum(len(_text_layers(path)) for path in paths)
     ours = statistics.median(_add_seconds(paths, ocr=False) for _ in range(repeats))
     alone = median_seconds(lambda: _read_and_draw(paths), repeats)
@@ -92,13 +94,21 @@ def memory_ocr(pages: int, _long: int, repeats: int) -> Figures:
     return memory(pages, pages, repeats, ocr=True)
 
 
-def ocr_digital(_pages: int, _long: int, _repeats: int) -> Figures:
-    """How much longer PDFs with a text layer take with OCR than without, each by itself and all together."""
-    paths = [path for path in sorted((mmdocir() / "pdf").glob("*.pdf")) if all(_text_layers(path))]
-    times = {path.stem: (_add_seconds([path], ocr=True), _add_seconds([path], ocr=False)) for path in paths}
-    all_with, all_without = (sum(pair[i] for pair in times.values()) for i in (0, 1))
-    ratios = {f"{name}: times as long": with_ocr / without for name, (with_ocr, without) in times.items()}
-    return {**ratios, "together: times as long": all_with / all_without}
+def ocr_digital(_pages: int, long: int, repeats: int) -> Figures:
+    """How much longer PDFs with a text layer take with OCR than without, each by itself, and MMDocIR's together."""
+    mmdocirs = _digital(mmdocir() / "pdf")
+    with TemporaryDirectory(prefix="quoteweave-") as folder:
+        made = Path(folder, f"made PDF of {long} pages.pdf")
+        make_long_pdf(made, long)
+        times = {path.stem: _ocr_seconds(path, repeats) for path in (*_digital(SAMPLES), made)}
+    # Once each: they take minutes.
+    once = {path.stem: _ocr_seconds(path, 1) for path in mmdocirs}
+    together = sum(with_ocr for with_ocr, _ in once.values()), sum(without for _, without in once.values())
+    figures = dict[str, float]()
+    for name, (with_ocr, without) in {**times, **once, "MMDocIR's together": together}.items():
+        figures[f"{name}: seconds with OCR"], figures[f"{name}: seconds without"] = with_ocr, without
+        figures[f"{name}: times as long"] = with_ocr / without
+    return figures
 
 
 def small_files(_pages: int, _long: int, _repeats: int) -> Figures:
@@ -160,6 +170,19 @@ def _add_seconds(paths: Sequence[Path], *, ocr: bool) -> float:
     options = AddOptions(settings=ParserSettings(ocr=ocr), processes=2)
     with TemporaryDirectory(prefix="quoteweave-") as folder, Collection.create(Path(folder)) as collection:
         return seconds(lambda: add(collection, paths, options))
+
+
+def _ocr_seconds(path: Path, repeats: int) -> tuple[float, float]:
+    """How long adding a PDF takes with OCR and without, medians."""
+    with_ocr, without = (
+        statistics.median(_add_seconds([path], ocr=ocr) for _ in range(repeats)) for ocr in (True, False)
+    )
+    return with_ocr, without
+
+
+def _digital(folder: Path) -> list[Path]:
+    """The PDFs whose pages all have a text layer."""
+    return [path for path in sorted(folder.glob("*.pdf")) if all(_text_layers(path))]
 
 
 def _text_layers(path: Path) -> list[bool]:
