@@ -1,6 +1,7 @@
 """What the benchmarks share: the machine they ran on, the data they need, medians of repeats, tables and JSON."""
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"
+CACHE_VARIABLE = "QUOTEWEAVE_BENCHMARK_CACHE"
 LIBRARIES = (
     *("quoteweave", "bm25s", "numpy", "onnxruntime", "openai", "pypdfium2", "rapidocr"),
     *("torch", "transformers", "sentence-transformers", "faiss-cpu"),
@@ -84,6 +86,14 @@ def arguments(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def add_collection_options(parser: argparse.ArgumentParser) -> None:
+    """Where the collection is that `collection_of` opens."""
+    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    parser.add_argument(
+        "--cache", type=Path, metavar="DIR", help=f"keep here what takes minutes to make (or {CACHE_VARIABLE})"
+    )
+
+
 def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table], *, as_json: bool) -> None:
     """Print what was measured, to stdout."""
     if as_json:
@@ -94,10 +104,9 @@ def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table
 
 def mmdocir() -> Path:
     """The folder of MMDocIR's `annotations.jsonl` and `pdf/`. Ends the script with a message where there is none."""
-    named = os.environ.get("QUOTEWEAVE_DATA")
-    data = Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
-    folder = data / "mmdocir"
-    if not (folder / "annotations.jsonl").is_file() or not (folder / "pdf").is_dir():
+    folder = _data() / "mmdocir"
+    if not _holds_questions(folder):
+        named = os.environ.get("QUOTEWEAVE_DATA")
         raise SystemExit(
             "This benchmark needs the documents and questions of MMDocIR (arXiv 2501.08828):\n"
             f"  {DATASET}\n"
@@ -105,6 +114,12 @@ def mmdocir() -> Path:
             + (f"; {named} does not." if named else ".")
         )
     return folder
+
+
+def mmlongbench() -> Path | None:
+    """The folder of MMLongBench-Doc's questions, in MMDocIR's form, and documents; None where there is none."""
+    folder = _data() / "mmlongbench"
+    return folder if _holds_questions(folder) else None
 
 
 def minilm() -> Path:
@@ -127,15 +142,32 @@ def working_folder(named: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
+def cache_folder(named: Path | None) -> Path:
+    """Where what takes minutes to make is kept: the folder named, or the environment's, or one in the user's cache."""
+    if named is not None:
+        return named
+    if CACHE_VARIABLE in os.environ:
+        return Path(os.environ[CACHE_VARIABLE]).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quoteweave-benchmarks"
+
+
 @contextmanager
-def mmdocir_collection(named: Path | None) -> Iterator["Collection"]:
-    """A collection of MMDocIR's documents: in the folder named, where it is brought up to date, or in a passing one."""
-    from quoteweave.documents.ingest import add
+def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator["Collection"]:
+    """A collection of the documents in the `pdf/` of each folder, brought up to date and kept.
+
+    It is in the folder that `--collection` names, or in the cache, where each state of the code that makes it has its
+    own: a collection there is never of other code.
+    """
+    from quoteweave.documents.ingest import AddOptions, add
     from quoteweave.index.collection import Collection
 
-    documents = mmdocir() / "pdf"
-    with working_folder(named) as folder, Collection.open_or_create(folder) as collection:
-        for refused in add(collection, [documents]).failed:
+    name = "-".join([*(folder.name for folder in data), _digest_of_code()])
+    place: Path = options.collection or cache_folder(options.cache) / name
+    print(f"collection: {place}", file=sys.stderr)
+    place.mkdir(parents=True, exist_ok=True)
+    with Collection.open_or_create(place) as collection:
+        report = add(collection, [folder / "pdf" for folder in data], AddOptions(wait_s=None))
+        for refused in report.failed:
             print(f"not read: {refused.name}: {refused.reason}", file=sys.stderr)
         yield collection
 
@@ -163,6 +195,27 @@ def bounds(interval: "Interval | None", *, signed: bool = False) -> str:
         return "–" if interval is None else percent(interval.mean)
     mean = f"{100 * interval.mean:+.1f}" if signed else f"{100 * interval.mean:.1f}"
     return f"{mean} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def _data() -> Path:
+    named = os.environ.get("QUOTEWEAVE_DATA")
+    return Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
+
+
+def _holds_questions(folder: Path) -> bool:
+    return (folder / "annotations.jsonl").is_file() and (folder / "pdf").is_dir()
+
+
+def _digest_of_code() -> str:
+    """Changes with the code that reads documents and indexes their words."""
+    import quoteweave
+
+    package = Path(next(iter(quoteweave.__path__)))
+    modules = [path for folder in ("documents", "index") for path in sorted((package / folder).rglob("*.py"))]
+    digest = hashlib.sha256()
+    for path in (*modules, package / "core" / "tokens.py"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _padded(cell: str, width: int, *, left: bool) -> str:

