@@ -17,23 +17,15 @@ from common import (
     collection_of,
     finish,
     machine,
-    minilm,
     mmdocir,
     percent,
 )
+from page_retrieval import BOXES, PAGES, ask
 
-from quoteweave.core.examples import Example
-from quoteweave.core.protocols import Retriever
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.retrieval_report import RetrievalReport, score_retrieval
 from quoteweave.evaluation.statistics import Interval, paired_difference
-from quoteweave.index.collection import Collection
-from quoteweave.pipeline.experiment import SCOPES, run_retrieval
-from quoteweave.retrievers.registry import make_fused
-from quoteweave.retrievers.vector import VectorRetriever
 
-PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
-BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
 # Name to its retrievers, and to what it is compared with.
 CONFIGURATIONS: Mapping[str, tuple[str, ...]] = {
     "bm25": ("bm25",),
@@ -57,7 +49,9 @@ def main() -> None:
     options = parser.parse_args()
     found, examples = machine(), load_mmdocir(mmdocir())
     with collection_of([mmdocir()], options) as collection:
-        reports = {name: _report(examples, collection, parts) for name, parts in CONFIGURATIONS.items()}
+        reports = {
+            name: score_retrieval(examples, ask(examples, parts, collection)) for name, parts in CONFIGURATIONS.items()
+        }
     differences = {f"{ours} less {base}": _differences(reports[ours], reports[base]) for ours, base in COMPARED}
     tables = [
         _table(reports, "in_document", PAGES, f"page recall within the document, %, {len(examples)} questions"),
@@ -74,21 +68,6 @@ def main() -> None:
         },
     }
     finish(found, figures, tables, as_json=options.json)
-
-
-def _report(examples: Sequence[Example], collection: Collection, parts: Sequence[str]) -> RetrievalReport:
-    specs = [f"minilm={minilm()}" if part == "minilm" else part for part in parts]
-    for spec in specs:
-        _build(make_fused([spec], None, collection))
-    retriever = make_fused(specs, None, collection)
-    documents = {document.name for document in collection.documents()}
-    made = (run_retrieval(examples, retriever, scope=scope, documents=documents) for scope in SCOPES)
-    return score_retrieval(examples, [prediction for scope in made for prediction in scope])
-
-
-def _build(retriever: Retriever) -> None:
-    if isinstance(retriever, VectorRetriever):
-        retriever.refresh()
 
 
 def _differences(ours: RetrievalReport, theirs: RetrievalReport) -> dict[str, Interval | None]:

@@ -1,0 +1,34 @@
+"""Retrievers by name asked a set of questions, within the document of each and over the whole collection."""
+
+from collections.abc import Sequence
+
+from common import minilm
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import Retriever
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.experiment import SCOPES, run_retrieval
+from quoteweave.retrievers.registry import make_fused
+from quoteweave.retrievers.vector import VectorRetriever
+
+PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
+BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
+
+
+def ask(examples: Sequence[Example], parts: Sequence[str], collection: Collection) -> list[Prediction]:
+    """What the retriever of those names finds, fused by reciprocal rank; what it needs is built first.
+
+    `minilm` stands for the weights of all-MiniLM-L6-v2.
+    """
+    specs = [f"minilm={minilm()}" if part == "minilm" else part for part in parts]
+    for spec in specs:
+        _build(make_fused([spec], None, collection))
+    retriever = make_fused(specs, None, collection)
+    documents = {document.name for document in collection.documents()}
+    made = (run_retrieval(examples, retriever, scope=scope, documents=documents) for scope in SCOPES)
+    return [prediction for scope in made for prediction in scope]
+
+
+def _build(retriever: Retriever) -> None:
+    if isinstance(retriever, VectorRetriever):
+        retriever.refresh()
