@@ -18,13 +18,13 @@ DEPTH = 10
 Pages = Sequence[tuple[str, int]]
 
 
-def page_texts(documents: Path, cache: Path, *, ocr: bool) -> dict[str, list[str]]:
-    """The text of each page of each PDF, by file name. What OCR reads is kept in the folder `cache`."""
+def page_texts(folders: Sequence[Path], cache: Path, *, ocr: bool) -> dict[str, list[str]]:
+    """The text of each page of each PDF in the folders, by file name. What OCR reads is kept in the folder `cache`."""
     import pypdfium2
 
     read = _reader() if ocr else None
     texts = {}
-    for path in sorted(documents.glob("*.pdf")):
+    for path in (path for folder in folders for path in sorted(folder.glob("*.pdf"))):
         content = file_sha256(path)[:16]
         with pypdfium2.PdfDocument(path) as document:
             pages = [document[number] for number in range(len(document))]

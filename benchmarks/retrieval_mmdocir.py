@@ -1,193 +1,172 @@
-"""Page recall, box recall and box precision on MMDocIR, beside plain BM25 over whole pages.
+"""Page recall on MMDocIR and MMLongBench-Doc, and boxes on MMDocIR, beside plain BM25 over whole pages.
 
-The retrievers of the package are asked every question, within its document and over the whole collection; so is the
-baseline of `page_baseline.py`, once with pages that have no text layer read by OCR, once with the text layer alone.
-Differences from the baseline are paired by question, with 95 % intervals for which whole documents are resampled.
+One collection holds the documents of both. The retrievers of the package are asked every question, within its document
+and over the whole collection; so is the baseline of `page_baseline.py`, once with pages that have no text layer read by
+OCR, once with the text layer alone. All tables are made from rows, one for each question, which `--json` prints too.
+Means have 95 % intervals and differences, paired by question, too; whole documents are resampled for them.
 """
 
+import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from common import (
     Table,
     add_collection_options,
     arguments,
-    bounds,
     cache_folder,
     collection_of,
     finish,
     machine,
     mmdocir,
-    percent,
+    mmlongbench,
 )
 from page_baseline import baseline, page_texts
+from page_misses import Miss, misses
+from page_retrieval import BOXES, PAGES, ask
+from question_rows import (
+    SCOPES,
+    Intervals,
+    QuestionRow,
+    QuestionSet,
+    breakdowns,
+    by_set,
+    differences,
+    intervals,
+    read_rows,
+    rows_of,
+)
+from retrieval_tables import (
+    Differences,
+    box_table,
+    breakdown_table,
+    difference_tables,
+    miss_tables,
+    recall_tables,
+)
 
-from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.retrieval_report import Group, RetrievalReport, score_retrieval
-from quoteweave.evaluation.statistics import Interval, paired_difference
-from quoteweave.pipeline.experiment import SCOPES, run_retrieval
-from quoteweave.retrievers.registry import SPARSE, make_retriever
 
-PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
-BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
+# Name to what is fused.
+RETRIEVERS: Mapping[str, tuple[str, ...]] = {"lexical": ("lexical",), "bm25": ("bm25",)}
+NEURAL: Mapping[str, tuple[str, ...]] = {"minilm": ("minilm",), "lexical + minilm": ("lexical", "minilm")}
 PLAIN, TEXT_LAYER = "plain pages", "plain pages, text layer alone"
 # The level to be reached (MMDocIR, arXiv 2501.08828, Table 5: ColPali on page images, all 313 documents).
-GOAL = {"page_recall@1": 0.52, "page_recall@3": 0.75, "page_recall@5": 0.81}
-MISSED = "page_recall@5"
+GOALS = {"mmdocir": {"page_recall@1": 0.52, "page_recall@3": 0.75, "page_recall@5": 0.81}}
 
 
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
     add_collection_options(parser)
-    parser.add_argument("--by-evidence", action="store_true", help="also by type of evidence")
+    parser.add_argument("--minilm", action="store_true", help="also MiniLM, alone and fused with lexical")
+    parser.add_argument("--before", type=Path, metavar="FILE", help="compare with this earlier output of --json")
     parser.add_argument("--misses", action="store_true", help="list questions with gold pages beyond the first five")
     options = parser.parse_args()
-    found, examples = machine(), load_mmdocir(mmdocir())
-    reports, predictions = measure(examples, options)
-    differences = {name: _differences(reports[name], reports[PLAIN]) for name in SPARSE}
-    missed = _misses(examples, reports["lexical"], predictions["lexical"])
+    found, before = machine(), read_rows(options.before) if options.before else {}
+    sets = question_sets()
+    retrievers, missed = measure(sets, options)
+    pairs = [(name, PLAIN) for name in retrievers if name not in (PLAIN, TEXT_LAYER)]
+    pairs += [(name, "lexical") for name in NEURAL if name in retrievers]
+    compared = {
+        "differences": _compare({f"{a} less {b}": (retrievers[a], retrievers[b]) for a, b in pairs}),
+        "differences_from_before": _compare(
+            {name: (rows, before[name]) for name, rows in retrievers.items() if name in before}
+        ),
+    }
     tables = [
-        _recall_table(reports, "in_document", f"page recall within the document, %, {len(examples)} questions"),
-        _recall_table(reports, "collection", "page recall over the whole collection, %"),
-        _box_table({name: reports[name] for name in SPARSE}),
-        _difference_table(differences),
-        *([_evidence_table(name, report) for name, report in reports.items()] if options.by_evidence else []),
-        *([_miss_table(missed)] if options.misses else []),
+        *recall_tables(retrievers, GOALS),
+        *_box_tables(retrievers),
+        *(breakdown_table("lexical", by, groups) for by, groups in breakdowns(retrievers["lexical"]).items()),
+        *difference_tables("differences", compared["differences"]),
+        *difference_tables(f"less {options.before}", compared["differences_from_before"]),
+        *(miss_tables(missed, [questions.name for questions in sets]) if options.misses else []),
     ]
-    figures = {
-        "questions": len(examples),
-        "figures": {name: _figures(report.overall) for name, report in reports.items()},
-        "by_evidence_type": {name: _by_evidence(report) for name, report in reports.items()},
-        "difference_from_plain_pages": {name: _plain(intervals) for name, intervals in differences.items()},
-        "misses": missed,
-    }
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, _figures(retrievers, compared, missed), tables, as_json=options.json)
 
 
-def measure(
-    examples: Sequence[Example], options: Namespace
-) -> tuple[dict[str, RetrievalReport], dict[str, list[Prediction]]]:
-    """Reports and predictions by name: of each retriever and of both baselines."""
-    predictions: dict[str, list[Prediction]] = {}
-    with collection_of([mmdocir()], options) as opened:
-        documents = {document.name for document in opened.documents()}
-        for name in SPARSE:
-            retriever = make_retriever(name, opened)
-            predictions[name] = [
-                prediction
-                for scope in SCOPES
-                for prediction in run_retrieval(examples, retriever, scope=scope, documents=documents)
-            ]
+def question_sets() -> list[QuestionSet]:
+    """MMDocIR's, and MMLongBench-Doc's where they are. Ends the script where both have a document of one name."""
+    folders = [mmdocir()]
+    if (second := mmlongbench()) is None:
+        print("no mmlongbench/ beside mmdocir/: only that is measured; see benchmarks/README.md", file=sys.stderr)
+    else:
+        folders.append(second)
+    names = Counter(path.name for folder in folders for path in (folder / "pdf").iterdir())
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise SystemExit(f"{' and '.join(map(str, folders))} both hold {twice[0]}; take it out of one of them")
+    return [QuestionSet(folder, load_mmdocir(folder)) for folder in folders]
+
+
+def measure(sets: Sequence[QuestionSet], options: Namespace) -> tuple[dict[str, list[QuestionRow]], list[Miss]]:
+    """The rows of each retriever and of both baselines, by name, and what `lexical` misses."""
+    examples = [example for questions in sets for example in questions.examples]
+    asked = {**RETRIEVERS, **(NEURAL if options.minilm else {})}
+    with collection_of([questions.folder for questions in sets], options) as collection:
+        predictions = {name: ask(examples, parts, collection) for name, parts in asked.items()}
+        lengths = {document.name: document.pages for document in collection.documents()}
+        missed = misses(sets, predictions["lexical"], collection)
     for name, ocr in ((PLAIN, True), (TEXT_LAYER, False)):
-        texts = page_texts(mmdocir() / "pdf", cache_folder(options.cache), ocr=ocr)
+        texts = page_texts([questions.folder / "pdf" for questions in sets], cache_folder(options.cache), ocr=ocr)
         predictions[name] = list(baseline(examples, texts))
-    return {name: score_retrieval(examples, made) for name, made in predictions.items()}, predictions
+    return {name: rows_of(sets, made, lengths) for name, made in predictions.items()}, missed
 
 
-def _figures(group: Group) -> dict[str, object]:
+def _compare(pairs: Mapping[str, tuple[Sequence[QuestionRow], Sequence[QuestionRow]]]) -> Differences:
+    """Of each pair the first less the second."""
+    groups = {name: by_set(ours) for name, (ours, _) in pairs.items()}
     return {
-        "n": group.n,
-        "in_document": dict(group.in_document.mean_over_questions),
-        "collection": dict(group.collection.mean_over_questions),
+        group: {
+            scope: {name: differences(groups[name][group], theirs, scope) for name, (_, theirs) in pairs.items()}
+            for scope in SCOPES
+        }
+        for group in next(iter(groups.values()), {})
     }
 
 
-def _by_evidence(report: RetrievalReport) -> dict[str, object]:
-    return {kind: _figures(group) for kind, group in report.by_evidence_type.items()}
+def _box_tables(retrievers: Mapping[str, Sequence[QuestionRow]]) -> list[Table]:
+    by_type = breakdowns(retrievers["lexical"])["type of evidence"]
+    groups = {**retrievers, **{f"lexical, {name}": rows for name, rows in by_type.items()}}
+    # The baselines find pages and no quotes.
+    return [box_table({name: rows for name, rows in groups.items() if name not in (PLAIN, TEXT_LAYER)})]
 
 
-def _plain(intervals: Mapping[str, Interval | None]) -> dict[str, object]:
-    return {figure: interval and interval.model_dump() for figure, interval in intervals.items()}
+def _figures(
+    retrievers: Mapping[str, Sequence[QuestionRow]], compared: Mapping[str, Differences], missed: Sequence[Miss]
+) -> dict[str, object]:
+    return {
+        "questions": {name: len(rows) for name, rows in by_set(retrievers["lexical"]).items()},
+        "figures": {
+            name: {group: _both_scopes(own) for group, own in by_set(rows).items()} for name, rows in retrievers.items()
+        },
+        "lexical_by": {
+            by: {name: {"n": len(rows), **_both_scopes(rows)} for name, rows in groups.items()}
+            for by, groups in breakdowns(retrievers["lexical"]).items()
+        },
+        **{
+            what: {
+                group: {scope: {name: _plain(found) for name, found in own.items()} for scope, own in scopes.items()}
+                for group, scopes in groups.items()
+            }
+            for what, groups in compared.items()
+        },
+        "misses": [miss.model_dump() for miss in missed],
+        "rows": {name: [row.model_dump() for row in rows] for name, rows in retrievers.items()},
+    }
 
 
-def _differences(ours: RetrievalReport, theirs: RetrievalReport) -> dict[str, Interval | None]:
-    documents = [row.document or row.example for row in ours.rows]
-    return {name: paired_difference(ours.in_document(name), theirs.in_document(name), documents) for name in PAGES}
+def _both_scopes(rows: Sequence[QuestionRow]) -> dict[str, object]:
+    return {
+        "in_document": _plain(intervals(rows, "in_document", (*PAGES, *BOXES))),
+        "collection": _plain(intervals(rows, "collection")),
+    }
 
 
-def _misses(
-    examples: Sequence[Example], report: RetrievalReport, predictions: Sequence[Prediction]
-) -> list[dict[str, object]]:
-    """Questions of which a gold page is not among the first five within the document; pages count from 1."""
-    recall = dict(zip([row.example for row in report.rows], report.in_document(MISSED), strict=True))
-    first = {made.example: [hit.page + 1 for hit in made.pages[:5]] for made in predictions if made.scope == "document"}
-    return [
-        {
-            "example": example.id,
-            "evidence_types": example.evidence_types,
-            "question": example.query.text,
-            "gold_pages": [page + 1 for page in example.reference.pages],
-            "first_pages": first.get(example.id, []),
-            MISSED: recall[example.id],
-        }
-        for example in examples
-        if (recall[example.id] or 0.0) < 1.0
-    ]
-
-
-def _recall_table(reports: Mapping[str, RetrievalReport], scope: str, title: str) -> Table:
-    rows = []
-    for name, report in reports.items():
-        scores = report.overall.in_document if scope == "in_document" else report.overall.collection
-        rows.append([name, *(bounds(scores.intervals[figure]) for figure in PAGES)])
-    if scope == "in_document":
-        rows.append(["goal", *(percent(GOAL[figure]) if figure in GOAL else "" for figure in PAGES)])
-    return Table(title, ("", *("@" + figure.partition("@")[2] for figure in PAGES)), rows)
-
-
-def _box_table(reports: Mapping[str, RetrievalReport]) -> Table:
-    means = {name: report.overall.in_document.mean_over_questions for name, report in reports.items()}
-    return Table(
-        "boxes within the document, %",
-        ("", *(figure.removeprefix("box_") for figure in BOXES)),
-        [[name, *(percent(mean[figure]) for figure in BOXES)] for name, mean in means.items()],
-    )
-
-
-def _difference_table(differences: Mapping[str, Mapping[str, Interval | None]]) -> Table:
-    return Table(
-        f"page recall within the document less that of {PLAIN}, points",
-        ("", *("@" + figure.partition("@")[2] for figure in PAGES)),
-        [
-            [name, *(bounds(intervals[figure], signed=True) for figure in PAGES)]
-            for name, intervals in differences.items()
-        ],
-    )
-
-
-def _evidence_table(name: str, report: RetrievalReport) -> Table:
-    return Table(
-        f"{name}, within the document by type of evidence, %",
-        ("", "n", *("@" + figure.partition("@")[2] for figure in PAGES), "box recall@10", "box precision@10"),
-        [
-            [
-                kind,
-                str(group.n),
-                *(percent(group.in_document.mean_over_questions[figure]) for figure in PAGES),
-                *(
-                    percent(group.in_document.mean_over_questions[figure]) if name in SPARSE else ""
-                    for figure in ("box_recall@10", "box_precision@10")
-                ),
-            ]
-            for kind, group in report.by_evidence_type.items()
-        ],
-    )
-
-
-def _miss_table(missed: Sequence[Mapping[str, object]]) -> Table:
-    return Table(
-        f"lexical: {len(missed)} questions with gold pages beyond the first five (pages from 1)",
-        ("question",),
-        [
-            [
-                f"{miss['example']} {miss['evidence_types']} gold {miss['gold_pages']} found {miss['first_pages']}\n"
-                f"    {miss['question']}"
-            ]
-            for miss in missed
-        ],
-    )
+def _plain(found: Intervals) -> dict[str, object]:
+    return {figure: interval and interval.model_dump() for figure, interval in found.items()}
 
 
 if __name__ == "__main__":

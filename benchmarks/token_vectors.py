@@ -70,7 +70,7 @@ def stretches(pages: "Tokens", step: int) -> "Tokens":
 def mmdocir_tokens(cache: Path | None) -> "tuple[dict[str, Tokens], Tokens]":
     """Items by what they are, and questions. Pages without a text layer are read by OCR where a `cache` is named."""
     model = TokenModel()
-    texts = page_texts(mmdocir() / "pdf", cache or Path(), ocr=cache is not None)
+    texts = page_texts([mmdocir() / "pdf"], cache or Path(), ocr=cache is not None)
     pages = model.pages([text for own in texts.values() for text in own])
     questions = model.encode([example.query.text for example in load_mmdocir(mmdocir())])
     passages, windows = stretches(pages, STRETCH // 2), stretches(pages, STRETCH // 8)

@@ -1,0 +1,78 @@
+"""Questions of which gold pages are not among the first five within the document, by causes that a rule can tell."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel
+from question_rows import QuestionSet
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.tokens import words
+from quoteweave.index.collection import Collection
+
+FIRST = 5
+# A question counts under the first that applies.
+UNREAD = "its document is not in the collection"
+WRONG = "a gold page beyond the document's pages: the annotation is wrong"
+NO_WORD = "no word of the question on a gold page that is missed"
+MANY = "four gold pages or more"
+OTHER = "other"
+CAUSES = (UNREAD, WRONG, NO_WORD, MANY, OTHER)
+
+
+class Miss(BaseModel):
+    """A question with gold pages beyond the first five. Pages count from 1."""
+
+    cause: str
+    set: str
+    example: str
+    question: str
+    evidence_types: tuple[str, ...]
+    gold_pages: tuple[int, ...]
+    first_pages: tuple[int, ...]
+
+
+def misses(sets: Sequence[QuestionSet], predictions: Iterable[Prediction], collection: Collection) -> list[Miss]:
+    """In the order of their causes."""
+    first = {made.example: [hit.page for hit in made.pages[:FIRST]] for made in predictions if made.scope == "document"}
+    asked = {example.document for questions in sets for example in questions.examples}
+    read = [document.name for document in collection.documents() if document.name in asked]
+    pages = {name: _words_of_pages(collection, name) for name in read}
+    found = []
+    for questions in sets:
+        for example in questions.examples:
+            ranked, gold = first.get(example.id, []), example.reference.pages
+            missed = [page for page in gold if page not in ranked]
+            if not missed:
+                continue
+            miss = Miss(
+                cause=_cause(example, missed, pages.get(example.document or "")),
+                set=questions.name,
+                example=example.id,
+                question=example.query.text,
+                evidence_types=example.evidence_types,
+                gold_pages=tuple(page + 1 for page in gold),
+                first_pages=tuple(page + 1 for page in ranked),
+            )
+            found.append(miss)
+    return sorted(found, key=lambda miss: CAUSES.index(miss.cause))
+
+
+def _cause(example: Example, missed: Sequence[int], pages: Sequence[set[str]] | None) -> str:
+    if pages is None:
+        return UNREAD
+    if any(page >= len(pages) for page in missed):
+        return WRONG
+    asked = set(words(example.query.text))
+    if any(asked.isdisjoint(pages[page]) for page in missed):
+        return NO_WORD
+    return MANY if len(example.reference.pages) >= 4 else OTHER
+
+
+def _words_of_pages(collection: Collection, document: str) -> list[set[str]]:
+    """The words of each page that retrievers may find it by."""
+    of_page: dict[int, set[str]] = defaultdict(set)
+    for quote in collection.document_quotes(document):
+        if quote.retrievable:
+            of_page[quote.page].update(words(quote.words()))
+    return [of_page[number] for number in range(len(collection.pages(document)))]
