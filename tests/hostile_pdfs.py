@@ -265,6 +265,19 @@ PDFS: dict[str, Callable[[], bytes]] = {
     "label-loop": lambda: bomb(
         stream(TEXT), b"<</Kids [10 0 R 10 0 R]>>", catalog="/PageLabels 10 0 R /Outlines 10 0 R /Names 10 0 R"
     ),
+    "bookmark-loop": lambda: bomb(
+        stream(TEXT),
+        b"<</First 11 0 R>>",
+        b"<</Title (a) /Dest [4 0 R /Fit] /First 12 0 R /Next 12 0 R>>",
+        b"<</Title (b) /Dest [4 0 R /Fit] /First 11 0 R /Next 11 0 R>>",
+        catalog="/Outlines 10 0 R",
+    ),
+    "bookmark-flood": lambda: bomb(
+        stream(TEXT),
+        b"<</First 11 0 R>>",
+        *(b"<</Title (%d) /Dest (x) /First %d 0 R /Next %d 0 R>>" % (i, 12 + i, 12 + 2 * i) for i in range(10 * FLOOD)),
+        catalog="/Outlines 10 0 R /Names <</Dests 10 0 R>>",
+    ),
     "layers": lambda: bomb(
         packed(b"/OC /L BDC 0 0 9 9 re f EMC " * 500_000),
         b"<</Type /OCMD /VE [/And 11 0 R 11 0 R]>>",

@@ -40,6 +40,9 @@ class Page(Record):
     width: float = Field(gt=0, description="points, as shown")
     height: float = Field(gt=0, description="points, as shown")
     text_source: TextSource = Field(description="where the page's text came from")
+    headings: tuple[str, ...] = Field(
+        default=(), description="titles of the document's outline under which the page stands, outermost first"
+    )
 
 
 class Quote(Record):

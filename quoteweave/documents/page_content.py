@@ -9,6 +9,7 @@ from typing import Literal
 from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.records import TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
+from quoteweave.documents.bookmarks import Bookmark
 from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.drawn_text import shows_unread_text
 from quoteweave.documents.figures import Figure
@@ -62,6 +63,7 @@ class PageContent:
     source: TextSource
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()  # what of the page was left out, and why
+    bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
+from quoteweave.documents.bookmarks import read_bookmarks
 from quoteweave.documents.page_content import PageContent, PageReader
 from quoteweave.documents.pdf_page import MAX_CHARACTERS, Picture, count_undecoded, draw, read_text_layer
 
@@ -35,7 +36,8 @@ class PdfPages:
             drawn = draw(page, DPI)
             content = reader.read(number, drawn, lines=layer.lines, label=label)
             unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
-            return replace(content, warnings=(*content.warnings, *unread))
+            bookmarks, left_out = read_bookmarks(self.document) if number == 0 else ((), ())
+            return replace(content, warnings=(*content.warnings, *unread, *left_out), bookmarks=bookmarks)
         finally:
             page.close()
 

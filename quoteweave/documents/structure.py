@@ -14,6 +14,7 @@ from quoteweave.core.boxes import hull
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.captions import find_captions
 from quoteweave.documents.furniture import find_furniture, page_labels
+from quoteweave.documents.headings import page_headings
 from quoteweave.documents.marks import BULLET, CAPTION, SECTION_NUMBER
 from quoteweave.documents.page_content import PageContent, Piece
 
@@ -23,7 +24,7 @@ EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s
 
 
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
-    """Name every piece, label every page, and give each quote its caption and section."""
+    """Name every piece, give every page its label and headings, and each quote its caption and section."""
     pages, layouts = _with_whole_lists(pages, _layouts(pages))
     pages = _with_whole_words(pages, layouts)
     labels = page_labels(pages, layouts)
@@ -50,13 +51,20 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
                     image=piece.image,
                 )
             )
+    headings = page_headings(pages, layouts, labels)
     return ParsedDocument(
-        pages=tuple(
-            Page(number=page.number, label=label, width=page.width, height=page.height, text_source=page.source)
-            for page, label in zip(pages, labels, strict=True)
-        ),
-        quotes=tuple(quotes),
-        warnings=tuple(warnings),
+        pages=tuple(map(_page, pages, labels, headings)), quotes=tuple(quotes), warnings=tuple(warnings)
+    )
+
+
+def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
+    return Page(
+        number=page.number,
+        label=label,
+        width=page.width,
+        height=page.height,
+        text_source=page.source,
+        headings=headings,
     )
 
 

@@ -1,0 +1,133 @@
+"""The bookmarks of a PDF, read through pdfium within limits: their number, depth and time are up to the file."""
+
+import ctypes
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# The longest manuals have some ten thousand.
+MOST_BOOKMARKS = 20_000
+# Processor time in seconds, well within what a page may take; a bookmark takes a tenth of a millisecond.
+MOST_SECONDS = 3.0
+MOST_LEVELS = 8
+MOST_ON_PAGE = 50
+LONGEST_TITLE = 200
+# Bytes of UTF-16 in the file.
+LONGEST_RAW_TITLE = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of a document's outline; its level is 0 where it is outermost, and it begins on its page, from 0."""
+
+    level: int
+    title: str
+    page: int
+
+
+def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]]:
+    """The bookmarks of an open pypdfium2 document in their order, and what was left out of them, in plain sentences.
+
+    One that leads to no page of the document begins where the first within it does, and is not there without any.
+    """
+    walk = _Walk(document)
+    found = _with_pages_from_within(list(walk.entries()))
+    kept: list[Bookmark] = []
+    counts: Counter[int] = Counter()
+    for bookmark in found:
+        counts[bookmark.page] += 1
+        if counts[bookmark.page] <= MOST_ON_PAGE:
+            kept.append(bookmark)
+    if len(found) > len(kept):
+        more = len(found) - len(kept)
+        walk.left_out.append(f"more than {MOST_ON_PAGE} bookmarks begin on a page; {more:,} others were left out")
+    return tuple(kept), tuple(walk.left_out)
+
+
+def one_line(title: str) -> str:
+    """A title without control characters and lone surrogates, on one line, 200 characters at most."""
+    printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * LONGEST_TITLE])
+    return " ".join(printable.split())[:LONGEST_TITLE].rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    level: int
+    title: str
+    page: int | None
+
+
+class _Walk:
+    """One walk through the tree of bookmarks, which may be endless; `left_out` says where it stopped short."""
+
+    def __init__(self, document: Any) -> None:
+        self.left_out: list[str] = []
+        self._document, self._pages = document, len(document)
+
+    def entries(self) -> Iterator[_Entry]:
+        """Each bookmark before those within it. A bookmark that comes again, as in a loop, ends its branch."""
+        import pypdfium2.raw as pdfium
+
+        began, seen, deep = time.process_time(), set[int](), False
+        # The next bookmark of each level that is open.
+        waiting = [pdfium.FPDFBookmark_GetFirstChild(self._document.raw, None)]
+        while waiting:
+            raw = waiting[-1]
+            address = ctypes.addressof(raw.contents) if raw else 0
+            if not raw or address in seen:
+                waiting.pop()
+                continue
+            seen.add(address)
+            if len(seen) > MOST_BOOKMARKS or time.process_time() - began > MOST_SECONDS:
+                self.left_out.append(f"only {len(seen) - 1:,} bookmarks were read; it has more than can be looked at")
+                break
+            yield _Entry(len(waiting) - 1, self._title(raw), self._page(raw))
+            waiting[-1] = pdfium.FPDFBookmark_GetNextSibling(self._document.raw, raw)
+            child = pdfium.FPDFBookmark_GetFirstChild(self._document.raw, raw)
+            if len(waiting) < MOST_LEVELS:
+                waiting.append(child)
+            else:
+                deep = deep or bool(child)
+        if deep:
+            self.left_out.append(f"bookmarks deeper than {MOST_LEVELS} levels were left out")
+
+    def _title(self, raw: Any) -> str:
+        """Empty where there is none, or one too long to be a title."""
+        import pypdfium2.raw as pdfium
+
+        size = pdfium.FPDFBookmark_GetTitle(raw, None, 0)
+        if not 2 < size <= LONGEST_RAW_TITLE:
+            return ""
+        buffer = ctypes.create_string_buffer(size)
+        pdfium.FPDFBookmark_GetTitle(raw, buffer, size)
+        return one_line(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
+
+    def _page(self, raw: Any) -> int | None:
+        import pypdfium2.raw as pdfium
+
+        action = pdfium.FPDFBookmark_GetAction(raw)
+        # What leads to another file names a page of that file.
+        if action and pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_GOTO:
+            return None
+        destination = pdfium.FPDFBookmark_GetDest(self._document.raw, raw)
+        page = pdfium.FPDFDest_GetDestPageIndex(self._document.raw, destination) if destination else -1
+        return page if 0 <= page < self._pages else None
+
+
+def _with_pages_from_within(entries: list[_Entry]) -> list[Bookmark]:
+    """The entries that have a title, and a page of their own or of the first within them that has one."""
+    found: list[Bookmark] = []
+    # From the last to the first: by level, the page of the first entry seen so far that stands within the next outer.
+    first: dict[int, int] = {}
+    for entry in reversed(entries):
+        within = first.get(entry.level + 1)
+        page = within if entry.page is None else entry.page
+        first = {level: number for level, number in first.items() if level <= entry.level}
+        if page is not None:
+            first[entry.level] = page
+            if entry.title:
+                found.append(Bookmark(entry.level, entry.title, page))
+    return found[::-1]
