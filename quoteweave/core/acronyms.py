@@ -1,0 +1,83 @@
+"""Short forms that a text defines, such as acronyms, with their long forms: "retrieval-augmented generation (RAG)".
+
+By the algorithm of A. S. Schwartz and M. A. Hearst, "A simple algorithm for identifying abbreviation definitions in
+biomedical text", Pacific Symposium on Biocomputing 8 (2003), pages 451-462. There a short form needs a letter; here it
+needs a capital or a digit as well, so that a word in parentheses is none.
+"""
+
+import re
+from collections.abc import Iterator
+
+SHORTEST, LONGEST = 2, 10
+# Characters within parentheses, and before them, that are looked at: a long form has 15 words at most.
+REACH = 400
+PARENTHESES = re.compile(rf"\(([^()]{{1,{REACH}}})\)")
+# What ends a short form within parentheses: "(RAG; Lewis et al.)", "(RAG, also …)".
+AFTER_SHORT = re.compile(r"[;,:]\s")
+# Between sentences, or cells of a table.
+SENTENCE_END = re.compile(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
+
+
+def definitions_in(text: str) -> list[tuple[str, str]]:
+    """Pairs of a short and a long form as they are written, on one line, each time that one is defined.
+
+    Both orders are read: "retrieval-augmented generation (RAG)" and "RAG (retrieval-augmented generation)". It takes
+    time in proportion to the text's length.
+    """
+    return list(_definitions(text))
+
+
+def _definitions(text: str) -> Iterator[tuple[str, str]]:
+    for match in PARENTHESES.finditer(text):
+        within, before = match[1].strip(), _before(text, match.start())
+        short = AFTER_SHORT.split(within, maxsplit=1)[0].rstrip()
+        long = _long_form(short, before)
+        if long is None and before:
+            short = before.split()[-1].strip("\"'“”‘’,")
+            long = _long_form(short, SENTENCE_END.split(within, maxsplit=1)[0])
+        if long is not None:
+            yield " ".join(short.split()), long
+
+
+def _before(text: str, end: int) -> str:
+    """What stands before a parenthesis in its sentence, and behind the parentheses before."""
+    begin = max(0, end - REACH)
+    begin = max(begin, text.rfind("(", begin, end) + 1, text.rfind(")", begin, end) + 1)
+    return SENTENCE_END.split(text[begin:end])[-1].strip()
+
+
+def _is_short_form(text: str) -> bool:
+    return (
+        SHORTEST <= len(text) <= LONGEST
+        and text[0].isalnum()
+        and len(text.split()) <= 2
+        and any(c.isalpha() for c in text)
+        and any(c.isupper() or c.isdigit() for c in text)
+    )
+
+
+def _long_form(short: str, text: str) -> str | None:
+    """The words at the text's end that have the letters and digits of the short form in order; None where none do.
+
+    The first of them begins a word. They are looked for from the right, so that the long form is as short as can be;
+    it has at most min(n + 5, 2n) words for n characters, more characters than the short form, and not that as a word.
+    """
+    if not _is_short_form(short):
+        return None
+    at = len(text)
+    for i in range(len(short) - 1, -1, -1):
+        character = short[i].lower()
+        if not character.isalnum():
+            continue
+        at -= 1
+        while at >= 0 and (text[at].lower() != character or (i == 0 and at > 0 and text[at - 1].isalnum())):
+            at -= 1
+        if at < 0:
+            return None
+    # A word with hyphens is taken whole, in whichever of its parts the first letter stands.
+    while at > 0 and not text[at - 1].isspace():
+        at -= 1
+    words = text[at:].split()
+    long = " ".join(words)
+    fits = len(words) <= min(len(short) + 5, 2 * len(short)) and len(long) > len(short)
+    return long if fits and short not in words else None
