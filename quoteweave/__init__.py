@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.fusion import FusedRetriever
     from quoteweave.retrievers.hybrid import SplitHybrid
+    from quoteweave.retrievers.lexical import LexicalRetriever
     from quoteweave.retrievers.registry import Means, make_retriever
-    from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+    from quoteweave.retrievers.sparse import Bm25Retriever
+    from quoteweave.retrievers.terms import Terms, read_terms
     from quoteweave.retrievers.vector import VectorRetriever
 
 _HOME = {
@@ -46,7 +48,7 @@ _HOME = {
     "Filter": "core.records",
     "FusedRetriever": "retrievers.fusion",
     "Hit": "core.records",
-    "LexicalRetriever": "retrievers.sparse",
+    "LexicalRetriever": "retrievers.lexical",
     "Means": "retrievers.registry",
     "OpenAIChat": "endpoints.chat",
     "ParserSettings": "documents.parse",
@@ -56,9 +58,11 @@ _HOME = {
     "Rag": "pipeline.rag",
     "Search": "pipeline.search",
     "SplitHybrid": "retrievers.hybrid",
+    "Terms": "retrievers.terms",
     "VectorRetriever": "retrievers.vector",
     "add": "documents.ingest",
     "make_retriever": "retrievers.registry",
+    "read_terms": "retrievers.terms",
 }
 __all__ = [
     "AddOptions",
@@ -85,9 +89,11 @@ __all__ = [
     "Rag",
     "Search",
     "SplitHybrid",
+    "Terms",
     "VectorRetriever",
     "add",
     "make_retriever",
+    "read_terms",
 ]
 
 

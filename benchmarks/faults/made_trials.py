@@ -235,7 +235,7 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
     from quoteweave.core.records import Query
     from quoteweave.index.manifests import manifest_of
     from quoteweave.index.opened import open_generation
-    from quoteweave.retrievers.sparse import LexicalRetriever
+    from quoteweave.retrievers.lexical import LexicalRetriever
 
     wrong = []
     for name in [document.name for document in collection.documents()]:

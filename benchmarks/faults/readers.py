@@ -21,7 +21,7 @@ from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
 
 PARAGRAPHS = 3
 

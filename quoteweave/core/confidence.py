@@ -96,10 +96,18 @@ class Calibration(Record):
 
 
 def retriever_name(
-    retrievers: Sequence[str], *, fusion: str | None = None, expand: str | None = None, rerank: str | None = None
+    retrievers: Sequence[str],
+    *,
+    fusion: str | None = None,
+    expand: str | None = None,
+    rerank: str | None = None,
+    terms: str | None = None,
 ) -> str:
-    """One name for all that decides retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`."""
-    steps = {"fusion": fusion, "expand": expand, "rerank": rerank}
+    """One name for all that decides retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`.
+
+    Terms are named by their fingerprint.
+    """
+    steps = {"fusion": fusion, "expand": expand, "rerank": rerank, "terms": terms}
     name = "; ".join([", ".join(retrievers), *(f"{step} {how}" for step, how in steps.items() if how)])
     return without_credentials(name)
 

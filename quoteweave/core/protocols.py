@@ -56,6 +56,43 @@ def notes_of(*retrievers: Retriever) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for notes in said for note in notes))
 
 
+class Reason(Record):
+    """One part of what speaks for the page of a hit."""
+
+    part: str = Field(description="what it is called, such as 'words' or 'reference'")
+    points: float = Field(description="what it adds to the score of the page")
+    detail: str = Field(default="", description="what it comes from: the words, the names, the terms")
+
+
+class Explanation(Record):
+    """Why hits rank where they do."""
+
+    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
+    reasons: Mapping[str, tuple[Reason, ...]] = Field(
+        default_factory=dict, description="by quote id: what speaks for its page, the heaviest first"
+    )
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A retriever that can say why its hits rank where they do."""
+
+    def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
+        """Of hits that a search with this filter found; for none of them, how the question was read alone."""
+        ...
+
+
+@runtime_checkable
+class ScoresPages(Retriever, Protocol):
+    """A retriever that knows what speaks for any page, whether it found a quote of it or not."""
+
+    def page_scores(
+        self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
+    ) -> list[float]:
+        """Of pages, each a document's name and a number from 0: in units that mean the same for every question."""
+        ...
+
+
 class Encoder(Protocol):
     """Questions and views become vectors, and inner products of these say how well they fit.
 

@@ -1,6 +1,23 @@
-"""What people refer to by name: "Figure 3", "Table II", "page 12". Read alike from captions and from questions."""
+"""What people refer to by name: "Figure 3", "Table II", "page 12", "the last slide", "chapter 3", "Appendix A".
+
+Questions, captions and headings are read alike, so that a reference and what it refers to have the same name:
+
+figure 3, table 2        by `labels_in`; kinds of pictures are one, Roman numerals become Arabic
+page 12, page iv         the page that is called so: by the label printed on it, or by its place in the file
+page #2, page #-1        the second page of the file, and its last
+chapter 3, section 3.2   what stands under that heading; also `part 2`, `unit 8`, `item 7`, `note 4`
+appendix, appendix a     the same of appendices
+contents, references     the table of contents, and the list of references
+
+The words for places are data (`reference_words.toml`), by language.
+"""
 
 import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 _NUMBER = r"\d+(?:[.-]\d+)*"
 # Captions also say "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
@@ -9,13 +26,17 @@ _LABEL = re.compile(
     r"\b((?i:fig(?:ure)?s?|tables?|tabs?|charts?|graphs?|exhibits?|schemes?|algorithms?|box(?:es)?|maps?|plates?"
     rf"|diagrams?))\s*(?:\.\s*)?({_NAME})((?:\s*(?:,|and|&)\s*{_NUMBER})*)"
 )
-_PAGES = re.compile(
-    r"\b(?:pages?|pp?\.|slides?)\s*(?:number\s*)?(\d+)(?:\s*(?:-|–|to|and|,|&)\s*(\d+))?", re.IGNORECASE
-)
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 _KINDS = {"tab": "table", "alg": "algorithm", "box": "box"}
+# "Pages 3 to 400" of a question: it is not about each of them.
+_LONGEST_RANGE = 60
+# "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
+_HEADING_NUMBER = re.compile(
+    r"(\d{1,2}(?:\.\d{1,2})*)[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2})+)[.):]?\s|([A-Z])\.\s"
+)
+_REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
 
 def labels_in(text: str) -> list[str]:
@@ -27,9 +48,157 @@ def labels_in(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def pages_in(text: str) -> list[str]:
-    """Numbers of the pages that a text speaks of, as written; a range gives its two ends."""
-    return list(dict.fromkeys(number for match in _PAGES.findall(text) for number in match if number))
+def places_in(text: str) -> list[str]:
+    """Names of the pages and sections that a question speaks of, each once; of a range of pages all of them."""
+    words = _words()
+    return list(dict.fromkeys([*_numbered_pages(text, words), *_counted_pages(text, words), *_parts(text, words)]))
+
+
+def heading_names(heading: str) -> list[str]:
+    """The names of what stands under a heading: of '3.2 Results' also that of the chapter around it."""
+    words, line = _words(), heading.strip()
+    found: list[str] = []
+    if match := words.part.match(line):
+        found += _part_names(match, words)
+    elif match := _HEADING_NUMBER.match(line):
+        number, roman, lettered, letter = match.groups()
+        name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
+        outer = [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
+        found += [f"section {each}" for each in outer]
+        found += [f"{'chapter' if outer[-1].isdigit() else 'appendix'} {outer[-1]}"]
+    match = _REFERENCE_HEADING.match(line)
+    role = words.roles.get(match[1].casefold()) if match else None
+    return [*found, *([role] if role else [])]
+
+
+def page_names(label: str, number: int, count: int | None) -> list[str]:
+    """What the page of that label is called, the one of that `number` (from 0) among `count`, where that is known."""
+    from_end = [f"page #{number - count}"] if count is not None else []
+    return [f"page {label.casefold()}", f"page #{number + 1}", *from_end]
+
+
+def _numbered_pages(text: str, words: "_Words") -> Iterator[str]:
+    """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv'."""
+    for match in words.pages.finditer(text):
+        found = list(words.number.finditer(match[1]))
+        before: int | None = None
+        for i, each in enumerate(found):
+            number = words.value(each[0])
+            if number is None:
+                yield f"page {each[0].casefold()}"
+            elif i and before is not None and words.ranging.search(match[1][found[i - 1].end() : each.start()]):
+                first = before + 1 if before < number <= before + _LONGEST_RANGE else number
+                yield from (f"page {between}" for between in range(first, number + 1))
+            else:
+                yield f"page {number}"
+            before = number
+
+
+def _counted_pages(text: str, words: "_Words") -> Iterator[str]:
+    """'the second page', 'the last slide', 'second to last page', 'the first three pages', '第12页', 'the cover'."""
+    for match in words.nth.finditer(text):
+        number = words.ordinal(match[1])
+        yield f"page #{-number if match[2] else number}"
+    for match in words.several.finditer(text):
+        number = min(words.value(match[2]) or 0, _LONGEST_RANGE)
+        step = words.ordinal(match[1])
+        yield from (f"page #{step * each}" for each in range(1, number + 1))
+    for match in words.counted.finditer(text):
+        yield "page #-1" if match[1] is None else f"page {words.value(match[1])}"
+
+
+def _parts(text: str, words: "_Words") -> Iterator[str]:
+    """'chapter 3', 'sections 3.2', 'Appendix A', 'the appendix', 'the table of contents', 'the cover'."""
+    for match in words.part.finditer(text):
+        yield from _part_names(match, words)
+    for match in words.role.finditer(text):
+        yield words.roles[match[0].casefold()]
+
+
+def _part_names(match: "re.Match[str]", words: "_Words") -> list[str]:
+    name = _arabic(match[2].casefold())
+    part = words.parts[match[1].casefold()]
+    return [] if name is None else [f"{part} {name}", *(["appendix"] if part == "appendix" else [])]
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of all languages: what they mean, and patterns in which they stand."""
+
+    numbers: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    """Which page each names: 2 is the second, -1 the last."""
+    roles: Mapping[str, str]
+    """The name of what each stands for, such as 'contents'."""
+    parts: Mapping[str, str]
+    """The name of the part, such as 'chapter', behind which its number stands."""
+    pages: re.Pattern[str]
+    number: re.Pattern[str]
+    ranging: re.Pattern[str]
+    nth: re.Pattern[str]
+    several: re.Pattern[str]
+    counted: re.Pattern[str]
+    role: re.Pattern[str]
+    part: re.Pattern[str]
+
+    def value(self, number: str) -> int | None:
+        """The number that digits or a word say; None for Roman numerals, by which pages are labelled."""
+        return int(number) if number.isdecimal() else self.numbers.get(number.casefold())
+
+    def ordinal(self, word: str) -> int:
+        """Which page 'second', '2nd' or 'last' names."""
+        digits = re.match(r"\d+", word)
+        found = self.ordinals.get(word.casefold()) or self.ordinals.get(word.casefold()[:-1])
+        return int(digits[0]) if digits else found or 1
+
+
+@cache
+def _words() -> _Words:
+    languages = list(tomllib.loads(resources.files(__package__).joinpath("reference_words.toml").read_text()).values())
+
+    def all_of(key: str) -> list[str]:
+        return [word for language in languages for word in language.get(key, ())]
+
+    numbers = {word: i for language in languages for i, word in enumerate(language.get("numbers", ()), 1)}
+    ordinals = {word: i for language in languages for i, word in enumerate(language.get("ordinals", ()), 1)}
+    ordinals |= dict.fromkeys(all_of("last"), -1) | dict.fromkeys(all_of("next_to_last"), -2)
+    roles = {word: name for name in ("contents", "references", "appendix") for word in all_of(name)}
+    roles |= dict.fromkeys(all_of("cover"), "page #1") | dict.fromkeys(all_of("back"), "page #-1")
+    parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in all_of(name)}
+    parts |= {word: word for word in all_of("part")}
+    page, counter, ranges = any_of(all_of("page")), any_of(all_of("counter")), any_of(all_of("range"))
+    number = rf"(?:\d{{1,4}}|[ivxl]{{1,6}}|{any_of(numbers)})"
+    between = rf"\s*(?:,|&|-|–|\b(?:{any_of([*all_of('range'), *all_of('and')])})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
+    ordinal = rf"{any_of(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.)"
+    return _Words(
+        numbers=numbers,
+        ordinals=ordinals,
+        roles=roles,
+        parts=parts,
+        pages=_pattern(rf"(?<![\w.]){page}\s*(?:number\s+|no\.?\s*|#\s*)?({number}\b(?:{between}{number}\b)*)"),
+        number=_pattern(rf"\b{number}\b"),
+        ranging=_pattern(rf"-|–|\b{ranges}\b"),
+        nth=_pattern(rf"(?<!\w)({ordinal})(\s+to\s+last|-to-last)?\s+{page}(?!\w)"),
+        several=_pattern(rf"(?<!\w)(first|last)\s+({number})\s+{page}(?!\w)"),
+        counted=_pattern(rf"第?\s*(\d{{1,4}}|{any_of(numbers)})\s*{counter}|{any_of(all_of('last'))}{counter}"),
+        role=_pattern(_alone(roles)),
+        part=re.compile(rf"(?<!\w)((?i:{any_of(parts)}))\.?\s+({_NAME})"),
+    )
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern of any of these, the longest first."""
+    return "(?:" + "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))) + ")"
+
+
+def _alone(words: Iterable[str]) -> str:
+    """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
+    spaced = [word for word in words if word < "\u3000"]
+    return rf"(?<!\w){any_of(spaced)}(?!\w)|{any_of(word for word in words if word not in spaced)}"
 
 
 def _arabic(name: str) -> str | None:

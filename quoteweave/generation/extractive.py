@@ -24,7 +24,7 @@ from quoteweave.core.records import Kind, Query
 from quoteweave.generation.citations import weave
 from quoteweave.generation.composing import compose
 from quoteweave.generation.evidence import Statement, image_statements, text_statements, words_around
-from quoteweave.generation.relevance import read_question, weigh
+from quoteweave.generation.relevance import weigh, what_is_asked
 from quoteweave.generation.selection import Bearings, choose, score
 
 MODEL = "extractive"
@@ -64,7 +64,7 @@ class ExtractiveGenerator:
         return weave(query.text, text, context, model=MODEL)
 
     def _chosen(self, query: Query, context: Context) -> list[Statement]:
-        question = read_question(query.text)
+        question = what_is_asked(query.text)
         statements = text_statements(context, self.max_characters)
         held = [statement.words for statement in statements]
         weights = weigh(question, [*held, *(words_around(hit.quote) for hit in context.images)])

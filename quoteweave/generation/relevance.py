@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from quoteweave.core.question_reading import read_question
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 
@@ -31,12 +32,6 @@ answer describe document documents explain find give list mention mentioned name
 show shown shows state stated summarise summarize tell
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
-_QUANTITY = re.compile(
-    r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|wide|often|fast|heavy|late|early)\b|\bwhen\b|\bpercent"
-    r"|\b(?:what|which) (?:year|date|day|time|percentage|share|proportion|number|amount|value|price|cost|rate)\b"
-    r"|\b(?:number|percentage|share|amount) of\b|\bper cent\b|%",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
@@ -53,8 +48,10 @@ class Question(Record):
     """Whether it asks how many, how much or when."""
 
 
-def read_question(text: str) -> Question:
-    """What `text` asks for, without the words that only ask (`tell`, `according to the report`)."""
+def what_is_asked(question: str) -> Question:
+    """What the question asks for, without the words that only ask (`tell`, `according to the report`) or say how."""
+    reading = read_question(question)
+    text = reading.text
     asked = _ASKED_OF.sub(" ", text)
     kept = [word for word in words(asked, stem=False) if word not in _ASKING]
     stems = words(" ".join(kept), stop=False)
@@ -66,7 +63,7 @@ def read_question(text: str) -> Question:
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
-        wants_number=bool(_QUANTITY.search(text)),
+        wants_number=reading.wants_number,
     )
 
 

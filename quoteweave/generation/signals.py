@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.confidence import Signals
 from quoteweave.generation.evidence import words_around
-from quoteweave.generation.relevance import coverage, read_question, weigh
+from quoteweave.generation.relevance import coverage, weigh, what_is_asked
 
 UNCHECKED = 0.5
 """What a citation counts on which the gate has no verdict: it says as much for the answer as against it."""
@@ -28,7 +28,7 @@ def bearing(question: str, context: Context) -> float:
     documents count as their quotes' own.
     """
     held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
-    weights = weigh(read_question(question), held)
+    weights = weigh(what_is_asked(question), held)
     return min(1.0, max((coverage(weights, words) for words in held), default=0.0))
 
 

@@ -8,12 +8,11 @@ so that the same documents give the same results, in whatever order and batches 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.index.collection import Collection
-from quoteweave.index.segment_builder import page_name
 from quoteweave.index.segment_store import damaged_index
 from quoteweave.index.segments import FIELDS, Segment, read_segment
 
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
 
     Scores = npt.NDArray[np.float32]
     Positions = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
 
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-3"
+FINGERPRINT = "lexical-4"
 # Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
 K1, B = 1.5, 0.75
 
@@ -48,6 +48,9 @@ class LexicalIndex:
         """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
+        counts = _concatenated([part.page_counts for part in parts], np.int64)
+        self.document_of: npt.NDArray[np.int64] = np.repeat(np.arange(len(counts)), counts)
+        """(m,) the position of each page's document, 0 … d-1."""
         self.rows = _concatenated([part.rows for part in parts], np.int64)
         """(n,) rows of the quotes in the catalogue."""
         self.page_of: npt.NDArray[np.int64] = _concatenated(
@@ -56,39 +59,102 @@ class LexicalIndex:
         """(n,) position of each quote's page."""
         self.is_image: npt.NDArray[np.bool_] = _concatenated([part.is_image for part in parts], np.bool_)
         """(n,) whether each quote is an image quote."""
+        names = [name for part in parts for name in part.names]
+        self._documents = {name: at for at, name in enumerate(names)}
         self._fields = {field: _Field(parts, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
         self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
+        self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_named(f"page #{number + 1}"))
+        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(parts, token)))
 
     @cached_property
     def order(self) -> "Positions":
         """(n,) the place of each quote when documents are ordered by name, which breaks ties."""
+        return self._by_name([part.quote_counts for part in self._parts])
+
+    @cached_property
+    def page_order(self) -> "Positions":
+        """(m,) the place of each page when documents are ordered by name."""
+        return self._by_name([part.page_counts for part in self._parts])
+
+    def _by_name(self, of_parts: "list[npt.NDArray[Any]]") -> "Positions":
+        """The place of each item when documents, which have so many each, are ordered by name."""
         import numpy as np
 
         names = [name for part in self._parts for name in part.names]
-        counts = _concatenated([part.quote_counts for part in self._parts], np.int64)
+        counts = _concatenated(of_parts, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-        start = np.empty(len(names), dtype=np.int64)  # of each document's quotes in the new order
+        start = np.empty(len(names), dtype=np.int64)  # of each document's items in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
         old = np.cumsum(counts) - counts
-        places: Positions = np.arange(len(self.rows)) + np.repeat(start - old, counts)
+        places: Positions = np.arange(int(counts.sum())) + np.repeat(start - old, counts)
         return places
 
-    def scores(self, field: str, tokens: Sequence[str]) -> "Scores":
-        """BM25 of every quote (n,) or page (m,) for a question's words; 0 where none of them occurs."""
-        return self._fields[field].bm25([self._ids(token) for token in tokens])
+    @property
+    def unit(self) -> float:
+        """What a word that stands on one page alone adds to its score at most: the idf of such a word."""
+        return math.log(1 + (self.page_count - 0.5) / 1.5) if self.page_count else 0.0
+
+    def scores(self, field: str, tokens: Sequence[str], *, b: float = B, within: "Mask | None" = None) -> "Scores":
+        """BM25 of every quote (n,) or page (m,) for a question's words; 0 where none of them occurs.
+
+        Where only some items are searched, these `within`, a word is as rare as it is among them and among all: its idf
+        is the mean of both; and a text is as long as it is beside these. The scores of others mean nothing then.
+        """
+        return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
+
+    def document_scores(self, tokens: Sequence[str]) -> "Scores":
+        """BM25 of every document (d,), as all words of its pages."""
+        return self._fields["pages"].grouped(
+            [self._ids(token) for token in tokens], self.document_of, self.document_count
+        )
 
     def cosines(self, tokens: Sequence[str]) -> "Scores":
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""
         return self._fields["quotes"].cosines(Counter(self._ids(token) for token in tokens))
 
-    def pages_labelled(self, label: str) -> "Positions":
-        """Positions of the pages that hold the figure or table of that label, as `labels_in` writes it."""
-        return self._fields["references"].having(self._ids(label))
+    def rarity(self, token: str) -> float:
+        """The idf of a word among pages; 0 for one that stands on none."""
+        return self._rarities(token)
 
-    def pages_numbered(self, number: str) -> "Positions":
-        """Positions of the pages that people call by that number: the printed label, and the place in the file."""
-        return self._fields["references"].having(self._ids(page_name(number)))
+    def stands_twice(self, token: str, page: int) -> bool:
+        """Whether a word stands on two pages, or more, of the document of a page."""
+        pages, document = self._fields["pages"].having(self._ids(token)), self.document_of[page]
+        first, last = self.document_of[pages].searchsorted([document, document + 1])
+        return bool(last - first > 1)
+
+    def pages_named(self, name: str) -> "Positions":
+        """Positions of the pages of that name (`core.references`), or that show that kind (`kind_name`)."""
+        return self._fields["references"].having(self._ids(name))
+
+    def names_beginning(self, prefix: str) -> list[str]:
+        """The names of pages that begin so (`segment_builder.acronym_name`), sorted."""
+        encoded = prefix.encode("utf-8", "surrogatepass")
+        found = {token for part in self._parts for token in part.beginning(encoded)}
+        return sorted(token.decode("utf-8", "surrogatepass") for token in found)
+
+    def quotes_with(self, tokens: Iterable[str]) -> "Positions":
+        """Positions of the quotes that hold all of these words, ascending; none for no words."""
+        import numpy as np
+
+        found = sorted((self._fields["quotes"].having(self._ids(token)) for token in set(tokens)), key=len)
+        return reduce(partial(np.intersect1d, assume_unique=True), found) if found else np.empty(0, dtype=np.int64)
+
+    def page(self, document: str, number: int) -> int | None:
+        """The position of a document's page of that number (from 0); None where the index has none."""
+        at = self._documents.get(document)
+        if at is None:
+            return None
+        pages = self._numbered(number)
+        found = int(self.document_of[pages].searchsorted(at))
+        return int(pages[found]) if found < len(pages) and self.document_of[pages[found]] == at else None
+
+    def quotes_of(self, page: int) -> "Positions":
+        """Positions of the quotes of a page, in order."""
+        import numpy as np
+
+        first, last = np.searchsorted(self.page_of, [page, page + 1])
+        return np.arange(first, last)
 
 
 _Ids = tuple[int | None, ...]
@@ -115,17 +181,37 @@ class _Field:
         """Positions of the items that have a token."""
         return self._found(ids)[0]
 
-    def bm25(self, tokens: Sequence[_Ids]) -> "Scores":
+    def bm25(self, tokens: Sequence[_Ids], b: float, within: "Mask | None") -> "Scores":
         """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
         import numpy as np
 
         scores = np.zeros(self._size, dtype=np.float32)
-        gains = {ids: self._gains(ids) for ids in set(tokens)}
+        length = self._mean_length(within)
+        gains = {ids: self._gains(ids, b, length, within) for ids in set(tokens)}
         for ids in tokens:
             # One after the other, as bm25s adds them, so that sums of float32 agree to the last bit.
             items, gain = gains[ids]
             scores[items] += gain
         return scores
+
+    def grouped(self, tokens: Sequence[_Ids], group_of: "Positions", groups: int) -> "Scores":
+        """BM25 (g,) of the groups to which items belong (n,), each as one long item."""
+        import numpy as np
+
+        lengths = np.bincount(group_of, self._lengths, minlength=groups)
+        saturation = K1 * ((1 - B) + B * lengths / max(lengths.mean(), 1.0)) if groups else lengths
+        scores = np.zeros(groups, dtype=np.float32)
+        for ids in tokens:
+            items, counts = self._found(ids)
+            sums = np.bincount(group_of[items], counts, minlength=groups)
+            idf = _idf(groups, int(np.count_nonzero(sums)))
+            scores += (idf * sums / (sums + saturation)).astype(np.float32)
+        return scores
+
+    def idf(self, ids: _Ids) -> float:
+        """The idf of a token; 0 for one that no item has."""
+        having = sum(part.how_many(id) for part, id in zip(self._parts, ids, strict=True) if id is not None)
+        return _idf(self._size, having) if having else 0.0
 
     def cosines(self, tokens: Mapping[_Ids, int]) -> "Scores":
         """TF-IDF cosine (n,) of each item with a question in which each token occurs so often.
@@ -147,19 +233,36 @@ class _Field:
             scores /= np.float32(math.sqrt(squares)) * self._norms
         return scores
 
-    def _gains(self, ids: _Ids) -> "tuple[Positions, Scores]":
+    def _gains(self, ids: _Ids, b: float, mean_length: float, within: "Mask | None") -> "tuple[Positions, Scores]":
         """Positions of the items that have a token, and what it adds to their scores."""
         import numpy as np
 
         items, counts = self._found(ids)
         if not len(items):
             return items, np.empty(0, dtype=np.float32)
-        idf = np.float32(math.log(1 + (self._size - len(items) + 0.5) / (len(items) + 0.5)))
-        gains = self._saturation.take(items)
+        idf = np.float32(_idf(self._size, len(items)))
+        if within is not None:
+            among = _idf(int(np.count_nonzero(within)), int(np.count_nonzero(within[items])))
+            idf = (idf + np.float32(among)) / np.float32(2)
+        if b == B and within is None:
+            gains = self._saturation.take(items)
+        else:
+            gains = K1 * ((1 - b) + b * self._lengths.take(items).astype(np.float64) / mean_length)
         gains += counts
         np.divide(counts, gains, out=gains)
         gains *= idf
         return items, gains.astype(np.float32)
+
+    def _mean_length(self, within: "Mask | None") -> float:
+        lengths = self._lengths if within is None else self._lengths[within]
+        return max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
+
+    @cached_property
+    def _lengths(self) -> "Positions":
+        """(n,) how many tokens each item has."""
+        import numpy as np
+
+        return _concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
 
     def _found(self, ids: _Ids) -> "tuple[Positions, npt.NDArray[np.float64]]":
         """Positions of the items that have a token, and how often."""
@@ -183,8 +286,7 @@ class _Field:
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
         import numpy as np
 
-        lengths = _concatenated([part.lengths for part in self._parts], np.int64)
-        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / lengths.mean())
+        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * self._lengths / self._lengths.mean())
         return saturation
 
     @cached_property
@@ -205,6 +307,11 @@ class _Field:
             squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
         norms: Scores = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
         return norms
+
+
+def _idf(items: int, having: int) -> float:
+    """Lucene's idf of a token that so many of the items have."""
+    return math.log(1 + (items - having + 0.5) / (having + 0.5))
 
 
 def _smooth_idf(items: int, having: Any) -> Any:

@@ -1,13 +1,14 @@
 """Quotes become a segment of the lexical index: what a quote and a page are found by, as counted words."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from quoteweave.core.acronyms import definitions_in
 from quoteweave.core.boxes import area, inside
-from quoteweave.core.records import Quote
-from quoteweave.core.references import labels_in
+from quoteweave.core.records import Page, Quote
+from quoteweave.core.references import heading_names, labels_in, page_names
 from quoteweave.core.tokens import Vocabulary, words
 from quoteweave.index.segments import FIELDS, Counting, Segment, make_segment, merged
 
@@ -20,10 +21,17 @@ class SegmentBuilder:
 
     def __init__(self) -> None:
         self._counted: list[Segment] = []
+        self._document_pages: dict[int, Page] = {}
+        self._part: list[str] = []
         self._begin()
 
-    def add(self, name: str, quotes: Iterable[tuple[int, Quote]]) -> None:
-        """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included."""
+    def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
+        """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included.
+
+        Its `pages` say how many it has and under which headings each stands.
+        """
+        self._document_pages = {page.number: page for page in pages}
+        self._part = []
         self._documents.append((name, 0, 0))
         for _, page in groupby(quotes, key=lambda found: found[1].page):
             if len(self._fields["quotes"].tokens) >= MOST_GATHERED:
@@ -88,12 +96,29 @@ class SegmentBuilder:
         for quote, of_quote in zip(quotes, tokens, strict=True):
             if quote.id in own:
                 self._fields["pages"].add(number, of_quote)
-        for caption in {quote.caption for quote in quotes if quote.caption}:
-            self._fields["captions"].add(number, array("i", self._vocabulary.of_text(caption)))
-        labelled = [quote.caption or quote.text for quote in quotes if quote.caption or quote.layout == "caption"]
-        names = {page_name(quotes[0].page_label), page_name(str(quotes[0].page + 1))}
-        labels = {label for text in labelled for label in labels_in(text)}
-        self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names | labels))))
+        page = self._document_pages.get(quotes[0].page)
+        headings = page.headings if page else ()
+        for heading in headings:
+            self._fields["outline"].add(number, array("i", self._vocabulary.of_text(heading)))
+        names = {*self._names_of_page(quotes), *(name for heading in headings for name in heading_names(heading))}
+        self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names))))
+
+    def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
+        """By which people call the page, the sections that stand on it, and its figures and tables."""
+        first, count = quotes[0], len(self._document_pages)
+        yield from page_names(first.page_label, first.page, count or None)
+        yield from self._part
+        for quote in quotes:
+            if quote.layout == "title" and (named := heading_names(quote.text)):
+                # It lasts until the next heading that has a number or a name like "Appendix".
+                self._part = named
+                yield from named
+            if quote.caption or quote.layout == "caption":
+                yield from labels_in(quote.caption or quote.text)
+            if quote.kind == "image":
+                yield kind_name(quote.layout)
+            elif "(" in quote.text:
+                yield from _definitions(quote.text)
 
 
 def _with_names_once(segment: Segment) -> Segment:
@@ -110,10 +135,29 @@ def _with_names_once(segment: Segment) -> Segment:
     )
 
 
-def page_name(number: str) -> str:
-    """The token for a page that people call by that number."""
-    # Words have no space in them, and labels of figures begin otherwise.
-    return f"page {number}"
+def _definitions(text: str) -> Iterator[str]:
+    """A token for each acronym that a text defines, and one for what it stands for. Of one word none stands."""
+    for short, long in definitions_in(text):
+        acronym, meant = words(short), words(long)
+        if len(acronym) == 1 and len(meant) > 1:
+            yield acronym_name(acronym[0]) + " ".join(long.split())
+            yield meaning_name(meant) + short
+
+
+def acronym_name(word: str) -> str:
+    """How tokens begin that say what an acronym, as `words` gives it, stands for."""
+    return f"acronym {word} = "
+
+
+def meaning_name(meant: Sequence[str]) -> str:
+    """How tokens begin that say by which acronym these words go."""
+    return f"meaning {' '.join(meant)} = "
+
+
+def kind_name(kind: str) -> str:
+    """The token of a page that shows something of that kind, such as a chart."""
+    # Words have no space in them, and names of places begin otherwise.
+    return f"shows {kind}"
 
 
 def _without_repeats(quotes: Sequence[Quote]) -> set[str]:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 SUFFIX = ".seg"
-FIELDS = ("quotes", "pages", "captions", "references")
-"""What is counted: words of each quote, words of each page, words of its captions, and what people call the page by."""
+FIELDS = ("quotes", "pages", "outline", "references")
+"""What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
+names by which people call the page and what is on it."""
 _OF_QUOTES = frozenset({"quotes"})
+# A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
+_PARTS_OF_A_NUMBER = {"pages": 4}
 _ALIGNMENT = 64
 
 
@@ -47,7 +50,7 @@ class Postings:
     counts: "Array"
     """(p,) how often that item has the token."""
     lengths: "Array"
-    """(n,) how many tokens each item has, repeats counted."""
+    """(n,) how many tokens each item has, repeats counted; numbers may count as parts of one."""
 
     def having(self) -> "Array":
         """(v,) how many items have each token."""
@@ -55,6 +58,10 @@ class Postings:
 
         counts: Array = np.diff(self.starts.astype(np.int64))
         return counts
+
+    def how_many(self, token: int) -> int:
+        """How many items have a token."""
+        return int(self.starts[token + 1]) - int(self.starts[token])
 
     def of(self, token: int) -> "tuple[Array, Array]":
         """The items that have a token, and how often."""
@@ -114,6 +121,12 @@ class Segment:
         number = bisect_left(range(count), token, key=self.token)
         return number if number < count and self.token(number) == token else None
 
+    def beginning(self, prefix: bytes) -> list[bytes]:
+        """The tokens that begin so, sorted."""
+        count = len(self.token_ends)
+        first = bisect_left(range(count), prefix, key=self.token)
+        return list(takewhile(lambda token: token.startswith(prefix), map(self.token, range(first, count))))
+
     def vocabulary(self) -> list[bytes]:
         """All tokens, sorted."""
         ends = [0, *self.token_ends.tolist()]
@@ -132,15 +145,19 @@ class Counting:
         self.tokens += tokens
         self.items += array("i", (item,)) * len(tokens)
 
-    def postings(self, order: "Array", size: int) -> Postings:
-        """`order` gives each token its number in the segment; `size` is the number of items."""
+    def postings(self, order: "Array", size: int, numbers: "Array", parts: int) -> Postings:
+        """`order` gives each token its number in the segment; `size` is the number of items.
+
+        `numbers` says of each token, by its place here, whether it is a number; so many of these are as long as a word.
+        """
         import numpy as np
 
         tokens, items = order[np.array(self.tokens, dtype=np.int64)], np.array(self.items, dtype=np.int64)
         pairs, counts = np.unique(tokens << 32 | items, return_counts=True)
         starts = np.zeros(len(order) + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
-        lengths = np.bincount(items, minlength=size)
+        light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
+        lengths = np.bincount(items, minlength=size) - light + -(-light // parts)
         return Postings(starts, _narrow(pairs & 0xFFFFFFFF), _narrow(counts), _narrow(lengths))
 
 
@@ -281,13 +298,17 @@ def make_segment(
     order = np.empty(len(encoded), dtype=np.int64)
     order[ranked] = np.arange(len(encoded))
     sizes = {True: len(quotes["rows"]), False: sum(pages for _, _, pages in documents)}
+    numbers = np.array([token[:1].isdigit() for token in encoded], dtype=np.bool_)
     return Segment(
         names=tuple(name for name, _, _ in documents),
         quote_counts=np.array([count for _, count, _ in documents], dtype=np.int64),
         page_counts=np.array([pages for _, _, pages in documents], dtype=np.int64),
         **quotes,
         **_vocabulary([encoded[i] for i in ranked]),
-        fields={field: counted[field].postings(order, sizes[field in _OF_QUOTES]) for field in FIELDS},
+        fields={
+            field: counted[field].postings(order, sizes[field in _OF_QUOTES], numbers, _PARTS_OF_A_NUMBER.get(field, 1))
+            for field in FIELDS
+        },
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
-from quoteweave.core.records import Document, ParsedDocument, Quote
+from quoteweave.core.records import Document, Page, ParsedDocument, Quote
 from quoteweave.index import removals
 from quoteweave.index.faults import writing
 from quoteweave.index.folder import RECOVERED, Folder
@@ -308,7 +308,7 @@ class Writer:
             for some in range(0, len(names), _AT_ONCE):
                 builder = SegmentBuilder()
                 for name in names[some : some + _AT_ONCE]:
-                    builder.add(name, _stored_quotes(db, name))
+                    builder.add(name, _stored_quotes(db, name), _stored_pages(db, name))
                 self._folder.segments.update(db, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
@@ -342,7 +342,8 @@ def _insert(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuild
     name = one.document.name
     key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
     db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
-    builder.add(name, _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes)))
+    quotes = _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes))
+    builder.add(name, quotes, [Page.model_validate_json(record) for _, record in one.pages])
 
 
 def _inserted(
@@ -364,6 +365,13 @@ def _stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quo
         yield row, Quote.model_validate_json(record)
 
 
+def _stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
+    """A document's pages, in order."""
+    query = """SELECT record FROM checked_pages
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
+    return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]
+
+
 def _describe(
     db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
 ) -> None:
@@ -375,7 +383,7 @@ def _describe(
     ]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
-    builder.add(name, _inserted(db, key, ((quote, as_json(quote, name)) for quote in quotes)))
+    builder.add(name, _inserted(db, key, ((quote, as_json(quote, name)) for quote in quotes)), _stored_pages(db, name))
 
 
 def _count_revision(db: sqlite3.Connection) -> None:

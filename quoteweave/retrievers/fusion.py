@@ -8,7 +8,7 @@ from typing import Protocol
 
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Retriever, notes_of
+from quoteweave.core.protocols import Explains, Explanation, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 # Cormack et al. chose 60; the larger it is, the less the first places count beside the others.
@@ -63,7 +63,7 @@ def _fused(
     parts: dict[str, list[float]] = defaultdict(list)
     best: dict[str, int] = {}
     quotes: dict[str, Quote] = {}
-    for ranking, weight in zip(rankings, _checked(weights, len(rankings)), strict=True):
+    for ranking, weight in zip(rankings, checked_weights(weights, len(rankings)), strict=True):
         for rank, (hit, value) in enumerate(zip(ranking, worth(ranking), strict=True), 1):
             id = hit.quote.id
             parts[id].append(weight * value)
@@ -75,7 +75,8 @@ def _fused(
     return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
 
 
-def _checked(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:
+def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:
+    """The weights, 1 each where left out. Raises UsageError where they are not one positive number for each."""
     if weights is None:
         return [1.0] * rankings
     if len(weights) != rankings:
@@ -109,12 +110,20 @@ class FusedRetriever:
             raise UsageError("fusion needs at least one retriever")
         self._retrievers = tuple(retrievers)
         self._rule = rule
-        self._weights = _checked(weights, len(retrievers))
+        self._weights = checked_weights(weights, len(retrievers))
         self._depth = depth
 
     def notes(self) -> tuple[str, ...]:
         """Those of its retrievers."""
         return notes_of(*self._retrievers)
+
+    def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
+        """What those of its retrievers say that can explain. Raises what they raise."""
+        said = [each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)]
+        return Explanation(
+            read=tuple(dict.fromkeys(line for one in said for line in one.read)),
+            reasons={hit.quote.id: tuple(r for one in said for r in one.reasons[hit.quote.id]) for hit in hits},
+        )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, with the rule's scores. Raises what the retrievers raise."""

@@ -8,16 +8,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Encoder, Pictures, Retriever
+from quoteweave.core.protocols import Encoder, Pictures, Retriever, ScoresPages
 from quoteweave.endpoints.http import PatienceOptions
 from quoteweave.index.collection import Collection
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.built import as_built
 from quoteweave.retrievers.catalogue import catalogue
-from quoteweave.retrievers.fusion import RULES, FusedRetriever
+from quoteweave.retrievers.fusion import RULES, FusedRetriever, checked_weights
 from quoteweave.retrievers.hybrid import SplitHybrid
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever, TfidfRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.page_fusion import PageFusion
+from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 from quoteweave.retrievers.spec import Spec, no_suffix, parse_spec, unknown
+from quoteweave.retrievers.terms import Terms
 
 DEFAULT = "lexical"
 SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
@@ -25,6 +28,8 @@ SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
 )
 # MMDocRAG (arXiv 2505.16470), section 4.8: BGE, Qwen3-Embedding-0.6B, BM25 and E5.
 ENSEMBLE = ("bge", "qwen3-embedding-0.6b", "bm25", "e5")
+PAGES = "pages"
+"""The rule that joins the evidence for pages with what other retrievers find on them."""
 ENDPOINT = "openai"
 AT_ONCE = 32  # texts in a request
 # Any checkpoint that sentence-transformers can load, by path.
@@ -43,6 +48,7 @@ class Means:
     pictures: Pictures | None = None  # what visual models look at
     tell: Callable[[str], None] = _silent  # of text that leaves the machine, and to where
     patience: PatienceOptions = field(default_factory=PatienceOptions)  # with endpoints
+    terms: tuple[Terms, ...] = ()  # of fields of which questions may speak, for lexical
 
 
 def names() -> list[str]:
@@ -66,9 +72,17 @@ def make_retriever(text: str, collection: Collection, means: Means | None = None
     """The retriever of that spec over a collection. Nothing is loaded yet.
 
     A short name means the index that was built under it, as `built.py` has it. Raises UsageError for what cannot be
-    read, names no retriever, may mean several indexes, or pairs two of one modality.
+    read, names no retriever, may mean several indexes, or pairs two of one modality, and for terms that it does not
+    search by.
     """
-    means, parts = means or Means(), members(text)
+    means = means or Means()
+    retriever = _made(text, collection, means)
+    _check_terms([text], means)
+    return retriever
+
+
+def _made(text: str, collection: Collection, means: Means) -> Retriever:
+    parts = members(text)
     made = [_single(part, collection, means) for part in parts]
     if len(parts) == 1:
         return made[0]
@@ -89,21 +103,31 @@ def make_fused(
 ) -> Retriever:
     """One retriever of several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`; a single one as it is.
 
-    Raises UsageError for a rule that cannot be read, or weights that are not one for each retriever.
+    Without a rule that is `pages` where one of them is `lexical`, else `rrf`. Raises UsageError for a rule that cannot
+    be read or does not fit, weights that are not one for each retriever, and terms by which none of them searches.
     """
-    made = [make_retriever(text, collection, means) for text in texts]
+    means = means or Means()
+    made = [_made(text, collection, means) for text in texts]
+    _check_terms(texts, means)
     if len(made) == 1 and fusion is None:
         return made[0]
-    name, _, weights = (fusion or "rrf").partition(":")
+    of_pages = [retriever for retriever in made if isinstance(retriever, ScoresPages)]
+    name, _, given = (fusion or (PAGES if len(of_pages) == 1 else "rrf")).partition(":")
     try:
-        parsed = [float(weight) for weight in weights.split(",")] if weights else None
+        weights = checked_weights([float(weight) for weight in given.split(",")] if given else None, len(made))
     except ValueError:
-        parsed, name = None, ""
-    if name not in RULES:
+        name = ""
+    if name in RULES:
+        return FusedRetriever(made, RULES[name], weights=weights)
+    if name != PAGES:
         raise UsageError(
-            f"{fusion!r} is no rule of fusion; write {' or '.join(RULES)}, with weights as in scores:0.7,0.3"
+            f"{fusion!r} is no rule of fusion; write {', '.join([PAGES, *RULES])}, with weights as in scores:0.7,0.3"
         )
-    return FusedRetriever(made, RULES[name], weights=parsed)
+    if len(of_pages) != 1:
+        raise UsageError(f"{PAGES} fuses the evidence for pages with other retrievers; name lexical once, and others")
+    first = made.index(of_pages[0])
+    others = [at for at in range(len(made)) if at != first]
+    return PageFusion(of_pages[0], [made[at] for at in others], weights=[weights[at] for at in (first, *others)])
 
 
 def make_encoder_of(spec: Spec, means: Means) -> Encoder:
@@ -155,10 +179,21 @@ def _single(text: str, collection: Collection, means: Means) -> Retriever:
     if spec.name in SPARSE:
         if spec != Spec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
+        if spec.name == "lexical":
+            return LexicalRetriever(collection, terms=means.terms)
         return SPARSE[spec.name](collection)
     from quoteweave.retrievers.vector import VectorRetriever
 
     return VectorRetriever(collection, make_encoder_of(spec, means), spec=spec, pictures=means.pictures)
+
+
+def _check_terms(texts: Sequence[str], means: Means) -> None:
+    """Raises UsageError for terms where no retriever searches by them: they would be passed over in silence."""
+    if means.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in members(text)):
+        raise UsageError(
+            f"terms are what the retriever lexical searches by, and there is {', '.join(texts)} alone: "
+            "name lexical too, or leave out the terms"
+        )
 
 
 def _is_known(text: str) -> bool:

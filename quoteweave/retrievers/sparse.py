@@ -1,4 +1,4 @@
-"""Retrievers that match words: BM25, TF-IDF, and the tuned default that also reads pages, captions, references."""
+"""Retrievers that match words alone: BM25 and TF-IDF."""
 
 import shlex
 from collections.abc import Sequence
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.references import labels_in, pages_in
 from quoteweave.core.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
 
 # Scores whose best is looked at first, so that few are left to be ordered.
 BLOCK = 128
-# What a caption's words, and a page's best quote, count beside the page's own words.
-CAPTIONS = 0.5
-BEST_QUOTE = 0.5
-# A reference counts as much as a word that occurs once in the collection.
-REFERENCE = 1.0
-# The share of its page's score that a quote without any of the question's words gets.
-FLOOR = 0.5
 
 
 class Bm25Retriever:
@@ -66,7 +58,7 @@ class Bm25Retriever:
             # A document that was replaced meanwhile has other quotes now, of which the index that was opened has none.
             if allowed is not None and lexical.current(self._collection, index) is not index:
                 continue
-            found = [self._hits(index, self._scores(index, query.text), k, allowed) for query in queries]
+            found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
             hits = [each for each in found if each is not None]
             if len(hits) == len(found):
                 return hits
@@ -77,7 +69,11 @@ class Bm25Retriever:
                     f"See what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}"
                 )
 
-    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - see below
+        """(n,) of all quotes; those of quotes that do not pass the filter mean nothing.
+
+        `where` is for retrievers that weigh words by what is searched.
+        """
         return index.scores("quotes", words(question))
 
     def _allowed(self, index: LexicalIndex, where: Filter | None) -> "npt.NDArray[np.bool_] | None":
@@ -130,48 +126,5 @@ class TfidfRetriever(Bm25Retriever):
     The formula is in `index.lexical`; it is that of scikit-learn's TfidfVectorizer over the same words.
     """
 
-    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - as above
         return index.cosines(words(question))
-
-
-class LexicalRetriever(Bm25Retriever):
-    """The default: a page is ranked by all that is known of it, and its quotes by how well each matches.
-
-    A page's score is BM25 of all its words, plus `CAPTIONS` times that of its captions, plus `BEST_QUOTE` times that of
-    its best quote, plus what the question refers to by name ("Figure 3", "page 12"). A quote gets its page's score in
-    proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote alone cannot show (a number in a
-    chart, an icon in a manual) is found through the words around it.
-    """
-
-    def _scores(self, index: LexicalIndex, question: str) -> "Scores":
-        import numpy as np
-
-        tokens = words(question)
-        quotes = index.scores("quotes", tokens)
-        pages = index.scores("pages", tokens) + np.float32(CAPTIONS) * index.scores("captions", tokens)
-        pages += _references(index, question)
-        best = np.zeros_like(pages)
-        matched = np.flatnonzero(quotes)
-        np.maximum.at(best, index.page_of[matched], quotes[matched])
-        of_page = (pages + np.float32(BEST_QUOTE) * best)[index.page_of]
-        share = quotes / np.where(best > 0, best, np.float32(1))[index.page_of]
-        scores: Scores = of_page * (np.float32(FLOOR) + np.float32(1 - FLOOR) * share).astype(np.float32, copy=False)
-        return scores
-
-
-def _references(index: LexicalIndex, question: str) -> "Scores":
-    """What each page gains (m,) because lines of the question name it, or a figure or table on it.
-
-    By lines, so that a question which is repeated to weigh its words (`Rm3Expander`) weighs its references alike.
-    """
-    import numpy as np
-
-    # bm25s's idf of a word that occurs once: Lucene's formula.
-    unit = float(np.log(1 + (index.page_count - 0.5) / 1.5)) if index.page_count else 0.0
-    gained = np.zeros(index.page_count, dtype=np.float32)
-    for line in question.splitlines():
-        for label in labels_in(line):
-            gained[index.pages_labelled(label)] += REFERENCE * unit
-        for number in pages_in(line):
-            gained[index.pages_numbered(number)] += REFERENCE * unit
-    return gained

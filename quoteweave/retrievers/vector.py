@@ -1,10 +1,9 @@
 """The retriever of every encoder: questions become vectors, and an index of a collection's vectors finds quotes."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.protocols import Encoder, Pictures
@@ -16,6 +15,7 @@ from quoteweave.index.seen import check_vectors
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
 from quoteweave.index.vectors import Found, Scope
 from quoteweave.index.views import PageMap
+from quoteweave.retrievers.kept import Kept
 from quoteweave.retrievers.spec import Spec
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 # A context asks the same question once for each kind of quote, of the same two filters each time.
 QUESTIONS_KEPT = 256
 SCOPES_KEPT = 8
-
-T = TypeVar("T")
 
 
 class VectorRetriever:
@@ -46,8 +44,8 @@ class VectorRetriever:
         self.store = VectorStore(collection, encoder, plan, pictures)
         self._opened: OpenedIndex | None = None
         self._opening = Lock()
-        self._questions: _Kept[Matrix] = _Kept(QUESTIONS_KEPT)
-        self._scopes: _Kept[Scope] = _Kept(SCOPES_KEPT)
+        self._questions: Kept[Matrix] = Kept(QUESTIONS_KEPT)
+        self._scopes: Kept[Scope] = Kept(SCOPES_KEPT)
 
     def refresh(
         self, progress: EmbedProgress | None = None, *, wait_s: float | None = 0.0, replace: bool = False
@@ -186,24 +184,3 @@ def _places(opened: OpenedIndex, found: Found, scope: Scope | None) -> list[tupl
         kept = rows if passing is None else rows[np.isin(rows, passing)]
         places += [(row, score) for row in kept.tolist()]
     return places
-
-
-class _Kept(Generic[T]):
-    """The last values by key, for any number of threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[str, T] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: str) -> T | None:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: str, value: T) -> None:
-        with self._lock:
-            self._values[key] = value
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)

@@ -16,7 +16,7 @@ from quoteweave.core.runs import read_run
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.index.collection import Collection
 from quoteweave.pipeline.rag import Rag
-from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import ModelServer, Reply
 
 KEY, PASSWORD = "sk-very-secret-0123456789", "hunter2-PASSWORD"

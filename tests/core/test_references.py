@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.references import labels_in, pages_in
+from quoteweave.core.references import heading_names, labels_in, page_names, places_in
 
 
 @pytest.mark.parametrize(
@@ -58,25 +58,100 @@ def test_roman_numerals(numeral: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "pages"),
+    ("text", "places"),
     [
-        ("on page 12", ["12"]),
-        ("pages 3-5", ["3", "5"]),
-        ("pp. 3–5", ["3", "5"]),
-        ("p. 7 and slide 7", ["7"]),
-        ("Page number 4", ["4"]),
-        ("pages 3 and 9", ["3", "9"]),
-        ("page twelve", []),
+        ("on page 12", ["page 12"]),
+        ("pages 3-5", ["page 3", "page 4", "page 5"]),
+        ("pp. 3–5", ["page 3", "page 4", "page 5"]),
+        ("from Page 3 to Page 5", ["page 3", "page 4", "page 5"]),
+        ("pages 3 to 400", ["page 3", "page 400"]),
+        ("pages 9 to 3", ["page 9", "page 3"]),
+        ("p. 7 and slide 7", ["page 7"]),
+        ("Page number 4", ["page 4"]),
+        ("pages 3 and 9", ["page 3", "page 9"]),
+        ("slides 3, 4 and 6", ["page 3", "page 4", "page 6"]),
+        ("on page three and four", ["page 3", "page 4"]),
+        ("in the preface, page iv", ["page iv"]),
+        ("the second page", ["page #2"]),
+        ("the 2nd slide", ["page #2"]),
+        ("the last page", ["page #-1"]),
+        ("the second to last page", ["page #-2"]),
+        ("the second-to-last page", ["page #-2"]),
+        ("the penultimate page", ["page #-2"]),
+        ("the first two pages", ["page #1", "page #2"]),
+        ("the last 2 slides", ["page #-1", "page #-2"]),
+        ("the first 99999 pages of 5", []),
+        ("What color is the car on the cover?", ["page #1"]),
+        ("on the back cover", ["page #-1"]),
+        ("in the table of contents", ["contents"]),
+        ("what is said in chapter 3 and Section 4.2", ["chapter 3", "section 4.2"]),
+        ("chapter IV", ["chapter 4"]),
+        ("Appendix A", ["appendix a", "appendix"]),
+        ("the topic of UNIT 14", ["unit 14"]),
+        ("Was steht auf Seite drei?", ["page 3"]),
+        ("auf der letzten Seite, im Inhaltsverzeichnis", ["page #-1", "contents"]),
+        ("à la deuxième page", ["page #2"]),
+        ("en la última página", ["page #-1"]),
+        ("第12页", ["page 12"]),
+        ("最后一页和封面", ["page #-1", "page #1"]),
         ("12 pages", []),
         ("homepage 3", []),
+        ("in six pages a day", []),
     ],
 )
-def test_pages(text: str, pages: list[str]) -> None:
-    assert pages_in(text) == pages
+def test_places(text: str, places: list[str]) -> None:
+    assert places_in(text) == places
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("3.2 Results", ["section 3.2", "section 3", "chapter 3"]),
+        ("2 Methods", ["section 2", "chapter 2"]),
+        ("IV. Methods", ["section 4", "chapter 4"]),
+        ("Chapter 3: Results", ["chapter 3"]),
+        ("A.1 Prompts", ["section a.1", "section a", "appendix a"]),
+        ("Appendix B. Tables", ["appendix b", "appendix"]),
+        ("Note 7 - Leases", ["note 7"]),
+        ("Table of Contents", ["contents"]),
+        ("7. References", ["section 7", "chapter 7", "references"]),
+        ("Appendix", ["appendix"]),
+        ("2015 results", []),
+        ("I am here", []),
+        ("10-K", []),
+        ("", []),
+    ],
+)
+def test_names_of_headings(heading: str, names: list[str]) -> None:
+    assert heading_names(heading) == names
+
+
+def test_a_page_is_called_by_its_label_and_by_its_place_from_both_ends() -> None:
+    assert page_names("IV", 3, 10) == ["page iv", "page #4", "page #-7"]
 
 
 pieces = st.sampled_from(
-    ["Figure", "table", "Fig.", "pp.", "page", " ", "3", ".", "-", "and", ",", "I", "x", "İ", "ı", "٣"]
+    [
+        "Figure",
+        "table",
+        "Fig.",
+        "pp.",
+        "page",
+        "last",
+        "chapter",
+        "页",
+        " ",
+        "3",
+        ".",
+        "-",
+        "to",
+        ",",
+        "I",
+        "x",
+        "İ",
+        "ı",
+        "٣",
+    ]
 )
 
 
@@ -86,4 +161,6 @@ def test_any_text_can_be_read(text: str) -> None:
         kind, _, name = label.partition(" ")
         assert kind in {"figure", "table", "box", "algorithm"}
         assert name
-    assert all(number.isdecimal() for number in pages_in(text))
+    for place in [*places_in(text), *heading_names(text)]:
+        assert place == place.casefold()
+        assert len(places_in(text)) < 60 * len(text) + 1

@@ -13,7 +13,7 @@ from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
 
 REFUSED = {
     "empty.pdf": "'empty.pdf' is empty",

@@ -11,7 +11,7 @@ from quoteweave.documents.importers.store import import_file
 from quoteweave.documents.ingest import add
 from quoteweave.index.collection import Collection
 from quoteweave.pipeline.views import page_picture
-from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
 
 BLOCKS = [
     {"type": "text", "text": "Harbour dues", "text_level": 1, "page_idx": 0, "bbox": [100, 100, 500, 140]},

@@ -17,7 +17,7 @@ from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index.collection import Collection
 from quoteweave.index.sources import SourceStore
-from quoteweave.retrievers.sparse import LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
 
 PLAIN = ParserSettings(ocr=False)
 

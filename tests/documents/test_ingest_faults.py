@@ -19,7 +19,8 @@ from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, Progress, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index.collection import Collection
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.sparse import Bm25Retriever
 
 # Python runs this when a process starts; in a process that reads, it does what the name of a file asks for.
 MEDDLER = """

@@ -17,8 +17,9 @@ from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.tokens import words
 from quoteweave.index.collection import Collection
 from quoteweave.retrievers.expanders.feedback import Rm3Expander, relevance_model
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.sparse import Bm25Retriever
 
 corpora = st.lists(
     st.lists(st.sampled_from(["grain", "timber", "ship", "harbour", "crane"]), max_size=9).map(" ".join),

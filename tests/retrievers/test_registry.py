@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,8 +11,10 @@ from quoteweave.index.collection import Collection
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.registry import DEFAULT, ENSEMBLE, SPARSE, Means, make_fused, make_retriever, members, names
-from quoteweave.retrievers.sparse import Bm25Retriever, LexicalRetriever
+from quoteweave.retrievers.sparse import Bm25Retriever
+from quoteweave.retrievers.terms import Term, Terms
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer
 
@@ -44,6 +47,20 @@ def test_each_sparse_name_gives_a_retriever_over_the_collection(name: str, port:
 def test_the_names_mean_the_classes(port: Collection) -> None:
     assert type(make_retriever("bm25", port)) is Bm25Retriever
     assert type(make_retriever(DEFAULT, port)) is LexicalRetriever
+
+
+def test_terms_are_what_lexical_searches_by(port: Collection) -> None:
+    means = Means(PICTURES.hardware, PICTURES.pictures, terms=(Terms([Term(name="cargo", made_of=("timber",))]),))
+    for named in (["lexical"], ["bm25", "lexical"], ["lexical+colpali"]):
+        make_fused(named, None, port, means)
+    (hits,) = make_retriever("lexical", port, means).search([Query(text="cargo")], 5)
+    assert hits == []  # it stands in no table
+    for named in (["bm25"], ["bge", "tfidf"], ["bge+colpali"], ["ensemble"]):
+        told = f"the retriever lexical searches by, and there is {', '.join(named)} alone: name lexical too"
+        with pytest.raises(UsageError, match=re.escape(told)):
+            make_fused(named, None, port, means)
+    with pytest.raises(UsageError, match="there is bm25 alone"):
+        make_retriever("bm25", port, means)
 
 
 # The others run code of their checkpoints, and are refused without an opt-in.

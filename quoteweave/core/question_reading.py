@@ -1,0 +1,119 @@
+"""A question is read once: what it is about, where it says that the answer stands, and how it is to be answered.
+
+Retrievers and the extractive generator ask the same reading. The words are data (`question_words.toml`, and for places
+`reference_words.toml`), by language.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+from quoteweave.core.references import any_of, labels_in, places_in
+from quoteweave.core.tokens import words
+
+Shown = Literal["chart", "table", "figure"]
+
+_SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
+# A longer text is no question of a few sentences, in characters: it is searched for as it is.
+LONGEST = 2000
+# An instruction in the first sentence stands behind what is asked.
+_LEAST_ASKED = 12
+_QUOTED = re.compile(
+    r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)"
+)
+_SIDES = re.compile(
+    r"\bbetween\s+(?:the\s+)?(.{2,60}?)\s+and\s+(?:the\s+)?(.{2,60}?)(?=[,;.?!]|\s+(?:in|of|for|from|on|by)\s|$)", re.I
+)
+_QUANTITY = re.compile(
+    r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|wide|often|fast|heavy|late|early)\b|\bwhen\b|\bpercent"
+    r"|\b(?:what|which) (?:year|date|day|time|percentage|share|proportion|number|amount|value|price|cost|rate)\b"
+    r"|\b(?:number|percentage|share|amount) of\b|\bper cent\b|%",
+    re.IGNORECASE,
+)
+
+
+class QuestionReading(Record):
+    """What a question says."""
+
+    text: str = Field(description="the question without its instructions: what is searched for")
+    instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
+    places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.references`)")
+    labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.references`)")
+    shows: tuple[Shown, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
+    asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
+    quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
+    sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
+    wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
+
+
+def read_question(question: str) -> QuestionReading:
+    """What the question says, in any mix of the languages that are known."""
+    rules, short = _rules(), len(question) <= LONGEST
+    text, instructions = _without_instructions(question, rules) if short else (question, ())
+    labels = tuple(labels_in(text))
+    shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
+    return QuestionReading(
+        text=text,
+        instructions=instructions,
+        places=tuple(places_in(text)),
+        labels=labels,
+        shows=shows,
+        asks_front=rules.front.search(text) is not None,
+        quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
+        sides=_sides(text) if short else (),
+        wants_number=_QUANTITY.search(text) is not None,
+    )
+
+
+def _sides(text: str) -> tuple[str, ...]:
+    """The question once for each side of 'between X and Y'."""
+    match = _SIDES.search(text)
+    return tuple(f"{text[: match.start()]}{side}{text[match.end() :]}" for side in match.groups()) if match else ()
+
+
+def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
+    """The question, and what only says how to answer; all of it where nothing else were left to search for."""
+    asked, instructions = [], []
+    for i, sentence in enumerate(_SENTENCE_END.split(question)):
+        found = [match for pattern in rules.instructions if (match := pattern.search(sentence))]
+        first = min((match.start() for match in found), default=None)
+        if first is not None and (i > 0 or first > _LEAST_ASKED):
+            instructions.append(sentence[first:].strip())
+            asked.append(sentence[:first])
+        else:
+            asked.append(sentence)
+    text = " ".join(" ".join(asked).split())
+    return (text, tuple(instructions)) if words(text) else (question, ())
+
+
+@dataclass(frozen=True)
+class _Rules:
+    kinds: dict[Shown, re.Pattern[str]]
+    front: re.Pattern[str]
+    instructions: tuple[re.Pattern[str], ...]
+
+
+@cache
+def _rules() -> _Rules:
+    text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
+    languages = list(tomllib.loads(text).values())
+    kinds: tuple[Shown, ...] = ("chart", "table", "figure")
+    return _Rules(
+        kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
+        front=_words([word for each in languages for word in each["front"]]),
+        instructions=tuple(
+            re.compile(pattern, re.IGNORECASE | re.DOTALL)
+            for each in languages
+            for pattern in each.get("instructions", ())
+        ),
+    )
+
+
+def _words(found: list[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){any_of(found)}(?!\w)", re.IGNORECASE)

@@ -1,0 +1,356 @@
+"""What speaks for each page of a collection, given a question: its words, its names, what it shows, where it stands.
+
+Everything is in the unit of BM25: `index.unit` is what a word that stands on one page alone is worth. The parts add up
+(`Evidence.total`), and each can be told by its name (`search --explain`).
+
+| part | what it says of a page |
+|---|---|
+| words | BM25 of all its words; among the pages searched and among all, a word's rarity is the mean of both |
+| best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
+| outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
+| reference | `REFERENCE` units for each name by which the question calls it: "Figure 3", "page 12", "chapter 2" |
+| kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
+| front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
+| terms | up to `TERMS` units where what a term of the question is made of stands (`retrievers.terms`) |
+| acronyms | where what an acronym of the question stands for is, or its acronym, times `ACRONYMS`: `_of_acronyms` |
+| document | BM25 of its document, times `DOCUMENT`; where several are searched |
+| second look | what it shares with the best pages of the same document, and standing beside the best: `_second_look` |
+
+The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
+`tuning_lexical.py` leaves out one document at a time, and shows what each part gives.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from quoteweave.core.question_reading import QuestionReading, read_question
+from quoteweave.core.tokens import words
+from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.segment_builder import acronym_name, kind_name, meaning_name
+from quoteweave.retrievers.terms import Expansion, Phrase, Terms
+from quoteweave.retrievers.terms.places import PlacesOfTerms
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+PAGE_B = 0.5
+"""BM25's b of pages, which are long for other reasons than quotes are."""
+BEST_QUOTE = 0.5
+OUTLINE = 0.4
+REFERENCE = 1.0
+KIND = 0.2
+FRONT = 0.7
+TERMS = 3.0
+PARTS_OF_TERM = 0.5
+MOST_OF_TERM = 1.5
+ACRONYMS = 0.4
+DOCUMENT = 1.0
+ALIKE = 0.3
+NEXT, PREVIOUS = 0.3, 0.15
+SIDE = 0.3
+
+# The best pages that are looked at a second time; how many words of each are used, and how many are looked at.
+SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 3, 20, 60
+# Quotes that are looked at for a term word for word.
+MOST_READ = 100
+# Words that an acronym stands for, sequences of the question's words that are looked up, and meanings of each.
+LONGEST_MEANING, MOST_ASKED, MOST_MEANINGS = 6, 200, 3
+# Where fewer pages are found, others of their documents follow, nearest first.
+LEAST_PAGES = 10
+# Kinds of pictures that show what is asked for, and how well.
+_SHOWN = {
+    "chart": (("chart", 1.0), ("figure", 0.5)),
+    "table": (("table", 1.0),),
+    "figure": (("figure", 1.0), ("chart", 1.0), ("page", 0.5)),
+}
+
+
+QuoteWords = Callable[["Positions"], list[list[str]]]
+
+
+@dataclass
+class Evidence:
+    """What speaks for each page (m,), by parts, and for each quote (n,) by itself."""
+
+    parts: "dict[str, Scores]"
+    quotes: "Scores"
+    """BM25 of each quote."""
+    best_quote: "Scores"
+    """Of each page, that of its best quote."""
+    readings: "Counter[QuestionReading]"
+    """How the lines of the question were read, and how often each counts."""
+    expansions: list[Expansion] = field(default_factory=list)
+    """Terms of the question that led somewhere."""
+    acronyms: list[str] = field(default_factory=list)
+    """Acronyms that documents define and that led somewhere, as 'roa = return on assets'."""
+
+    @property
+    def total(self) -> "Scores":
+        """(m,) all parts together."""
+        return sum(self.parts.values())  # type: ignore[return-value]
+
+
+class EvidenceReader:
+    """Reads the evidence for pages in one index.
+
+    `quote_words` gives the words of quotes by their positions; `terms` are those of which questions may speak.
+    """
+
+    def __init__(self, index: LexicalIndex, quote_words: "QuoteWords", terms: Sequence[Terms] = ()) -> None:
+        self.index = index
+        self._quote_words = quote_words
+        self._terms = terms
+        self._places = PlacesOfTerms(index)
+
+    def read(self, question: str, within: "Mask | None") -> Evidence:
+        """What speaks for the pages `within`, or for all. Nothing is above 0 where nothing of the question is found."""
+        import numpy as np
+
+        index = self.index
+        readings = _by_line(question)
+        tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
+        quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
+        best = np.zeros(index.page_count, dtype=np.float32)
+        matched = np.flatnonzero(quotes)
+        np.maximum.at(best, index.page_of[matched], quotes[matched])
+        evidence = Evidence({}, quotes, best, readings)
+        parts = evidence.parts
+        parts["words"] = index.scores("pages", tokens, b=PAGE_B, within=within)
+        parts["best quote"] = np.float32(BEST_QUOTE) * best
+        parts["outline"] = np.float32(OUTLINE) * index.scores("outline", tokens, within=within)
+        parts["reference"] = self._references(readings)
+        several = self._are_several(within)
+        # In many documents a kind of picture alone tells nothing.
+        found = self._of_found_documents(evidence.total) if several else np.float32(1)
+        parts["kind"] = self._kinds(readings) * found
+        parts["front page"] = self._front(readings) * found
+        parts["terms"] = self._of_terms(tokens, evidence)
+        parts["acronyms"] = self._of_acronyms(tokens, evidence)
+        if several:
+            scores = np.float32(DOCUMENT) * index.document_scores(tokens)
+            parts["document"] = np.where(evidence.total > 0, scores[index.document_of], np.float32(0))
+        if within is not None:
+            for part in parts.values():
+                part[~within] = 0
+        parts["second look"] = self._second_look(evidence.total, readings, within)
+        return evidence
+
+    def _are_several(self, within: "Mask | None") -> bool:
+        """Whether pages of more than one document are searched."""
+        documents = self.index.document_of if within is None else self.index.document_of[within]
+        return len(documents) > 0 and int(documents[0]) != int(documents[-1])
+
+    def _of_found_documents(self, scores: "Scores") -> "Scores":
+        """(m,) 1 for all pages of documents of which a page is found."""
+        import numpy as np
+
+        found = np.zeros(self.index.document_count, dtype=np.float32)
+        found[self.index.document_of[scores > 0]] = 1
+        return found[self.index.document_of]
+
+    def _references(self, readings: "Counter[QuestionReading]") -> "Scores":
+        """A page, figure or table that is named counts whole; of a section's n pages each 1 / sqrt(n)."""
+        import numpy as np
+
+        index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        for reading, times in readings.items():
+            for name in (*reading.labels, *reading.places):
+                pages = pages_called(index, name)
+                gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
+                if name not in reading.labels and not name.startswith("page "):
+                    documents = index.document_of[pages]
+                    gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
+                gained[pages] += gain
+        return gained
+
+    def _kinds(self, readings: "Counter[QuestionReading]") -> "Scores":
+        import numpy as np
+
+        index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        for reading, times in readings.items():
+            for kind in reading.shows:
+                shown = np.zeros_like(gained)
+                for layout, share in _SHOWN[kind]:
+                    pages = index.pages_named(kind_name(layout))
+                    shown[pages] = np.maximum(shown[pages], np.float32(share))
+                gained += np.float32(KIND * index.unit * times) * shown
+        return gained
+
+    def _front(self, readings: "Counter[QuestionReading]") -> "Scores":
+        import numpy as np
+
+        gained = np.zeros(self.index.page_count, dtype=np.float32)
+        times = sum(times for reading, times in readings.items() if reading.asks_front)
+        gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
+        return gained
+
+    def _of_terms(self, tokens: Sequence[str], evidence: Evidence) -> "Scores":
+        """What a term is made of, and where that stands, never counts for more than the term itself, word for word."""
+        import numpy as np
+
+        gained = np.zeros(self.index.page_count, dtype=np.float32)
+        for terms in self._terms:
+            expansions = terms.expansions(tokens)
+            if not expansions:
+                continue
+            places = dict.fromkeys(place for expansion in expansions for place in expansion.places)
+            parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
+            found = np.zeros_like(gained)
+            for place in places:
+                found += self._places.pages(terms, place)
+            applies = self._places.documents(terms)
+            for part in parts:
+                found += np.float32(PARTS_OF_TERM / len(parts)) * self._places.having(tuple(words(part)), tables=True)
+            if found.any():
+                exact = np.maximum.reduce([self._exactly(each, evidence.quotes) for each in expansions])
+                gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
+                evidence.expansions += expansions
+        return np.float32(TERMS * self.index.unit) * gained
+
+    def _of_acronyms(self, tokens: Sequence[str], evidence: Evidence) -> "Scores":
+        """A page gains where a quote of it holds all that an acronym stands for, and not the acronym; or vice versa.
+
+        That is a part of what the acronym, or the rarest of those words, is worth; less than any page gains on which
+        the question's words stand themselves; and only in documents that define the acronym.
+        """
+        import numpy as np
+
+        index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        asked: dict[Phrase, str] = {(token,): acronym_name(token) for token in tokens}
+        for size in range(2, min(LONGEST_MEANING, len(tokens)) + 1):
+            asked |= {tuple(tokens[at : at + size]): meaning_name(tokens[at : at + size]) for at in range(len(tokens))}
+        for phrase, prefix in list(asked.items())[:MOST_ASKED]:
+            for name in index.names_beginning(prefix)[:MOST_MEANINGS]:
+                other = words(name.removeprefix(prefix))
+                defined = self._of_found_documents(_at(index.pages_named(name), index.page_count))
+                there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
+                exact = evidence.parts["words"][(here > 0) & (defined > 0)]
+                worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact)])
+                found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
+                if found.any():
+                    gained = np.maximum(gained, found)
+                    evidence.acronyms.append(f"{' '.join(phrase)} = {name.removeprefix(prefix)}")
+        return gained
+
+    def _exactly(self, expansion: Expansion, scores: "Scores") -> "Scores":
+        """(m,) 1 for pages where a term stands word for word: one that stands in places, in a table or picture.
+
+        Of the quotes that hold its words the best are looked at.
+        """
+        import numpy as np
+
+        phrase = expansion.asked
+        pages = np.zeros(self.index.page_count, dtype=np.float32)
+        found = self.index.quotes_with(phrase) if len(phrase) > 1 else np.empty(0, dtype=np.int64)
+        found = found[self.index.is_image[found]] if expansion.is_listed else found
+        found = found[np.lexsort((self.index.order[found], -scores[found]))][:MOST_READ]
+        for position, held in zip(found.tolist(), self._quote_words(found), strict=True):
+            if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
+                pages[self.index.page_of[position]] = 1
+        return pages
+
+    def _second_look(self, scores: "Scores", readings: "Counter[QuestionReading]", within: "Mask | None") -> "Scores":
+        """What leads from the best pages to those that belong with them; the best page stays the best.
+
+        - Pages of the same document that share the rarest words of one of the `SEEDS` best: as much as they do.
+        - The pages after and before the best one: what is told there goes on, or begins.
+        - Of a comparison, the best page of each side.
+        - Where few pages are found at all, others of their documents, nearest first.
+        """
+        import numpy as np
+
+        index, gained = self.index, np.zeros(len(scores), dtype=np.float32)
+        seeds = _best(scores, SEEDS, index.page_order)
+        if not len(seeds):
+            return gained
+        first = int(seeds[0])
+        for seed in seeds.tolist():
+            own = index.document_of == index.document_of[seed]
+            alike = index.scores("pages", self._rare_words(seed), b=PAGE_B, within=within)
+            share = np.where(own, alike, 0) / max(float(alike[seed]), 1e-9) * (scores[seed] / scores[first])
+            share[seed] = 0
+            gained = np.maximum(gained, np.minimum(share, 1).astype(np.float32) * np.float32(ALIKE))
+        for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
+            if 0 <= page < len(scores) and index.document_of[page] == index.document_of[first]:
+                gained[page] += worth
+        for side in dict.fromkeys(side for reading in readings for side in reading.sides):
+            of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
+            of_side[first] = 0
+            gained[_best(of_side, 1, index.page_order)] += SIDE
+        gained *= np.float32(index.unit)
+        if within is not None:
+            gained[~within] = 0
+        self._fill(scores + gained, gained, within)
+        gained[first] = 0
+        gained[first] = max(0.0, float((scores + gained).max() * 1.0001 - scores[first]))
+        return gained
+
+    def _rare_words(self, page: int) -> list[str]:
+        """The words of a page that tell it from others, by (1 + ln tf) × idf, and stand on others of its document."""
+        counts = Counter(word for held in self._quote_words(self.index.quotes_of(page)) for word in held)
+        weights = {}
+        for word, count in counts.items():
+            if not (word[0].isdigit() and len(word) < 3):
+                weights[word] = (1 + math.log(count)) * self.index.rarity(word)
+        ranked = sorted(weights, key=lambda word: (-weights[word], word))[:WORDS_LOOKED_AT]
+        shared = (word for word in ranked if self.index.stands_twice(word, page))
+        return list(islice(shared, SEED_WORDS))
+
+    def _fill(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
+        """Adds next to nothing to pages of the documents of which a page is found, where few are."""
+        import numpy as np
+
+        found = np.flatnonzero(scores > 0)
+        if len(found) >= LEAST_PAGES:
+            return
+        for document in dict.fromkeys(self.index.document_of[found[np.argsort(-scores[found])]].tolist()):
+            first, last = np.searchsorted(self.index.document_of, [document, document + 1])
+            best = first + int(scores[first:last].argmax())
+            near = 1e-3 / (1 + np.abs(np.arange(first, last) - best))
+            empty = scores[first:last] <= 0
+            gained[first:last] += np.where(empty, near, 0).astype(np.float32)
+        if within is not None:
+            gained[~within] = 0
+
+
+def pages_called(index: LexicalIndex, name: str) -> "Positions":
+    """Positions of the pages of a name; of a page's number, those where it is printed, and those in that place."""
+    import numpy as np
+
+    pages, number = index.pages_named(name), name.removeprefix("page ")
+    return np.union1d(pages, index.pages_named(f"page #{number}")) if number.isdecimal() else pages
+
+
+def _by_line(question: str) -> "Counter[QuestionReading]":
+    """The readings of a question and how often each counts: `Rm3Expander` repeats lines to weigh their words."""
+    lines = question.splitlines()
+    repeated = len(set(lines)) < len(lines)
+    return Counter({read_question(line): times for line, times in Counter(lines if repeated else [question]).items()})
+
+
+def _at(positions: "Positions", size: int) -> "Scores":
+    """(size,) 1 at these positions."""
+    import numpy as np
+
+    found = np.zeros(size, dtype=np.float32)
+    found[positions] = 1
+    return found
+
+
+def _best(scores: "Scores", k: int, order: "Positions") -> "Positions":
+    """Positions of the `k` best scores above 0, of equals the first in `order`."""
+    import numpy as np
+
+    found = np.flatnonzero(scores > 0)
+    if len(found) > k:
+        found = found[scores[found] >= np.partition(scores[found], -k)[-k]]
+    return found[np.lexsort((order[found], -scores[found]))][:k]

@@ -1,0 +1,118 @@
+"""The default retriever: pages are ranked by all that speaks for them, and their quotes by how well each matches."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from quoteweave.core.protocols import Explanation
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.tokens import words
+from quoteweave.index import lexical
+from quoteweave.index.collection import Collection
+from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.evidence import Evidence, EvidenceReader
+from quoteweave.retrievers.explaining import how_read, reasons_for
+from quoteweave.retrievers.kept import Kept
+from quoteweave.retrievers.sparse import Bm25Retriever
+from quoteweave.retrievers.terms import Terms, finance
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+# Questions whose evidence is kept, each a few numbers a page.
+QUESTIONS_KEPT = 4
+# The share of its page's score that a quote without any of the question's words gets.
+FLOOR = 0.5
+
+
+class LexicalRetriever(Bm25Retriever):
+    """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
+
+    A quote gets its page's score in proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote
+    alone cannot show (a number in a chart, an icon in a manual) is found through the words around it.
+
+    `terms` are those of a field of which questions may speak, beside the shipped ones of finance.
+    """
+
+    def __init__(self, collection: Collection, *, terms: Sequence[Terms] = ()) -> None:
+        super().__init__(collection)
+        self._terms = (finance(), *terms)
+        self._reader: EvidenceReader | None = None
+        # A context asks for text and for image quotes of the same pages.
+        self._kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
+
+    def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> Evidence:
+        """What speaks for each page of an index, among those that pass the filter; its kinds of quotes do not count."""
+        reader, pages = self._reader_of(index), _of_pages(where)
+        key = f"{id(reader)} {self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
+        evidence = self._kept.get(key)
+        if evidence is None:
+            evidence = reader.read(question, self._pages_within(index, pages))
+            self._kept.put(key, evidence)
+        return evidence
+
+    def page_scores(
+        self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
+    ) -> list[float]:
+        """The evidence for pages, each a document's name and a number from 0; 0 for one that is not in the index.
+
+        In units: 1 is what a word adds at most that stands on one page of the collection alone. Raises what `search`
+        does.
+        """
+        index = self._opened = lexical.current(self._collection, self._opened)
+        total, unit = self.evidence(index, query.text, where).total, index.unit or 1.0
+        found = [index.page(*page) for page in pages]
+        return [float(total[at]) / unit if at is not None else 0.0 for at in found]
+
+    def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
+        """What speaks for the page of each hit, and how the question was read.
+
+        Raises what `search` does.
+        """
+        index = self._opened = lexical.current(self._collection, self._opened)
+        evidence = self.evidence(index, query.text, where)
+        reasons = {hit.quote.id: reasons_for(evidence, index, hit.quote) for hit in hits}
+        return Explanation(read=how_read(evidence), reasons=reasons)
+
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":
+        import numpy as np
+
+        evidence = self.evidence(index, question, where)
+        best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
+        share = evidence.quotes / best[index.page_of]
+        of_quotes = np.float32(FLOOR) + np.float32(1 - FLOOR) * share
+        scores: Scores = (evidence.total[index.page_of] * of_quotes).astype(np.float32, copy=False)
+        return scores
+
+    def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
+        """(m,) the pages that pass the filter; None where all do."""
+        import numpy as np
+
+        allowed = self._allowed(index, where)
+        if allowed is None:
+            return None
+        within = np.zeros(index.page_count, dtype=np.bool_)
+        within[index.page_of[allowed]] = True
+        return within
+
+    def _reader_of(self, index: LexicalIndex) -> EvidenceReader:
+        # Threads that come here at once make two readers alike, of which one stays.
+        reader = self._reader
+        if reader is None or reader.index is not index:
+            self._kept = Kept(QUESTIONS_KEPT)
+            reader = self._reader = EvidenceReader(index, lambda positions: self._words(index, positions), self._terms)
+        return reader
+
+    def _words(self, index: LexicalIndex, positions: "Positions") -> list[list[str]]:
+        """The words of quotes; none of one that is gone since."""
+        quotes = self._collection.quotes_at(index.rows[positions].tolist())
+        return [words(quote.words()) if quote is not None else [] for quote in quotes]
+
+
+def _of_pages(where: Filter | None) -> Filter | None:
+    """What a filter says of pages: their evidence does not depend on the kinds of quotes that are wanted."""
+    return where and where.model_copy(update={"kind": None, "layouts": None})

@@ -1,0 +1,227 @@
+"""The terms of a field: what they are also called, what they are made of, and where that stands.
+
+"Return on assets" stands nowhere in most annual reports; net income and total assets do, in statements whose titles
+the question does not name. Terms are data, in TOML:
+
+    places = 2                          a document is searched by these terms only where it shows so many of the places
+
+    [[term]]
+    name = "return on assets"           as people write it; its words match in all their forms
+    also = ["ROA"]                      other names
+    made_of = ["net income", "total assets"]
+
+    [[term]]
+    name = "total assets"
+    stands_in = ["balance sheet"]       places: terms themselves, known by what they are made of
+
+Those of finance are shipped (`finance.toml`).
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.fingerprints import fingerprint
+from quoteweave.core.records import Record
+from quoteweave.core.tokens import words
+
+MOST_BYTES = 1_000_000
+"""Of a file. The shipped terms take 12 kB; a larger file is something else, or was not written by people."""
+
+_FORM = "see docs/retrieval.md for the form of terms"
+
+Phrase = tuple[str, ...]
+"""Words as `core.tokens` cuts them."""
+
+
+class Term(Record):
+    """A term of a field."""
+
+    name: str = Field(min_length=1)
+    also: tuple[str, ...] = Field(default=(), description="other names of it")
+    made_of: tuple[str, ...] = Field(default=(), description="terms, or words, that it is computed from or consists of")
+    stands_in: tuple[str, ...] = Field(default=(), description="names of the terms that are the places where it stands")
+
+
+class Expansion(Record):
+    """What a term of a question leads to."""
+
+    name: str = Field(description="the term")
+    asked: Phrase = Field(description="its words, as the question has them")
+    parts: tuple[str, ...] = Field(description="other names of it, and what it is made of")
+    places: tuple[str, ...] = Field(description="where that stands")
+    is_listed: bool = Field(description="whether the term itself stands in places; else it is computed from others")
+
+    def __str__(self) -> str:
+        said = f"{self.name} = {', '.join(self.parts)}" if self.parts else self.name
+        return f"{said} (in {', '.join(self.places)})" if self.places else said
+
+
+class Terms:
+    """The terms of a field. Where several have a name in common, it means the first of them.
+
+    Raises UsageError for what could never be found: a place that is no term, or is made of nothing; fewer places than
+    a document is to show; and a name, or a part, of which search looks for no word.
+    """
+
+    def __init__(self, terms: Sequence[Term], *, places: int = 0) -> None:
+        self.least_places = places
+        """A document is searched by these terms only where it shows so many of their places."""
+        self._given = tuple(terms)
+        self._terms = {term.name: term for term in reversed(terms)}
+        self._named = {phrase: term.name for term in reversed(terms) for phrase in _phrases(term)}
+        self._longest = max(map(len, self._named), default=0)
+        for term in terms:
+            self._check(term)
+        if places > len(self.places):
+            raise UsageError(
+                f"a document is to show {places} places, and there are {len(self.places)}: lower places, or name more "
+                "terms in stands_in"
+            )
+
+    def __iter__(self) -> Iterator[Term]:
+        """Each term, in the order given."""
+        return iter(self._given)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes whenever what these terms lead to may have; comments of a file and its layout are no part of it."""
+        return fingerprint({"places": self.least_places, "terms": [term.model_dump() for term in self]})
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[Sequence[Phrase]]]:
+        """By name, what each place is made of: for each part, the phrases any of which shows it."""
+        names = dict.fromkeys(place for term in self for place in term.stands_in)
+        return {name: [self._ways(part) for part in self._terms[name].made_of] for name in names}
+
+    def expansions(self, tokens: Sequence[str]) -> list[Expansion]:
+        """The terms that stand in a question's words, each once; of names in one another the longest."""
+        found: dict[str, Expansion] = {}
+        at = 0
+        while at < len(tokens):
+            sizes = range(min(self._longest, len(tokens) - at), 0, -1)
+            phrase = next((p for size in sizes if (p := tuple(tokens[at : at + size])) in self._named), None)
+            if phrase is not None:
+                name = self._named[phrase]
+                found.setdefault(name, self._expanded(name, phrase))
+            at += len(phrase or (0,))
+        return list(found.values())
+
+    def _expanded(self, name: str, asked: Phrase) -> Expansion:
+        if name in self.places:
+            return Expansion(name=name, asked=asked, parts=(), places=(name,), is_listed=True)
+        parts = dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
+        places = dict.fromkeys(place for part in parts for place in self._places_of(part))
+        others = tuple(part for part in parts if tuple(words(part)) != asked)
+        is_listed = bool(self._terms[name].stands_in)
+        return Expansion(name=name, asked=asked, parts=others, places=tuple(places), is_listed=is_listed)
+
+    def _made_of(self, name: str) -> list[str]:
+        """What a term is made of, each part followed by what that is made of in turn.
+
+        Each term is gone into once: some are made of themselves in the end, and many of the same parts.
+        """
+        found: list[str] = []
+        left, seen = [name], set[str]()
+        while left:
+            part = left.pop()
+            found.append(part)
+            term = self._term(part)
+            if term is not None and term.name not in seen:
+                seen.add(term.name)
+                left.extend(reversed(term.made_of))
+        return found[1:]
+
+    def _check(self, term: Term) -> None:
+        for place in term.stands_in:
+            if place not in self._terms:
+                raise UsageError(f"term {term.name!r} stands in {place!r}, which is no term: add a [[term]] for it")
+            if not self._terms[place].made_of:
+                raise UsageError(f"term {place!r} is a place, which is known by what it is made of: add made_of to it")
+        for name in (term.name, *term.also, *term.made_of):
+            if not words(name):
+                raise UsageError(f"term {term.name!r}: search looks for no word of {name!r}: write it in full")
+
+    def _places_of(self, part: str) -> Sequence[str]:
+        term = self._term(part)
+        if term is None:
+            return ()
+        return (term.name,) if term.name in self.places else term.stands_in
+
+    def _term(self, name: str) -> Term | None:
+        known = self._named.get(tuple(words(name)))
+        return self._terms[known] if known is not None else None
+
+    def _ways(self, part: str) -> list[Phrase]:
+        term = self._term(part)
+        return list(dict.fromkeys([tuple(words(part)), *(_phrases(term) if term else ())]))
+
+
+def _phrases(term: Term) -> list[Phrase]:
+    return [tuple(words(name)) for name in (term.name, *term.also)]
+
+
+def read_terms(path: Path) -> Terms:
+    """The terms of a TOML file. Raises UsageError, with the place in the file, for one that is not as it should be."""
+    try:
+        return _terms(_read(path).decode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no TOML: it is not UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path} is no file of terms: it nests too deep; {_FORM}") from error
+    except ValidationError as error:
+        raise UsageError(f"{path}: {_told(error)}; {_FORM}") from error
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"a file of terms has at most {MOST_BYTES // 1_000_000} MB; name several files instead")
+    return content
+
+
+class _File(Record):
+    places: int = Field(default=0, ge=0)
+    term: tuple[Term, ...] = Field(min_length=1)
+
+
+def _terms(text: str) -> Terms:
+    file = _File.model_validate(tomllib.loads(text))
+    return Terms(file.term, places=file.places)
+
+
+def _told(error: ValidationError) -> str:
+    """The first thing that is wrong, with the field in which it is, and the fields there are where one is unknown."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    loc = first["loc"]
+    # Terms are counted from 1 where a person reads.
+    of_term = len(loc) > 1 and isinstance(loc[1], int)
+    where = f"[[term]] {int(loc[1]) + 1}, {'.'.join(map(str, loc[2:]))}" if of_term else ".".join(map(str, loc))
+    if first["type"] == "extra_forbidden":
+        return f"{where} is no key; there are: {', '.join((Term if of_term else _File).model_fields)}"
+    if first["type"] == "tuple_type":
+        return f"{where}: " + ('write a list, such as ["ROA"]' if of_term else "write each under [[term]]")
+    return f"{where}: {first['msg']}"
+
+
+@cache
+def finance() -> Terms:
+    """The shipped terms of financial reports."""
+    return _terms(resources.files(__package__).joinpath("finance.toml").read_text("utf-8"))
+
+
+def all_expansions(terms: Iterable[Terms], tokens: Sequence[str]) -> list[Expansion]:
+    """Those of all files, one after the other."""
+    return [expansion for each in terms for expansion in each.expansions(tokens)]

@@ -1,0 +1,96 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.question_reading import LONGEST, read_question
+from quoteweave.core.tokens import words
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "instructions"),
+    [
+        (
+            "What is the gross margin in FY2022? Answer in percentage terms, round to 2 decimal places.",
+            "What is the gross margin in FY2022?",
+            ["Answer in percentage terms, round to 2 decimal places."],
+        ),
+        (
+            "Who are the judges? Write the answer in list format.",
+            "Who are the judges?",
+            ["Write the answer in list format."],
+        ),
+        ("What is the total debt?Answer in millions.", "What is the total debt?", ["Answer in millions."]),
+        ("How high is the ratio, rounded to one decimal?", "How high is the ratio,", ["rounded to one decimal?"]),
+        # What a question begins with is what it asks, even where it looks like an instruction.
+        ("List the 3 places named in the report.", "List the 3 places named in the report.", []),
+        ("Give the list", "Give the list", []),
+        ("How do I format a list in Word?", "How do I format a list in Word?", []),
+    ],
+)
+def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: str, instructions: list[str]) -> None:
+    reading = read_question(question)
+    assert (reading.text, list(reading.instructions)) == (asked, instructions)
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("How many bar charts are there?", ["chart"]),
+        ("Which table lists the ports?", ["table"]),
+        ("What color is the car?", ["figure"]),
+        ("In the pie chart, what does the red slice show?", ["chart", "figure"]),
+        ("Was zeigt die Tabelle?", ["table"]),
+        ("What does Figure 3 show?", []),  # it is named
+        ("Who won the race?", []),
+        ("What is said of stables and mapping?", []),
+    ],
+)
+def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
+    assert list(read_question(question).shows) == kinds
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is the title of the slides?", True),
+        ("Who is the author?", True),
+        ("What is the telephone number of the home?", True),
+        ("What is the total?", False),
+        ("Which subtitles are there?", False),
+    ],
+)
+def test_what_stands_on_a_first_page(question: str, asks: bool) -> None:
+    assert read_question(question).asks_front is asks
+
+
+def test_references_quotations_and_sides() -> None:
+    reading = read_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
+    assert (reading.labels, reading.places, reading.quoted) == (("table 2",), ("page 7",), ("North Bay",))
+    assert [side.partition("difference ")[2] for side in reading.sides] == [
+        'sales in "North Bay"?',
+        'profit in "North Bay"?',
+    ]
+    assert read_question("between us").sides == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "wants"),
+    [("How many ships came?", True), ("When did it end?", True), ("What share is red?", False), ("Who came?", False)],
+)
+def test_numbers_are_wanted(question: str, wants: bool) -> None:
+    assert read_question(question).wants_number is (wants or "share" in question)
+
+
+pieces = st.sampled_from(["list", "answer", "in", "format", "?", ".", " ", "between", "and", "Table", "3", "'"])
+
+
+@given(st.text(max_size=300) | st.lists(pieces).map(" ".join))
+def test_any_text_is_read_and_something_is_left_to_search_for(question: str) -> None:
+    reading = read_question(question)
+    assert bool(words(reading.text)) == bool(words(question))
+    assert set(words(reading.text)) <= set(words(question))
+
+
+def test_a_long_text_is_searched_for_as_it_is() -> None:
+    text = "list answer in format " * LONGEST
+    assert read_question(text).text == text

@@ -1,0 +1,189 @@
+"""What speaks for a page, part by part, by small examples."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection
+
+from quoteweave.core.records import Filter, Quote
+from quoteweave.index import lexical
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.evidence import Evidence
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+Told = dict[str, list[int]]
+
+
+def evidence(collection: Collection, question: str, where: Filter | None = None) -> Evidence:
+    return LexicalRetriever(collection).evidence(lexical.current(collection), question, where)
+
+
+def told(tmp_path: Path, quotes: Sequence[Quote], question: str, part: str) -> list[int]:
+    """Pages for which a part speaks, in a document of its own."""
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        index = lexical.current(collection)
+        points = evidence(collection, question).parts[part]
+        numbers = sorted({quote.page for quote in quotes})
+        assert len(points) == len(numbers) == index.page_count
+        return [number for number, point in zip(numbers, points, strict=True) if point > 0]
+
+
+PLAIN = [made_quote("timber", page=page) for page in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("What is on the second page?", [1]),
+        ("What is on the last slide?", [4]),
+        ("What is on the second to last page?", [3]),
+        ("What do pages two to four say?", [1, 2, 3]),
+        ("What color is the cover?", [0]),
+        ("What is on the ninth page?", []),
+        ("What is said of timber?", []),
+    ],
+)
+def test_pages_are_referred_to_by_their_place(question: str, pages: list[int], tmp_path: Path) -> None:
+    assert told(tmp_path, PLAIN, question, "reference") == pages
+
+
+def test_sections_last_until_the_next_one(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("1 Ships", page=0, layout="title"),
+        made_quote("2 Timber", page=1, layout="title"),
+        made_quote("Kinds of wood", page=2, layout="title"),
+        made_quote("oak", page=3),
+        made_quote("2.1 Oak", page=4, layout="title"),
+        made_quote("References", page=5, layout="title"),
+        made_quote("Appendix A. Tables", page=6, layout="title"),
+    ]
+    asked = {
+        "What does chapter 2 say?": [1, 2, 3, 4, 5],
+        "What is in Section 2.1?": [4, 5],
+        "What stands in the appendix?": [6],
+        "Which references are there?": [5, 6],
+    }
+    for number, (question, pages) in enumerate(asked.items()):
+        # The heading of the next one stands on a page that the last one may end on.
+        assert told(tmp_path / str(number), quotes, question, "reference") == pages, question
+
+
+def test_kinds_of_pictures_are_looked_for(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("timber", page=0),
+        made_quote("", page=1, layout="chart"),
+        made_quote("", page=2, layout="table"),
+        made_quote("", page=3, layout="figure"),
+    ]
+    assert told(tmp_path / "1", quotes, "How many bar charts are there?", "kind") == [1, 3]
+    assert told(tmp_path / "2", quotes, "What does the table list?", "kind") == [2]
+    assert told(tmp_path / "3", quotes, "Who wears a hat in the photo?", "kind") == [1, 3]
+
+
+def test_kinds_alone_tell_nothing_of_many_documents(tmp_path: Path) -> None:
+    documents = {
+        "a.pdf": [made_quote("timber", page=0), made_quote("", page=1, layout="chart")],
+        "b.pdf": [made_quote("grain", page=0), made_quote("", page=1, layout="chart")],
+    }
+    with make_collection(tmp_path, documents) as collection:
+        assert evidence(collection, "the charts on zinc").total.max() == 0
+        assert (evidence(collection, "the charts on grain").parts["kind"] > 0).tolist() == [False, False, False, True]
+        within = evidence(collection, "the charts on zinc", Filter(documents=("a.pdf",)))
+        assert (within.parts["kind"] > 0).tolist() == [False, True, False, False]
+
+
+def test_a_document_of_the_subject_is_worth_more_than_one_that_names_it_once(tmp_path: Path) -> None:
+    documents = {
+        "about.pdf": [
+            made_quote("timber trade", page=0),
+            made_quote("timber prices", page=1),
+            made_quote("timber", page=2),
+        ],
+        "other.pdf": [made_quote("timber", page=0), *(made_quote(f"grain {page}", page=page) for page in (1, 2, 3))],
+    }
+    with make_collection(tmp_path, documents) as collection:
+        parts = evidence(collection, "timber").parts["document"]
+        assert parts[2] > parts[3] > 0
+        assert parts[4] == 0
+        assert "document" not in evidence(collection, "timber", Filter(documents=("about.pdf",))).parts
+
+
+def test_a_word_is_as_rare_as_it_is_among_the_pages_that_are_searched(tmp_path: Path) -> None:
+    documents = {
+        "a.pdf": [made_quote("acme timber", page=0), made_quote("acme ships", page=1), made_quote("acme", page=2)],
+        "b.pdf": [made_quote(f"grain timber {page}", page=page) for page in range(6)],
+    }
+    with make_collection(tmp_path, documents) as collection:
+        everywhere = evidence(collection, "acme timber").parts["words"]
+        within = evidence(collection, "acme timber", Filter(documents=("a.pdf",))).parts["words"]
+        assert within[0] / within[2] > everywhere[0] / everywhere[2]
+        assert within[3:].max() == 0
+
+
+def test_a_second_look_finds_what_shares_rare_words_and_what_stands_beside(
+    tmp_path: Path,
+) -> None:
+    quotes = [
+        made_quote("harvest of zinc at Quarry Hill by lorry", page=0),
+        made_quote("what goes on", page=1),
+        made_quote("nothing", page=2),
+        made_quote("lorry drivers at Quarry Hill met", page=3),
+        made_quote("other", page=4),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        found = evidence(collection, "Where is zinc won?")
+    look, total = found.parts["second look"], found.total
+    assert total.argmax() == 0
+    assert look[3] > look[2] + 0.1  # the rare words
+    assert look[1] > look[2] + 0.1  # the next page
+    assert (total > 0).all()  # where few pages match, others of the document follow
+
+
+def test_each_side_of_a_comparison_is_looked_for(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("growth of timber and of grain, growth of all", page=0),
+        *(made_quote(f"sum {page}", page=page) for page in range(1, 5)),
+        made_quote("timber", page=5),
+        *(made_quote(f"sum {page}", page=page) for page in range(6, 11)),
+        made_quote("grain " + "bread " * 30, page=12),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        plain = evidence(collection, "growth of timber and grain").parts["second look"]
+        compared = evidence(collection, "growth between timber and grain").parts["second look"]
+    assert (compared > plain + 0.1).nonzero()[0].tolist() == [5, 11]
+
+
+def test_repeated_lines_weigh_words_and_references_alike(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": PLAIN}) as collection:
+        once, thrice = (evidence(collection, "\n".join(["timber on page 3"] * times)) for times in (1, 3))
+    for part in ("words", "reference"):
+        assert thrice.parts[part] == pytest.approx(3 * once.parts[part], rel=1e-5)
+
+
+def test_pages_are_scored_in_units(tmp_path: Path) -> None:
+    from quoteweave.core.records import Query
+
+    with make_collection(tmp_path, {"a.pdf": PLAIN}) as collection:
+        retriever = LexicalRetriever(collection)
+        pages = [("a.pdf", 1), ("a.pdf", 99), ("b.pdf", 0)]
+        assert retriever.page_scores(Query(text="the second page"), pages)[1:] == [0, 0]
+        assert retriever.page_scores(Query(text="the second page"), pages)[0] >= 1
+
+
+def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("The mean time to failure (MTTF) is told by the maker.", page=0),
+        made_quote("Lamps: the time until a failure is, in the mean, a year.", page=1),
+        made_quote("MTTF of pumps: two years.", page=2),
+        made_quote("Other things.", page=3),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes, "b.pdf": [made_quote("mean time to failure")]}) as collection:
+        short = evidence(collection, "What is the MTTF?")
+        long = evidence(collection, "What is the mean time to failure?")
+        assert (short.parts["acronyms"] > 0).tolist() == [False, True, False, False, False]  # b defines nothing
+        assert (long.parts["acronyms"] > 0).tolist() == [False, False, True, False, False]
+        assert short.acronyms == ["mttf = mean time to failure"]
+        assert long.acronyms == ["mean time failur = MTTF"]
+        words = short.parts["words"]
+        assert 0 < short.parts["acronyms"][1] < words[2]

@@ -1,0 +1,94 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.index.collection import Collection
+from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.page_fusion import PageFusion
+from quoteweave.retrievers.pages import rank_pages
+from quoteweave.retrievers.registry import make_fused
+
+
+class Given:
+    """A retriever that gives the quotes of pages, with scores."""
+
+    def __init__(self, collection: Collection, scores: Sequence[tuple[int, float]]) -> None:
+        self._quotes = collection.document_quotes("a.pdf")
+        self._scores = scores
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        found = [(quote, score) for page, score in self._scores for quote in self._quotes if quote.page == page]
+        return [
+            [Hit(rank=i, score=score, quote=quote) for i, (quote, score) in enumerate(found, 1)][:k] for _ in queries
+        ]
+
+
+QUOTES = [made_quote("timber timber", page=0), made_quote("timber and grain", page=1), made_quote("ships", page=9)]
+
+
+def pages(retriever: PageFusion, question: str = "timber") -> list[int]:
+    (hits,) = retriever.search([Query(text=question)], 10)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert sorted((hit.score for hit in hits), reverse=True) == [hit.score for hit in hits]
+    return [page.page for page in rank_pages(hits)]
+
+
+def test_what_others_find_is_added_to_the_evidence(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+        evidence = LexicalRetriever(collection)
+        assert rank_pages(evidence.search([Query(text="timber")], 10)[0])[0].page == 0
+        other = Given(collection, [(1, 0.9), (9, 0.2), (0, 0.1)])
+        assert pages(PageFusion(evidence, [other], weights=(1, 1)))[0] in (0, 1)
+        assert pages(PageFusion(evidence, [other], weights=(1, 100))) == [1, 9, 0]
+        assert pages(PageFusion(evidence, [other], weights=(100, 0.01)))[0] == 0
+
+
+def test_where_scores_lie_makes_no_difference(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+        found = []
+        for scale, shift in ((1, 0), (40, 7), (0.001, -3)):
+            other = Given(collection, [(page, scale * score + shift) for page, score in ((1, 0.9), (9, 0.3), (0, 0.1))])
+            fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1))
+            (hits,) = fused.search([Query(text="timber")], 10)
+            found.append([(hit.quote.id, round(hit.score, 6)) for hit in hits])
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_retriever_that_finds_nothing_or_all_alike_changes_no_order(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+        alone = [page.page for page in rank_pages(LexicalRetriever(collection).search([Query(text="timber")], 10)[0])]
+        for scores in ([], [(9, 1.0), (1, 1.0), (0, 1.0)]):
+            fused = PageFusion(LexicalRetriever(collection), [Given(collection, scores)], weights=(1, 1))
+            assert pages(fused) == alone
+
+
+def test_a_page_that_only_another_retriever_finds_is_among_the_hits(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES, "b.pdf": ["zinc"]}) as collection:
+        other = Given(collection, [(9, 0.9), (1, 0.1)])
+        assert 9 in pages(PageFusion(LexicalRetriever(collection), [other], weights=(1, 1)), "zinc")
+
+
+def test_fewer_hits_are_the_beginning_of_more(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+        other = Given(collection, [(1, 0.9), (9, 0.2), (0, 0.1)])
+        fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1))
+        two, many = (fused.search([Query(text="timber")], k)[0] for k in (2, 50))
+        assert two == many[:2]
+        assert fused.search([Query(text="timber")], 0) == [[]]
+        assert fused.search([], 5) == []
+
+
+def test_it_is_the_rule_where_lexical_is_fused(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+        assert isinstance(make_fused(["bm25", "lexical"], None, collection), PageFusion)
+        assert isinstance(make_fused(["lexical", "tfidf"], "pages:1,0.5", collection), PageFusion)
+        assert not isinstance(make_fused(["lexical", "bm25"], "rrf", collection), PageFusion)
+        assert not isinstance(make_fused(["tfidf", "bm25"], None, collection), PageFusion)
+        with pytest.raises(UsageError, match="name lexical once, and others"):
+            make_fused(["tfidf", "bm25"], "pages", collection)
+        with pytest.raises(UsageError, match="write pages, rrf, scores"):
+            make_fused(["lexical", "bm25"], "page", collection)
