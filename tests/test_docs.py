@@ -89,6 +89,20 @@ def test_the_commands_of_the_retrieval_guide_run(desk: Path) -> None:
         assert run(desk, *shlex.split(small))
 
 
+def test_the_terms_of_the_retrieval_guide_find_what_they_are_made_of(desk: Path) -> None:
+    guide = (ROOT / "docs" / "retrieval.md").read_text("utf-8")
+    block = re.search(r"```toml\n(# port\.toml\n.*?)```\n\n```console\n\$ (.*?)\n```", guide, re.DOTALL)
+    assert block is not None
+    (desk / "port.toml").write_text(block.group(1), "utf-8")
+    run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
+    command = shlex.split(block.group(2))
+    with_terms = run(desk, *command, "--json")
+    without = run(desk, *command[: command.index("--terms")], "--json")
+    first, before = (json.loads(said)["hits"][0] for said in (with_terms, without))
+    assert (first["document"], first["page"]) == ("harbour-report.pdf", 1)  # where the cargo is listed
+    assert (before["document"], before["page"]) != ("harbour-report.pdf", 1)
+
+
 def test_every_command_of_the_readme_is_there_and_every_command_is_in_it() -> None:
     cells = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
     table = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}

@@ -44,13 +44,17 @@ from quoteweave.cli.retrieving import (
     BatchSizeOption,
     DeviceOption,
     ExpandOption,
+    ExplainOption,
     Finding,
     FusionOption,
     RerankOption,
     RetrieversOption,
+    TermsOption,
     TrustOption,
     hardware_for,
     make_search,
+    read_all_terms,
+    recorded,
 )
 
 if TYPE_CHECKING:
@@ -87,8 +91,10 @@ def ask(
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
     fusion: FusionOption = None,
+    terms: TermsOption = None,
     expand: ExpandOption = None,
     rerank: RerankOption = None,
+    explain: ExplainOption = False,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
@@ -141,8 +147,9 @@ def ask(
     from quoteweave.pipeline.views import stored_crops
     from quoteweave.retrievers.steps import Chats
 
-    patience = patience_of(timeout_s, call_limit_s, retries)
-    finding = Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+    patience, own = patience_of(timeout_s, call_limit_s, retries), read_all_terms(terms)
+    how = (retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+    finding = Finding(*how, explain=explain, terms=own)
     endpoint = (base_url, api_key, timeout_s, call_limit_s, retries, calls)
     sampling = (max_tokens, temperature, thinking)
     writing = Writing(
@@ -190,7 +197,7 @@ def _calibration(path: Path | None, finding: Finding, settings: "ModelSettings")
 
     if path is None:
         return None
-    steps = {"fusion": finding.fusion, "expand": finding.expand, "rerank": finding.rerank}
+    steps = {"fusion": finding.fusion, "expand": finding.expand, "rerank": finding.rerank, **recorded(finding.terms)}
     retriever = retriever_name(finding.retrievers or [DEFAULT], **steps)
     return load_calibration(path, retriever=retriever, model=settings.model or MODEL)
 
@@ -215,7 +222,14 @@ def _view(answered: "Answered", collection: "Collection") -> "AnswerView":
     _tell(lost_pages)
     warnings = (*answered.answer.warnings, *lost_crops, *lost_pages)
     answer = answered.answer.model_copy(update={"warnings": warnings})
-    return AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
+    return AnswerView(
+        answer=answer,
+        context=context,
+        pages=tuple(pages),
+        crops=crops,
+        read=answered.trace.read,
+        reasons=answered.trace.reasons,
+    )
 
 
 def _tell(notes: Sequence[str]) -> None:

@@ -30,7 +30,10 @@ from quoteweave.cli.retrieving import (
     FusionOption,
     RerankOption,
     RetrieversOption,
+    TermsOption,
     TrustOption,
+    read_all_terms,
+    recorded,
     tell,
 )
 from quoteweave.cli.search import with_chat_named
@@ -56,7 +59,7 @@ app.command("calibrate", epilog=eval_calibrate.JSON)(eval_calibrate.calibrate)
 
 RETRIEVAL_JSON = """--json prints one object; figures are fractions, null where undefined:
 
-dataset, retriever, expand, rerank, questions: what was asked;
+dataset, retriever, terms, expand, rerank, questions: what was asked;
 
 unread: document to the reason why it could not be read;
 
@@ -94,6 +97,7 @@ def retrieval(
     collection: Annotated[Path, typer.Option("--collection", "-c", help="Collection to add the documents to.")],
     retriever: RetrieversOption = None,
     fusion: FusionOption = None,
+    terms: TermsOption = None,
     expand: ExpandOption = None,
     rerank: RerankOption = None,
     device: DeviceOption = None,
@@ -126,9 +130,9 @@ def retrieval(
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
     examples = load_mmdocir(path)
-    patience = patience_of(timeout_s, call_limit_s, retries)
+    patience, own = patience_of(timeout_s, call_limit_s, retries), read_all_terms(terms)
     finding = with_chat_named(
-        Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+        Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience, terms=own)
     )
     steps = {
         step: how and without_credentials(how) for step, how in (("expand", finding.expand), ("rerank", finding.rerank))
@@ -145,12 +149,14 @@ def retrieval(
             "annotations": file_sha256(path / ANNOTATIONS),
             "documents": content_of(subject.documents),
             **subject.indexes,
+            **recorded(finding.terms),
         }
         asked = Run(configuration=configuration, fingerprints=fingerprints)
         report = score_retrieval(examples, _predictions(examples, subject, run, asked))
     _tell_notes(subject.notes)
     unread = _unread(examples, subject, path / DOCUMENTS)
-    head = {"dataset": dataset.value, "retriever": named, **steps, "questions": len(examples), "unread": unread}
+    asked_with = {"retriever": named, "terms": [str(file) for file in terms or ()], **steps}
+    head = {"dataset": dataset.value, **asked_with, "questions": len(examples), "unread": unread}
     _show(report, head, as_json=as_json)
     if unread or report.failed:
         raise typer.Exit(1)
@@ -211,6 +217,10 @@ def _unread(examples: "Sequence[Example]", subject: Subject, folder: Path) -> di
     return unread
 
 
+def _said(how: object) -> str:
+    return ", ".join(map(str, how)) if isinstance(how, list) else str(how)
+
+
 def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
     from quoteweave.cli.eval_report import as_dict, tables
     from quoteweave.cli.output import console, print_json
@@ -219,7 +229,7 @@ def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: boo
     if as_json:
         print_json({**head, "failed": report.failed, **as_dict(report)})
     else:
-        asked = [f"{part} {head[part]}" for part in ("retriever", "expand", "rerank") if head[part]]
+        asked = [f"{part} {_said(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]]
         typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
         out = console()
         for table in tables(report):

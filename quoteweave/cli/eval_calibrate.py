@@ -102,6 +102,7 @@ def _made_by(run: Path) -> tuple[str, str]:
     said = described.configuration
     names, model = said.get("retriever"), said.get("model")
     steps = {step: str(said[step]) if said.get(step) else None for step in ("fusion", "expand", "rerank")}
+    steps["terms"] = described.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
     own = said.get("quotes") == "dataset"
     return OWN_QUOTES if own else retriever_name(retrievers, **steps), str(model) if model else "extractive"

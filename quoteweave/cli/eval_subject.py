@@ -100,7 +100,7 @@ def build_all(collection: "Collection", finding: Finding, *, quiet: bool) -> lis
     parts = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
     specs = [as_built(part, collection, tell) for part in parts]
     for spec in specs:
-        build_index(collection, spec, Building(finding, quiet=quiet))
+        build_index(collection, spec, Building(replace(finding, terms=()), quiet=quiet))
     return specs
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means
     from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.terms import Terms
 
 DEFAULT = "lexical"
 MOST_SHOWN = 80  # characters of what was searched for
@@ -33,8 +35,19 @@ RetrieversOption = Annotated[
 FusionOption = Annotated[
     str | None,
     typer.Option(
-        help="How several are fused: rrf (by ranks, the default) or scores; with weights as in scores:0.7,0.3.",
+        help="How several are fused: pages (each adds to the evidence for a page; the default with lexical), rrf (by "
+        "ranks; the default without) or scores; with weights as in scores:0.7,0.3.",
         metavar="RULE",
+        rich_help_panel=_PANEL,
+    ),
+]
+TermsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--terms",
+        help="Terms of your field, by which lexical searches too: a TOML file, whose form docs/retrieval.md explains. "
+        "Given again, the terms of all files count.",
+        metavar="FILE",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -53,6 +66,14 @@ RerankOption = Annotated[
         help="Put what was found in a better order: a name that quoteweave models lists, cross-encoder=PATH, "
         "endpoint:MODEL@URL, or a chat model (chat, or chat:MODEL@URL).",
         metavar="NAME",
+        rich_help_panel=_PANEL,
+    ),
+]
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Say why each quote ranks where it does: words, references, terms, structure.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -87,6 +108,10 @@ class Finding:
     trust_remote_code: bool = False
     patience: "PatienceOptions | None" = None
     """With endpoints."""
+    explain: bool = False
+    """Whether to say why hits rank where they do."""
+    terms: "tuple[Terms, ...]" = ()
+    """Those of which questions may speak, beside the shipped ones."""
 
 
 def means_for(collection: "Collection", finding: Finding) -> "Means":
@@ -96,7 +121,21 @@ def means_for(collection: "Collection", finding: Finding) -> "Means":
     from quoteweave.retrievers.registry import Means
 
     when_downloading(tell)
-    return Means(hardware_for(finding), CollectionPictures(collection), tell, finding.patience or {})
+    return Means(hardware_for(finding), CollectionPictures(collection), tell, finding.patience or {}, finding.terms)
+
+
+def read_all_terms(paths: Sequence[Path] | None) -> "tuple[Terms, ...]":
+    """The terms of each file. Raises UsageError for one that is not as it should be."""
+    if not paths:  # what reads them is not loaded for nothing
+        return ()
+    from quoteweave.retrievers.terms import read_terms
+
+    return tuple(read_terms(path) for path in paths)
+
+
+def recorded(terms: "Sequence[Terms]") -> dict[str, str]:
+    """What a run is known by that searches by these terms: their fingerprint, wherever their files are."""
+    return {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
 
 
 def hardware_for(finding: Finding) -> "Hardware":
@@ -128,7 +167,7 @@ def make_search(
         expander = make_expander(finding.expand, names, collection, where=where, means=means, chats=chats or NO_CHATS)
     if finding.rerank:
         reranker = make_reranker(finding.rerank, means=means, chats=chats or NO_CHATS)
-    return Search(retriever, expander=expander, reranker=reranker)
+    return Search(retriever, expander=expander, reranker=reranker, explain=finding.explain)
 
 
 def tell_trace(trace: "Trace") -> None:
@@ -137,5 +176,7 @@ def tell_trace(trace: "Trace") -> None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
             tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
+    for line in trace.read:
+        tell(f"question read: {line}")
     for note in trace.notes:
         tell(f"note: {note}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.cli.checking import checker_named
 from quoteweave.cli.judging import pictures_in
-from quoteweave.cli.retrieving import tell
+from quoteweave.cli.retrieving import read_all_terms, recorded, tell
 from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.search import Search
     from quoteweave.pipeline.settings import ModelSettings
     from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.terms import Terms
 
 LIMITS = ("max_pictures", "max_pixels", "max_total_pixels")
 """Settings of how pictures are shown."""
@@ -103,7 +104,8 @@ def answering(
 
     chat = asked.calls.through(make_chat(settings))
     chats = Chats(chat, asked.calls.limited, settings.prompts)
-    gate, fingerprints = _gate(setting, settings, chats)
+    terms = read_all_terms(setting.terms) if setting.quotes == "retrieved" else ()
+    gate, fingerprints = _gate(setting, settings, chats, terms)
     if chat is not None and (weights := settings_of(chat).get("weights")):
         fingerprints["weights"] = str(weights)
     alike = partial(
@@ -124,7 +126,7 @@ def answering(
     if collection is None:
         raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
     with Collection.open(collection) as opened:
-        search, documents, searched = _searching(opened, setting, chats)
+        search, documents, searched = _searching(opened, setting, chats, terms)
         yield (
             alike(
                 make_generator(settings, opened, chat),
@@ -138,7 +140,9 @@ def answering(
         )
 
 
-def _gate(setting: "RunSetting", settings: "ModelSettings", chats: "Chats") -> "tuple[Gate, dict[str, str]]":
+def _gate(
+    setting: "RunSetting", settings: "ModelSettings", chats: "Chats", terms: "Sequence[Terms]"
+) -> "tuple[Gate, dict[str, str]]":
     """What answers pass, and the fingerprints of the models and files among it."""
     from quoteweave.core.confidence import OWN_QUOTES, load_calibration, retriever_name
     from quoteweave.generation.extractive import MODEL
@@ -150,7 +154,7 @@ def _gate(setting: "RunSetting", settings: "ModelSettings", chats: "Chats") -> "
         fingerprints["checker"] = checker.name
     if setting.abstain is not None:
         own = setting.quotes == "dataset"
-        steps = {"fusion": setting.fusion, "expand": setting.expand, "rerank": setting.rerank}
+        steps = {"fusion": setting.fusion, "expand": setting.expand, "rerank": setting.rerank, **recorded(terms)}
         retriever = OWN_QUOTES if own else retriever_name(setting.retriever, **steps)
         calibration = load_calibration(setting.abstain, retriever=retriever, model=settings.model or MODEL)
         fingerprints["abstain"] = file_sha256(setting.abstain)
@@ -158,7 +162,7 @@ def _gate(setting: "RunSetting", settings: "ModelSettings", chats: "Chats") -> "
 
 
 def _searching(
-    collection: "Collection", setting: "RunSetting", chats: "Chats"
+    collection: "Collection", setting: "RunSetting", chats: "Chats", terms: "tuple[Terms, ...]"
 ) -> "tuple[Callable[[Filter | None], Search], dict[str, str], Mapping[str, str]]":
     """The search for a filter, the dataset's names of documents to the collection's, and fingerprints of both."""
     from quoteweave.cli.endpoint_options import patience_of
@@ -167,10 +171,11 @@ def _searching(
 
     patience = patience_of(setting.timeout_s, setting.call_limit_s, setting.retries)
     steps = (setting.fusion, setting.expand, setting.rerank)
-    finding = Finding(list(setting.retriever), *steps, patience=patience)
+    finding = Finding(list(setting.retriever), *steps, patience=patience, terms=terms)
+    search_in = searches(collection, finding, chats)[1]  # raises for wrong use, before an index is built for hours
     specs, documents = build_all(collection, finding, quiet=False), collection.documents()
-    fingerprints = {"documents": content_of(documents), **fingerprints_of(collection, specs)}
-    return searches(collection, finding, chats)[1], _names([document.name for document in documents]), fingerprints
+    fingerprints = {"documents": content_of(documents), **fingerprints_of(collection, specs), **recorded(terms)}
+    return search_in, _names([document.name for document in documents]), fingerprints
 
 
 def _names(documents: Sequence[str]) -> dict[str, str]:
@@ -188,7 +193,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
     """The run that a setting makes of what is asked."""
     from quoteweave.core.runs import Run
 
-    said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain"}, exclude_none=True)
+    said = setting.model_dump(mode="json", exclude={"name", "prompts", "seed", "abstain", "terms"}, exclude_none=True)
     # The same model may answer at another address tomorrow.
     said = {name: _without_credentials(value) for name, value in said.items()}  # steps may name endpoints of their own
     configuration = {"dataset": asked.dataset, **said, **({"model": settings.model} if settings.model else {})}

@@ -1,6 +1,6 @@
 """`quoteweave search`: the quotes that bear on a question."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,23 +22,27 @@ from quoteweave.cli.retrieving import (
     BatchSizeOption,
     DeviceOption,
     ExpandOption,
+    ExplainOption,
     Finding,
     FusionOption,
     RerankOption,
     RetrieversOption,
+    TermsOption,
     TrustOption,
     make_search,
+    read_all_terms,
     tell_trace,
 )
 
 if TYPE_CHECKING:
+    from quoteweave.core.protocols import Reason
     from quoteweave.core.records import Hit
     from quoteweave.index.collection import Collection
 
-JSON = """--json prints one object: question, hits, trace (clauses, notes, candidates, expander,
-reranker, seconds); each hit has rank, score, quote_id, document,
-page (from 0), page_label, bbox (points from the top left), kind (text or image), layout, section,
-text, image (path of the crop, null where none is stored)."""
+JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
+reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,
+score, quote_id, document, page (from 0), page_label, bbox (points from the top left), kind (text or
+image), layout, section, text, image (path of the crop, null where none is stored)."""
 
 
 def search(
@@ -51,8 +55,10 @@ def search(
     kind: Annotated[str | None, typer.Option(help="Only text or only image quotes.", metavar="text|image")] = None,
     retriever: RetrieversOption = None,
     fusion: FusionOption = None,
+    terms: TermsOption = None,
     expand: ExpandOption = None,
     rerank: RerankOption = None,
+    explain: ExplainOption = False,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     trust_remote_code: TrustOption = False,
@@ -71,10 +77,9 @@ def search(
     if kind not in (None, "text", "image"):
         raise UsageError(f"--kind {kind!r}: write text or image")
     where = make_filter(doc, pages, meta).model_copy(update={"kind": kind})
-    patience = patience_of(timeout_s, call_limit_s, retries)
-    finding = with_chat_named(
-        Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
-    )
+    patience, own = patience_of(timeout_s, call_limit_s, retries), read_all_terms(terms)
+    how = (retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)
+    finding = with_chat_named(Finding(*how, explain=explain, terms=own))
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         found = wait_for(make_search(opened, finding, where).find(Query(text=question), k, where=where))
@@ -85,7 +90,7 @@ def search(
             hits = [hit_json(hit, opened) for hit in found.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
-            _show(found.hits)
+            _show(found.hits, trace.reasons)
 
 
 def with_chat_named(finding: Finding) -> Finding:
@@ -119,7 +124,7 @@ def hit_json(hit: "Hit", collection: "Collection") -> dict[str, object]:
     }
 
 
-def _show(hits: "Sequence[Hit]") -> None:
+def _show(hits: "Sequence[Hit]", reasons: "Mapping[str, Sequence[Reason]]") -> None:
     if not hits:
         typer.echo("nothing found", err=True)
     out = console()
@@ -127,4 +132,7 @@ def _show(hits: "Sequence[Hit]") -> None:
         line = plain(f"{hit.rank:>2}  ").append_text(plain(place(hit.quote), "bold"))
         line.append(f"  {hit.quote.layout}  {hit.score:.2f}  {hit.quote.id}\n", style="dim")
         line.append_text(plain("    " + snippet(hit.quote)))
+        for reason in reasons.get(hit.quote.id, ()):
+            line.append_text(plain(f"\n      {reason.points:>6.2f}  {reason.part}", "dim"))
+            line.append_text(plain(f": {reason.detail}" if reason.detail else "", "dim"))
         out.print(line)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import intersection
+from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.pipeline.answer_markup import Passage, passages
@@ -30,6 +31,10 @@ class AnswerView(Record):
     context: Context
     pages: tuple[PageView, ...] = Field(default=(), description="the pages shown beside it, in order")
     crops: Mapping[str, bytes] = Field(default_factory=dict, description="crops of image quotes by `Quote.image`")
+    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each (`Trace.read`)")
+    reasons: Mapping[str, tuple[Reason, ...]] = Field(
+        default_factory=dict, description="by quote id, why it was found (`Trace.reasons`)"
+    )
 
 
 class Picture(Record):
@@ -51,6 +56,7 @@ class Source(Record):
     target: str = Field(description="id of what its marks lead to: its box, or its entry in the list")
     crop: str | None = Field(description="data URL of the stored crop")
     picture: Picture | None = Field(description="of its page, to cut it out of")
+    reasons: tuple[Reason, ...] = Field(default=(), description="why it was found, where that was asked for")
 
     @property
     def view_box(self) -> str:
@@ -108,6 +114,7 @@ class Section(Record):
     sources: tuple[Source, ...] = Field(description="cited ones first, in the order of the answer")
     sheets: tuple[Sheet, ...]
     judged: tuple[Judged, ...] = Field(description="every citation with its verdict")
+    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
 
     def source(self, citation: Citation) -> Source:
         """The source that a citation names."""
@@ -172,6 +179,7 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         answer=view.answer,
         passages=tuple(passages(view.answer)),
         sources=tuple(sources),
+        read=view.read,
         sheets=tuple(sheets),
         judged=judged(view.answer),
     )
@@ -213,6 +221,7 @@ def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:
             target=f"{own}-box" if on_sheet else own,
             crop=data_url(view.crops.get(quote.image or "")),
             picture=pictures.get(quote.document, quote.page),
+            reasons=view.reasons.get(quote.id, ()),
         )
         sources.append(source)
     return sources

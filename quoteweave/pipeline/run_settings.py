@@ -28,6 +28,7 @@ class RunSetting(Record):
     size: Literal[15, 20] = Field(default=20, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
     retriever: tuple[str, ...] = Field(default=("lexical",), min_length=1)
     fusion: str | None = None
+    terms: tuple[Path, ...] = Field(default=(), description="files of terms of a field, for the retriever lexical")
     expand: str | None = None
     rerank: str | None = None
     within: Literal["document", "collection"] = Field(default="document", description="where quotes are retrieved")
@@ -134,7 +135,7 @@ def _told(error: ValidationError, settings: Sequence[object]) -> str:
     if not of_limits:
         said = re.sub(r"^settings\.\d+\.?", "[[setting]] " if len(settings) > 1 else "", said)
     if first["type"] == "tuple_type":
-        said += ', such as ["bm25"]'
+        said += ', such as ["terms.toml"]' if first["loc"][-1] == "terms" else ', such as ["bm25"]'
     if first["type"] != "extra_forbidden":
         return said.replace("valid tuple", "list")
     known = Limits.model_fields if of_limits else RunSetting.model_fields

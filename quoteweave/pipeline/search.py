@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Context
 from quoteweave.core.lanes import compute
-from quoteweave.core.protocols import Expander, Expansion, Reranker, Retriever, notes_of
+from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, notes_of
 from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.splits import C15, Split
@@ -23,6 +23,13 @@ class Trace(Record):
 
     clauses: tuple[str, ...] = Field(description="what was searched for")
     notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
+    read: tuple[str, ...] = Field(
+        default=(),
+        description="how the question was read beyond its words, a line each",
+    )
+    reasons: Mapping[str, tuple[Reason, ...]] = Field(
+        default_factory=dict, description="by quote id, what speaks for its page; only where that was asked for"
+    )
     candidates: Mapping[str, int] = Field(default_factory=dict, description="quotes pooled, by kind; or 'all'")
     expander: str | None = None
     reranker: str | None = None
@@ -58,8 +65,11 @@ class Search:
         expander: Expander | None = None,
         reranker: Reranker | None = None,
         pool: int = POOL,
+        explain: bool = False,
     ) -> None:
+        """`explain`: whether a trace says why its hits rank where they do (`reasons`)."""
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
+        self._explain = explain
 
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> Found:
         """At most `k` quotes of any kind. Raises QuestionTooLong, and what retriever and reranker raise."""
@@ -98,9 +108,19 @@ class Search:
             # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
             # first question would be searched no sooner than the last.
             pools = await compute("search", self._pools, steps.expansion.clauses, wanted)
-        return [
+        ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
+        if isinstance(self._retriever, Explains):
+            for hits, (k, where) in zip(ranked, wanted, strict=True):
+                if k:
+                    await compute("search", self._tell_why, self._retriever, steps, hits, where)
+        return ranked
+
+    def _tell_why(self, retriever: Explains, steps: "_Steps", hits: Sequence[Hit], where: Filter | None) -> None:
+        told = retriever.explain(steps.query, hits if self._explain else (), where=where)
+        steps.read += [line for line in told.read if line not in steps.read]
+        steps.reasons.update(told.reasons)
 
     def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
         queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
@@ -123,6 +143,8 @@ class Search:
         return Trace(
             clauses=steps.expansion.clauses,
             notes=tuple(steps.notes),
+            read=tuple(steps.read),
+            reasons=steps.reasons,
             candidates=steps.candidates,
             expander=self._expander.name if self._expander else None,
             reranker=self._reranker.name if self._reranker else None,
@@ -137,6 +159,8 @@ class _Steps:
         self.query = query
         self.expansion = Expansion(clauses=(query.text,))
         self.notes: list[str] = []
+        self.read: list[str] = []
+        self.reasons: dict[str, tuple[Reason, ...]] = {}
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

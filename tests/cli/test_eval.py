@@ -21,6 +21,7 @@ from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index.collection import Collection
+from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
 
 Evaluate = Callable[..., Result]
@@ -252,6 +253,20 @@ def test_expansion_and_reranking_are_part_of_the_run(evaluate: Evaluate, tmp_pat
     other = evaluate("--run", str(tmp_path / "run"), "--expand", "rules")
     assert isinstance(other.exception, UsageError)
     assert "rerank is 'minilm-reranker' there and None here" in str(other.exception)
+
+
+def test_terms_are_part_of_the_run(evaluate: Evaluate, tmp_path: Path) -> None:
+    file, folder = tmp_path / "terms.toml", str(tmp_path / "run")
+    file.write_text('[[term]]\nname = "tide"\nmade_of = ["ebb"]\n')
+    shown = evaluate("--run", folder, "--terms", str(file))
+    assert f"3 questions, retriever lexical, terms {file}" in shown.stdout
+    assert read_run(tmp_path / "run")[0].fingerprints["terms"] == read_terms(file).fingerprint
+    assert value(evaluate("--json", "--run", folder, "--terms", str(file)))["terms"] == [str(file)]
+    file.write_text('[[term]]\nname = "tide"\nmade_of = ["flood"]\n')
+    for options in (["--terms", str(file)], []):
+        other = evaluate("--run", folder, *options)
+        assert isinstance(other.exception, UsageError)
+        assert "terms is '" in str(other.exception)
 
 
 def test_a_chat_model_of_the_environment_is_recorded(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from quoteweave.evaluation.rightness import answerable, cites_gold
 from quoteweave.evaluation.verdicts import EvidenceVerdict, request_of
 from quoteweave.index.collection import Collection
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
+from quoteweave.retrievers.terms import read_terms
 
 Fact = tuple[str, str, int]
 Calibrate = Callable[..., Outcome]
@@ -189,6 +190,16 @@ def test_a_calibration_is_of_its_retriever_and_model_alone(
     load_calibration(out, retriever="bm25, tfidf; expand rules", model="extractive")
     with pytest.raises(UsageError, match=r"for the retriever 'bm25, tfidf; expand rules', and this is 'bm25'"):
         load_calibration(out, retriever="bm25", model="extractive")
+
+
+def test_a_calibration_names_the_terms_that_were_searched_by(
+    run_of: Callable[..., Path], calibrate: Calibrate, seen: Path, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "terms.toml", tmp_path / "calibration.json"
+    file.write_text('[[term]]\nname = "freight"\nmade_of = ["tonnes"]\n')
+    config = CONFIG.replace('["bm25"]', '["lexical"]') + f'terms = ["{file}"]\n'
+    assert calibrate(run_of(seen, config), seen, "--out", out).code == 0
+    load_calibration(out, retriever=f"lexical; terms {read_terms(file).fingerprint}", model="extractive")
 
 
 def test_a_risk_that_no_threshold_keeps_is_told_and_nothing_written(
