@@ -180,7 +180,7 @@ def _words() -> _Words:
         ranging=_pattern(rf"-|–|\b{ranges}\b"),
         nth=_pattern(rf"(?<!\w)({ordinal})(\s+to\s+last|-to-last)?\s+{page}(?!\w)"),
         several=_pattern(rf"(?<!\w)(first|last)\s+({number})\s+{page}(?!\w)"),
-        counted=_pattern(rf"第?\s*(\d{{1,4}}|{any_of(numbers)})\s*{counter}|{any_of(all_of('last'))}{counter}"),
+        counted=_pattern(rf"(?:第\s*)?(\d{{1,4}}|{any_of(numbers)})\s*{counter}|{any_of(all_of('last'))}{counter}"),
         role=_pattern(_alone(roles)),
         part=re.compile(rf"(?<!\w)((?i:{any_of(parts)}))\.?\s+({_NAME})"),
     )

@@ -115,6 +115,8 @@ class Search:
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
                     await compute("search", self._tell_why, self._retriever, steps, hits, where)
+        elif self._explain:
+            steps.tell("This retriever does not say why its hits rank where they do; lexical does.")
         return ranked
 
     def _tell_why(self, retriever: Explains, steps: "_Steps", hits: Sequence[Hit], where: Filter | None) -> None:

@@ -34,7 +34,16 @@ def test_json_has_the_documented_keys_and_nothing_else_is_on_stdout(quoteweave: 
     assert (got.code, got.err) == (0, "")
     value = got.json()
     assert list(value) == ["question", "hits", "trace"]
-    assert list(value["trace"]) == ["clauses", "notes", "candidates", "expander", "reranker", "seconds"]
+    assert list(value["trace"]) == [
+        "clauses",
+        "notes",
+        "read",
+        "reasons",
+        "candidates",
+        "expander",
+        "reranker",
+        "seconds",
+    ]
     assert value["question"] == "grain"
     assert all(list(hit) == HIT_KEYS for hit in value["hits"])
     assert [hit["rank"] for hit in value["hits"]] == list(range(1, 8))

@@ -164,3 +164,8 @@ def test_any_text_can_be_read(text: str) -> None:
     for place in [*places_in(text), *heading_names(text)]:
         assert place == place.casefold()
         assert len(places_in(text)) < 60 * len(text) + 1
+
+
+@pytest.mark.parametrize("text", [" " * 100_000, "first " * 20_000, "page 1, " * 20_000, "第 " * 50_000, "1" * 100_000])
+def test_long_texts_are_read_in_one_go(text: str) -> None:
+    assert len(places_in(text)) <= 1

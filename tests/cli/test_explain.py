@@ -1,0 +1,49 @@
+"""Why quotes rank where they do: on the terminal, in JSON, and on the answer page."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+
+QUESTION = "How many vessel calls does Figure 1 show, on page two? Answer as an integer in list format."
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quoteweave: Quoteweave) -> Path:
+    (tmp_path / "port.md").write_text("# Merrow\n\n## Ships\n\nVessel calls rose.\n\n## Timber\n\nTonnes of oak.\n")
+    quoteweave("add", tmp_path / "port.md", "-c", tmp_path / "c")
+    return tmp_path
+
+
+def test_search_says_what_speaks_for_each_quote(folder: Path, quoteweave: Quoteweave) -> None:
+    got = quoteweave("search", QUESTION, "-c", folder / "c", "--explain")
+    assert "question read: refers to: figure 1, page 2" in got.err
+    assert "question read: only says how to answer: Answer as an integer in list format." in got.err
+    lines = [line.strip() for line in got.out.splitlines()]
+    assert any("words: " in line and "vessel" in line and "calls" in line for line in lines)
+    plain = quoteweave("search", QUESTION, "-c", folder / "c")
+    assert "words: " not in plain.out
+
+
+def test_json_has_the_reasons_by_quote(folder: Path, quoteweave: Quoteweave) -> None:
+    found = quoteweave("search", "vessel calls", "-c", folder / "c", "--explain", "--json").json()
+    reasons = found["trace"]["reasons"][found["hits"][0]["quote_id"]]
+    assert {"words", "best quote"} <= {reason["part"] for reason in reasons}
+    assert [reason["points"] for reason in reasons] == sorted((r["points"] for r in reasons), reverse=True)
+    assert next(reason for reason in reasons if reason["part"] == "words")["detail"] == "calls, vessel"
+    assert quoteweave("search", "vessel calls", "-c", folder / "c", "--json").json()["trace"]["reasons"] == {}
+
+
+def test_a_retriever_that_cannot_say_why_says_so(folder: Path, quoteweave: Quoteweave) -> None:
+    got = quoteweave("search", "vessel calls", "-c", folder / "c", "--explain", "--retriever", "bm25")
+    assert "This retriever does not say why its hits rank where they do" in got.err
+
+
+def test_the_answer_page_shows_why_on_demand(folder: Path, quoteweave: Quoteweave) -> None:
+    page = folder / "answer.html"
+    quoteweave("ask", "What rose, in <b>vessel calls</b>?", "-c", folder / "c", "--explain", "--html", page)
+    html = page.read_text("utf-8")
+    assert '<details class="why">' in html
+    assert "<b>" not in html
+    quoteweave("ask", "What rose?", "-c", folder / "c", "--html", page)
+    assert '<details class="why">' not in page.read_text("utf-8")
