@@ -22,8 +22,8 @@ Shown = Literal["chart", "table", "figure"]
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is no question of a few sentences, in characters: it is searched for as it is.
 LONGEST = 2000
-# An instruction in the first sentence stands behind what is asked.
-_LEAST_ASKED = 12
+_WORD = re.compile(r"\w+")
+_EXAMPLE = re.compile(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
 _QUOTED = re.compile(
     r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)"
 )
@@ -66,7 +66,7 @@ def read_question(question: str) -> QuestionReading:
         shows=shows,
         asks_front=rules.front.search(text) is not None,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
-        sides=_sides(text) if short else (),
+        sides=_sides(text) if short and words(text) else (),
         wants_number=_QUANTITY.search(text) is not None,
     )
 
@@ -79,24 +79,32 @@ def _sides(text: str) -> tuple[str, ...]:
 
 def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
     """The question, and what only says how to answer; all of it where nothing else were left to search for."""
-    asked, instructions = [], []
+    asked: list[str] = []
+    instructions: list[str] = []
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
-        found = [match for pattern in rules.instructions if (match := pattern.search(sentence))]
-        first = min((match.start() for match in found), default=None)
-        if first is not None and (i > 0 or first > _LEAST_ASKED):
-            instructions.append(sentence[first:].strip())
-            asked.append(sentence[:first])
+        # What is asked stands in the first sentence; behind its last comma may stand how.
+        parts = [sentence] if i else sentence.rpartition(",")[::2] if "," in sentence else [sentence]
+        if (i or len(parts) > 1) and rules.says_how(parts[-1]):
+            instructions.append(parts[-1].strip())
+            asked += parts[:-1]
         else:
             asked.append(sentence)
     text = " ".join(" ".join(asked).split())
-    return (text, tuple(instructions)) if words(text) else (question, ())
+    return (text, tuple(instructions)) if words(text) else (" ".join(question.split()), ())
 
 
 @dataclass(frozen=True)
 class _Rules:
     kinds: dict[Shown, re.Pattern[str]]
     front: re.Pattern[str]
-    instructions: tuple[re.Pattern[str], ...]
+    forms: frozenset[str]
+    around_forms: frozenset[str]
+
+    def says_how(self, text: str) -> bool:
+        """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""
+        said = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
+        said = {word for word in said if not word.isdecimal()}
+        return bool(said & self.forms) and said <= self.forms | self.around_forms
 
 
 @cache
@@ -107,11 +115,8 @@ def _rules() -> _Rules:
     return _Rules(
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words([word for each in languages for word in each["front"]]),
-        instructions=tuple(
-            re.compile(pattern, re.IGNORECASE | re.DOTALL)
-            for each in languages
-            for pattern in each.get("instructions", ())
-        ),
+        forms=frozenset(word for each in languages for word in each.get("forms", ())),
+        around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
 
 

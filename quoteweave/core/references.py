@@ -32,9 +32,11 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 _KINDS = {"tab": "table", "alg": "algorithm", "box": "box"}
 # "Pages 3 to 400" of a question: it is not about each of them.
 _LONGEST_RANGE = 60
+# Characters of a heading that may be nothing but "References".
+LONGEST_ROLE = 60
 # "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
 _HEADING_NUMBER = re.compile(
-    r"(\d{1,2}(?:\.\d{1,2})*)[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2})+)[.):]?\s|([A-Z])\.\s"
+    r"(\d{1,2}(?:\.\d{1,2}){0,4})[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
 )
 _REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
@@ -63,18 +65,19 @@ def heading_names(heading: str) -> list[str]:
     elif match := _HEADING_NUMBER.match(line):
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
-        outer = [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
+        outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
         found += [f"section {each}" for each in outer]
-        found += [f"{'chapter' if outer[-1].isdigit() else 'appendix'} {outer[-1]}"]
-    match = _REFERENCE_HEADING.match(line)
-    role = words.roles.get(match[1].casefold()) if match else None
+        found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
+    match = _REFERENCE_HEADING.match(line) if len(line) <= LONGEST_ROLE else None
+    role = words.headings.get(match[1].casefold()) if match else None
     return [*found, *([role] if role else [])]
 
 
 def page_names(label: str, number: int, count: int | None) -> list[str]:
     """What the page of that label is called, the one of that `number` (from 0) among `count`, where that is known."""
     from_end = [f"page #{number - count}"] if count is not None else []
-    return [f"page {label.casefold()}", f"page #{number + 1}", *from_end]
+    # A label that looks like a place in the file would be taken for one.
+    return [f"page {label.casefold().replace('#', '')}", f"page #{number + 1}", *from_end]
 
 
 def _numbered_pages(text: str, words: "_Words") -> Iterator[str]:
@@ -95,7 +98,7 @@ def _numbered_pages(text: str, words: "_Words") -> Iterator[str]:
 
 
 def _counted_pages(text: str, words: "_Words") -> Iterator[str]:
-    """'the second page', 'the last slide', 'second to last page', 'the first three pages', '第12页', 'the cover'."""
+    """'the second page', 'the last slide', 'second to last page', 'the first three pages', '第12页'."""
     for match in words.nth.finditer(text):
         number = words.ordinal(match[1])
         yield f"page #{-number if match[2] else number}"
@@ -110,15 +113,19 @@ def _counted_pages(text: str, words: "_Words") -> Iterator[str]:
 def _parts(text: str, words: "_Words") -> Iterator[str]:
     """'chapter 3', 'sections 3.2', 'Appendix A', 'the appendix', 'the table of contents', 'the cover'."""
     for match in words.part.finditer(text):
-        yield from _part_names(match, words)
+        # "The part I need": a pronoun, not a numeral.
+        if match[2] != "I" or not re.match(r"\s+[a-z]", text[match.end() : match.end() + 3]):
+            yield from _part_names(match, words)
     for match in words.role.finditer(text):
-        yield words.roles[match[0].casefold()]
+        # In Turkish letters case is ignored in ways that folding does not undo: such a word is none of ours.
+        if (name := words.roles.get(match[0].casefold())) is not None:
+            yield name
 
 
 def _part_names(match: "re.Match[str]", words: "_Words") -> list[str]:
     name = _arabic(match[2].casefold())
-    part = words.parts[match[1].casefold()]
-    return [] if name is None else [f"{part} {name}", *(["appendix"] if part == "appendix" else [])]
+    part = words.parts.get(match[1].casefold())
+    return [] if name is None or part is None else [f"{part} {name}", *(["appendix"] if part == "appendix" else [])]
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,9 @@ class _Words:
     ordinals: Mapping[str, int]
     """Which page each names: 2 is the second, -1 the last."""
     roles: Mapping[str, str]
-    """The name of what each stands for, such as 'contents'."""
+    """The name of what each stands for in a question, such as 'contents'."""
+    headings: Mapping[str, str]
+    """The same as headings have them."""
     parts: Mapping[str, str]
     """The name of the part, such as 'chapter', behind which its number stands."""
     pages: re.Pattern[str]
@@ -154,7 +163,9 @@ class _Words:
 
 @cache
 def _words() -> _Words:
-    languages = list(tomllib.loads(resources.files(__package__).joinpath("reference_words.toml").read_text()).values())
+    languages = list(
+        tomllib.loads(resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")).values()
+    )
 
     def all_of(key: str) -> list[str]:
         return [word for language in languages for word in language.get(key, ())]
@@ -164,16 +175,18 @@ def _words() -> _Words:
     ordinals |= dict.fromkeys(all_of("last"), -1) | dict.fromkeys(all_of("next_to_last"), -2)
     roles = {word: name for name in ("contents", "references", "appendix") for word in all_of(name)}
     roles |= dict.fromkeys(all_of("cover"), "page #1") | dict.fromkeys(all_of("back"), "page #-1")
+    headings = {word: name for name in ("contents", "references", "appendix") for word in all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in all_of(name)}
     parts |= {word: word for word in all_of("part")}
     page, counter, ranges = any_of(all_of("page")), any_of(all_of("counter")), any_of(all_of("range"))
-    number = rf"(?:\d{{1,4}}|[ivxl]{{1,6}}|{any_of(numbers)})"
+    number = rf"(?:\d{{1,4}}|(?-i:[ivxl]{{1,6}})|{any_of(numbers)})"
     between = rf"\s*(?:,|&|-|–|\b(?:{any_of([*all_of('range'), *all_of('and')])})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
-    ordinal = rf"{any_of(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.)"
+    ordinal = rf"{any_of(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie)))"
     return _Words(
         numbers=numbers,
         ordinals=ordinals,
         roles=roles,
+        headings={**roles, **headings},
         parts=parts,
         pages=_pattern(rf"(?<![\w.]){page}\s*(?:number\s+|no\.?\s*|#\s*)?({number}\b(?:{between}{number}\b)*)"),
         number=_pattern(rf"\b{number}\b"),

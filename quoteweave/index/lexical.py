@@ -127,11 +127,12 @@ class LexicalIndex:
         """Positions of the pages of that name (`core.references`), or that show that kind (`kind_name`)."""
         return self._fields["references"].having(self._ids(name))
 
-    def names_beginning(self, prefix: str) -> list[str]:
-        """The names of pages that begin so (`segment_builder.acronym_name`), sorted."""
+    def names_beginning(self, prefix: str, most: int) -> list[str]:
+        """The first `most` names of pages that begin so (`segment_builder.acronym_name`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")
-        found = {token for part in self._parts for token in part.beginning(encoded)}
-        return sorted(token.decode("utf-8", "surrogatepass") for token in found)
+        # The first of all are among the first of each.
+        found = {token for part in self._parts for token in part.beginning(encoded, most)}
+        return [token.decode("utf-8", "surrogatepass") for token in sorted(found)[:most]]
 
     def quotes_with(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words."""
@@ -176,6 +177,8 @@ class _Field:
         self._parts = parts = [segment.fields[name] for segment in segments]
         self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
         self._size: int = self._bases[-1]
+        # Most pages stand under no heading, which says nothing of how long headings are.
+        self._sparse = name == "outline"
 
     def having(self, ids: _Ids) -> "Positions":
         """Positions of the items that have a token."""
@@ -201,16 +204,19 @@ class _Field:
         lengths = np.bincount(group_of, self._lengths, minlength=groups)
         saturation = K1 * ((1 - B) + B * lengths / max(lengths.mean(), 1.0)) if groups else lengths
         scores = np.zeros(groups, dtype=np.float32)
-        for ids in tokens:
+        for ids, times in Counter(tokens).items():
             items, counts = self._found(ids)
-            sums = np.bincount(group_of[items], counts, minlength=groups)
-            idf = _idf(groups, int(np.count_nonzero(sums)))
-            scores += (idf * sums / (sums + saturation)).astype(np.float32)
+            if len(items):
+                sums = np.bincount(group_of[items], counts, minlength=groups)
+                found = np.flatnonzero(sums)
+                gain = times * _idf(groups, len(found)) * sums[found] / (sums[found] + saturation[found])
+                scores[found] += gain.astype(np.float32)
         return scores
 
     def idf(self, ids: _Ids) -> float:
         """The idf of a token; 0 for one that no item has."""
-        having = sum(part.how_many(id) for part, id in zip(self._parts, ids, strict=True) if id is not None)
+        found = [(part.starts, id) for part, id in zip(self._parts, ids, strict=True) if id is not None]
+        having = sum(int(starts[id + 1]) - int(starts[id]) for starts, id in found)
         return _idf(self._size, having) if having else 0.0
 
     def cosines(self, tokens: Mapping[_Ids, int]) -> "Scores":
@@ -255,7 +261,9 @@ class _Field:
 
     def _mean_length(self, within: "Mask | None") -> float:
         lengths = self._lengths if within is None else self._lengths[within]
-        return max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
+        if self._sparse:
+            lengths = lengths[lengths > 0]
+        return float(lengths.mean()) or 1.0 if len(lengths) else 1.0
 
     @cached_property
     def _lengths(self) -> "Positions":
@@ -286,7 +294,8 @@ class _Field:
         """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
         import numpy as np
 
-        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * self._lengths / self._lengths.mean())
+        lengths = self._lengths.astype(np.float64)
+        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / self._mean_length(None))
         return saturation
 
     @cached_property

@@ -140,7 +140,7 @@ def _definitions(text: str) -> Iterator[str]:
     for short, long in definitions_in(text):
         acronym, meant = words(short), words(long)
         if len(acronym) == 1 and len(meant) > 1:
-            yield acronym_name(acronym[0]) + " ".join(long.split())
+            yield acronym_name(acronym[0]) + " ".join(long.casefold().split())
             yield meaning_name(meant) + short
 
 

@@ -35,7 +35,7 @@ FIELDS = ("quotes", "pages", "outline", "references")
 names by which people call the page and what is on it."""
 _OF_QUOTES = frozenset({"quotes"})
 # A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
-_PARTS_OF_A_NUMBER = {"pages": 4}
+_PARTS = {"pages": 4}
 _ALIGNMENT = 64
 
 
@@ -58,10 +58,6 @@ class Postings:
 
         counts: Array = np.diff(self.starts.astype(np.int64))
         return counts
-
-    def how_many(self, token: int) -> int:
-        """How many items have a token."""
-        return int(self.starts[token + 1]) - int(self.starts[token])
 
     def of(self, token: int) -> "tuple[Array, Array]":
         """The items that have a token, and how often."""
@@ -121,11 +117,12 @@ class Segment:
         number = bisect_left(range(count), token, key=self.token)
         return number if number < count and self.token(number) == token else None
 
-    def beginning(self, prefix: bytes) -> list[bytes]:
-        """The tokens that begin so, sorted."""
+    def beginning(self, prefix: bytes, most: int) -> list[bytes]:
+        """The first `most` tokens that begin so, sorted."""
         count = len(self.token_ends)
         first = bisect_left(range(count), prefix, key=self.token)
-        return list(takewhile(lambda token: token.startswith(prefix), map(self.token, range(first, count))))
+        found = map(self.token, range(first, min(first + most, count)))
+        return list(takewhile(lambda token: token.startswith(prefix), found))
 
     def vocabulary(self) -> list[bytes]:
         """All tokens, sorted."""
@@ -146,10 +143,7 @@ class Counting:
         self.items += array("i", (item,)) * len(tokens)
 
     def postings(self, order: "Array", size: int, numbers: "Array", parts: int) -> Postings:
-        """`order` gives each token its number in the segment; `size` is the number of items.
-
-        `numbers` says of each token, by its place here, whether it is a number; so many of these are as long as a word.
-        """
+        """`order` gives tokens their numbers in the segment; of `numbers`, `parts` are as long as a word."""
         import numpy as np
 
         tokens, items = order[np.array(self.tokens, dtype=np.int64)], np.array(self.items, dtype=np.int64)
@@ -306,7 +300,7 @@ def make_segment(
         **quotes,
         **_vocabulary([encoded[i] for i in ranked]),
         fields={
-            field: counted[field].postings(order, sizes[field in _OF_QUOTES], numbers, _PARTS_OF_A_NUMBER.get(field, 1))
+            field: counted[field].postings(order, sizes[field in _OF_QUOTES], numbers, _PARTS.get(field, 1))
             for field in FIELDS
         },
     )

@@ -115,9 +115,17 @@ class Search:
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
                     await compute("search", self._tell_why, self._retriever, steps, hits, where)
-        elif self._explain:
-            steps.tell("This retriever does not say why its hits rank where they do; lexical does.")
+        if self._explain:
+            self._tell_what_is_not_explained(steps, any(ranked))
         return ranked
+
+    def _tell_what_is_not_explained(self, steps: "_Steps", found: bool) -> None:
+        if found and not any(steps.reasons.values()):
+            steps.tell("This retriever does not say why its hits rank where they do; lexical does.")
+        elif self._reranker is not None:
+            steps.tell("The reasons are those of the search; the reranker gives none for its order.")
+        elif len(steps.expansion.clauses) > 1:
+            steps.tell("The reasons are those of the question as it was asked; its clauses were searched for too.")
 
     def _tell_why(self, retriever: Explains, steps: "_Steps", hits: Sequence[Hit], where: Filter | None) -> None:
         told = retriever.explain(steps.query, hits if self._explain else (), where=where)

@@ -8,10 +8,10 @@ Everything is in the unit of BM25: `index.unit` is what a word that stands on on
 | words | BM25 of all its words; among the pages searched and among all, a word's rarity is the mean of both |
 | best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
 | outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
-| reference | `REFERENCE` units for each name by which the question calls it: "Figure 3", "page 12", "chapter 2" |
+| reference | `REFERENCE` units for each name by which the question calls it: "Figure 3", "page 12"; of a section less |
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` units where what a term of the question is made of stands (`retrievers.terms`) |
+| terms | up to `TERMS` × `MOST_OF_TERM` units where what a term is made of stands (`retrievers.terms`) |
 | acronyms | where what an acronym of the question stands for is, or its acronym, times `ACRONYMS`: `_of_acronyms` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | second look | what it shares with the best pages of the same document, and standing beside the best: `_second_look` |
@@ -22,15 +22,16 @@ The constants were chosen by hand, each by its gain on the questions of MMDocIR 
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from quoteweave.core.question_reading import QuestionReading, read_question
+from quoteweave.core.question_reading import QuestionReading, Shown, read_question
 from quoteweave.core.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.segment_builder import acronym_name, kind_name, meaning_name
+from quoteweave.retrievers.kept import Kept
 from quoteweave.retrievers.terms import Expansion, Phrase, Terms
 from quoteweave.retrievers.terms.places import PlacesOfTerms
 
@@ -58,12 +59,20 @@ ALIKE = 0.3
 NEXT, PREVIOUS = 0.3, 0.15
 SIDE = 0.3
 
+# Questions whose evidence is kept, each a few numbers a page.
+QUESTIONS_KEPT = 4
 # The best pages that are looked at a second time; how many words of each are used, and how many are looked at.
 SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 3, 20, 60
 # Quotes that are looked at for a term word for word.
 MOST_READ = 100
 # Words that an acronym stands for, sequences of the question's words that are looked up, and meanings of each.
 LONGEST_MEANING, MOST_ASKED, MOST_MEANINGS = 6, 200, 3
+# Definitions of one acronym that are looked at, and names by which one question may call pages.
+MOST_DEFINED, MOST_NAMES = 50, 100
+# Sides of comparisons that are looked for.
+MOST_SIDES = 4
+# Quotes of a page that are read for its rare words.
+MOST_QUOTES = 200
 # Where fewer pages are found, others of their documents follow, nearest first.
 LEAST_PAGES = 10
 # Kinds of pictures that show what is asked for, and how well.
@@ -110,6 +119,9 @@ class EvidenceReader:
         self._quote_words = quote_words
         self._terms = terms
         self._places = PlacesOfTerms(index)
+        # A context asks for text and for image quotes of the same pages.
+        self.kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
+        """Evidence that was read, by whatever tells one search from another."""
 
     def read(self, question: str, within: "Mask | None") -> Evidence:
         """What speaks for the pages `within`, or for all. Nothing is above 0 where nothing of the question is found."""
@@ -123,25 +135,26 @@ class EvidenceReader:
         matched = np.flatnonzero(quotes)
         np.maximum.at(best, index.page_of[matched], quotes[matched])
         evidence = Evidence({}, quotes, best, readings)
-        parts = evidence.parts
-        parts["words"] = index.scores("pages", tokens, b=PAGE_B, within=within)
-        parts["best quote"] = np.float32(BEST_QUOTE) * best
-        parts["outline"] = np.float32(OUTLINE) * index.scores("outline", tokens, within=within)
-        parts["reference"] = self._references(readings)
+
+        def put(part: str, scores: "Scores") -> None:
+            # Scores of pages that are not searched mean nothing, and may not tell of those that are.
+            evidence.parts[part] = scores if within is None else np.where(within, scores, np.float32(0))
+
+        put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
+        put("best quote", np.float32(BEST_QUOTE) * best)
+        put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
+        put("reference", self._references(readings))
         several = self._are_several(within)
         # In many documents a kind of picture alone tells nothing.
         found = self._of_found_documents(evidence.total) if several else np.float32(1)
-        parts["kind"] = self._kinds(readings) * found
-        parts["front page"] = self._front(readings) * found
-        parts["terms"] = self._of_terms(tokens, evidence)
-        parts["acronyms"] = self._of_acronyms(tokens, evidence)
+        put("kind", self._kinds(readings) * found)
+        put("front page", self._front(readings) * found)
+        put("terms", self._of_terms(tokens, evidence))
+        put("acronyms", self._of_acronyms(tokens, evidence, within))
         if several:
             scores = np.float32(DOCUMENT) * index.document_scores(tokens)
-            parts["document"] = np.where(evidence.total > 0, scores[index.document_of], np.float32(0))
-        if within is not None:
-            for part in parts.values():
-                part[~within] = 0
-        parts["second look"] = self._second_look(evidence.total, readings, within)
+            put("document", np.where(evidence.total > 0, scores[index.document_of], np.float32(0)))
+        put("second look", self._second_look(evidence.total, readings, within))
         return evidence
 
     def _are_several(self, within: "Mask | None") -> bool:
@@ -162,27 +175,32 @@ class EvidenceReader:
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        whole, named = Counter[str](), Counter[str]()
         for reading, times in readings.items():
-            for name in (*reading.labels, *reading.places):
-                pages = pages_called(index, name)
-                gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
-                if name not in reading.labels and not name.startswith("page "):
-                    documents = index.document_of[pages]
-                    gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
-                gained[pages] += gain
+            whole.update(dict.fromkeys(reading.labels, times))
+            named.update(dict.fromkeys(reading.places, times))
+        for name, times in (whole + named).most_common(MOST_NAMES):
+            pages = pages_called(index, name)
+            gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
+            if name not in whole and not name.startswith("page "):
+                documents = index.document_of[pages]
+                gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
+            gained[pages] += gain
         return gained
 
     def _kinds(self, readings: "Counter[QuestionReading]") -> "Scores":
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        asked = Counter[Shown]()
         for reading, times in readings.items():
-            for kind in reading.shows:
-                shown = np.zeros_like(gained)
-                for layout, share in _SHOWN[kind]:
-                    pages = index.pages_named(kind_name(layout))
-                    shown[pages] = np.maximum(shown[pages], np.float32(share))
-                gained += np.float32(KIND * index.unit * times) * shown
+            asked.update(dict.fromkeys(reading.shows, times))
+        for kind, times in asked.items():
+            shown = np.zeros_like(gained)
+            for layout, share in _SHOWN[kind]:
+                pages = index.pages_named(kind_name(layout))
+                shown[pages] = np.maximum(shown[pages], np.float32(share))
+            gained += np.float32(KIND * index.unit * times) * shown
         return gained
 
     def _front(self, readings: "Counter[QuestionReading]") -> "Scores":
@@ -202,21 +220,23 @@ class EvidenceReader:
             expansions = terms.expansions(tokens)
             if not expansions:
                 continue
+            applies = self._places.documents(terms)
+            if not applies.any():
+                continue
             places = dict.fromkeys(place for expansion in expansions for place in expansion.places)
             parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
             found = np.zeros_like(gained)
             for place in places:
                 found += self._places.pages(terms, place)
-            applies = self._places.documents(terms)
             for part in parts:
                 found += np.float32(PARTS_OF_TERM / len(parts)) * self._places.having(tuple(words(part)), tables=True)
-            if found.any():
+            if (found * applies).any():
                 exact = np.maximum.reduce([self._exactly(each, evidence.quotes) for each in expansions])
                 gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
                 evidence.expansions += expansions
         return np.float32(TERMS * self.index.unit) * gained
 
-    def _of_acronyms(self, tokens: Sequence[str], evidence: Evidence) -> "Scores":
+    def _of_acronyms(self, tokens: Sequence[str], evidence: Evidence, within: "Mask | None") -> "Scores":
         """A page gains where a quote of it holds all that an acronym stands for, and not the acronym; or vice versa.
 
         That is a part of what the acronym, or the rarest of those words, is worth; less than any page gains on which
@@ -225,21 +245,29 @@ class EvidenceReader:
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
-        asked: dict[Phrase, str] = {(token,): acronym_name(token) for token in tokens}
-        for size in range(2, min(LONGEST_MEANING, len(tokens)) + 1):
-            asked |= {tuple(tokens[at : at + size]): meaning_name(tokens[at : at + size]) for at in range(len(tokens))}
-        for phrase, prefix in list(asked.items())[:MOST_ASKED]:
-            for name in index.names_beginning(prefix)[:MOST_MEANINGS]:
+        for phrase, prefix in _phrases_asked(tokens):
+            for name in self._meanings(prefix, within):
                 other = words(name.removeprefix(prefix))
                 defined = self._of_found_documents(_at(index.pages_named(name), index.page_count))
                 there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
                 exact = evidence.parts["words"][(here > 0) & (defined > 0)]
-                worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact)])
+                worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact[exact > 0])])
                 found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
                 if found.any():
                     gained = np.maximum(gained, found)
                     evidence.acronyms.append(f"{' '.join(phrase)} = {name.removeprefix(prefix)}")
         return gained
+
+    def _meanings(self, prefix: str, within: "Mask | None") -> list[str]:
+        """The names that begin so on the pages searched, those that most of these define first."""
+        import numpy as np
+
+        times = {}
+        for name in self.index.names_beginning(prefix, MOST_DEFINED):
+            pages = self.index.pages_named(name)
+            times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
+        found = [name for name in times if times[name]]
+        return sorted(found, key=lambda name: (-times[name], name))[:MOST_MEANINGS]
 
     def _exactly(self, expansion: Expansion, scores: "Scores") -> "Scores":
         """(m,) 1 for pages where a term stands word for word: one that stands in places, in a table or picture.
@@ -282,9 +310,11 @@ class EvidenceReader:
         for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
             if 0 <= page < len(scores) and index.document_of[page] == index.document_of[first]:
                 gained[page] += worth
-        for side in dict.fromkeys(side for reading in readings for side in reading.sides):
+        for side in list(dict.fromkeys(side for reading in readings for side in reading.sides))[:MOST_SIDES]:
             of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
             of_side[first] = 0
+            if within is not None:
+                of_side[~within] = 0
             gained[_best(of_side, 1, index.page_order)] += SIDE
         gained *= np.float32(index.unit)
         if within is not None:
@@ -296,7 +326,7 @@ class EvidenceReader:
 
     def _rare_words(self, page: int) -> list[str]:
         """The words of a page that tell it from others, by (1 + ln tf) × idf, and stand on others of its document."""
-        counts = Counter(word for held in self._quote_words(self.index.quotes_of(page)) for word in held)
+        counts = Counter(word for held in self._quote_words(self.index.quotes_of(page)[:MOST_QUOTES]) for word in held)
         weights = {}
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):
@@ -312,7 +342,7 @@ class EvidenceReader:
         found = np.flatnonzero(scores > 0)
         if len(found) >= LEAST_PAGES:
             return
-        for document in dict.fromkeys(self.index.document_of[found[np.argsort(-scores[found])]].tolist()):
+        for document in np.unique(self.index.document_of[found]).tolist():
             first, last = np.searchsorted(self.index.document_of, [document, document + 1])
             best = first + int(scores[first:last].argmax())
             near = 1e-3 / (1 + np.abs(np.arange(first, last) - best))
@@ -332,9 +362,18 @@ def pages_called(index: LexicalIndex, name: str) -> "Positions":
 
 def _by_line(question: str) -> "Counter[QuestionReading]":
     """The readings of a question and how often each counts: `Rm3Expander` repeats lines to weigh their words."""
-    lines = question.splitlines()
+    lines = [line for line in question.splitlines() if line.strip()]
     repeated = len(set(lines)) < len(lines)
     return Counter({read_question(line): times for line, times in Counter(lines if repeated else [question]).items()})
+
+
+def _phrases_asked(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
+    """The words and sequences of words that may be acronyms or stand for one, each with how its names begin."""
+    asked: dict[Phrase, str] = {(token,): acronym_name(token) for token in tokens[:MOST_ASKED]}
+    for size in range(2, LONGEST_MEANING + 1):
+        for at in range(min(len(tokens) - size + 1, MOST_ASKED)):
+            asked[tuple(tokens[at : at + size])] = meaning_name(tokens[at : at + size])
+    yield from islice(asked.items(), MOST_ASKED)
 
 
 def _at(positions: "Positions", size: int) -> "Scores":

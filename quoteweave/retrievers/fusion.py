@@ -122,7 +122,7 @@ class FusedRetriever:
         said = [each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)]
         return Explanation(
             read=tuple(dict.fromkeys(line for one in said for line in one.read)),
-            reasons={hit.quote.id: tuple(r for one in said for r in one.reasons[hit.quote.id]) for hit in hits},
+            reasons={hit.quote.id: tuple(r for one in said for r in one.reasons.get(hit.quote.id, ())) for hit in hits},
         )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

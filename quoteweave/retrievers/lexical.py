@@ -11,7 +11,6 @@ from quoteweave.index.collection import Collection
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.evidence import Evidence, EvidenceReader
 from quoteweave.retrievers.explaining import how_read, reasons_for
-from quoteweave.retrievers.kept import Kept
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
 
@@ -23,17 +22,19 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-# Questions whose evidence is kept, each a few numbers a page.
-QUESTIONS_KEPT = 4
-# The share of its page's score that a quote without any of the question's words gets.
-FLOOR = 0.5
+# The share of its page's score that a quote gets which fits least.
+FLOOR = 0.4
+# How well a table or picture fits by being one, beside the words of the question's best quote on its page, where the
+# question asks about pictures, names one, or speaks of terms.
+PICTURE = 0.5
 
 
 class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
 
-    A quote gets its page's score in proportion to its own BM25, and at least `FLOOR` of it. So evidence that a quote
-    alone cannot show (a number in a chart, an icon in a manual) is found through the words around it.
+    The quote of a page that fits best gets the page's score, and the others at least `FLOOR` of it: in proportion to
+    their own BM25, and to whether they are pictures where these are asked for. So evidence that a quote alone cannot
+    show (a number in a chart, an icon in a manual) is found through the words around it.
 
     `terms` are those of a field of which questions may speak, beside the shipped ones of finance.
     """
@@ -42,17 +43,15 @@ class LexicalRetriever(Bm25Retriever):
         super().__init__(collection)
         self._terms = (finance(), *terms)
         self._reader: EvidenceReader | None = None
-        # A context asks for text and for image quotes of the same pages.
-        self._kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> Evidence:
         """What speaks for each page of an index, among those that pass the filter; its kinds of quotes do not count."""
         reader, pages = self._reader_of(index), _of_pages(where)
-        key = f"{id(reader)} {self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
-        evidence = self._kept.get(key)
+        key = f"{self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
+        evidence = reader.kept.get(key)
         if evidence is None:
             evidence = reader.read(question, self._pages_within(index, pages))
-            self._kept.put(key, evidence)
+            reader.kept.put(key, evidence)
         return evidence
 
     def page_scores(
@@ -82,10 +81,16 @@ class LexicalRetriever(Bm25Retriever):
         import numpy as np
 
         evidence = self.evidence(index, question, where)
-        best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
-        share = evidence.quotes / best[index.page_of]
-        of_quotes = np.float32(FLOOR) + np.float32(1 - FLOOR) * share
-        scores: Scores = (evidence.total[index.page_of] * of_quotes).astype(np.float32, copy=False)
+        of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
+        fit = evidence.quotes / best[of_page]
+        if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
+            fit += np.float32(PICTURE) * index.is_image
+        fittest = np.zeros(index.page_count, dtype=np.float32)
+        np.maximum.at(fittest, of_page, fit)
+        # On a page that is found by its place or its kind alone, no quote fits better than another.
+        alike = fittest == 0
+        fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
+        scores: Scores = (evidence.total[of_page] * (FLOOR + (1 - FLOOR) * fit)).astype(np.float32, copy=False)
         return scores
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
@@ -103,7 +108,6 @@ class LexicalRetriever(Bm25Retriever):
         # Threads that come here at once make two readers alike, of which one stays.
         reader = self._reader
         if reader is None or reader.index is not index:
-            self._kept = Kept(QUESTIONS_KEPT)
             reader = self._reader = EvidenceReader(index, lambda positions: self._words(index, positions), self._terms)
         return reader
 

@@ -54,7 +54,10 @@ class PageFusion:
 
     def _joined(self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None) -> list[Hit]:
         quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
-        worth = [{hit.quote.id: hit.score for hit in rankings[0]}, *map(_calibrated, rankings[1:])]
+        worth = [
+            {hit.quote.id: hit.score for hit in rankings[0]},
+            *(_calibrated(ranking, self._depth) for ranking in rankings[1:]),
+        ]
         best = [_best_of_pages(values, quotes) for values in worth]
         pages = list(dict.fromkeys(map(_page, quotes.values())))
         known = self._evidence.page_scores(query, pages, where=where)
@@ -79,11 +82,14 @@ def _page(quote: Quote) -> _Page:
     return quote.document, quote.page
 
 
-def _calibrated(ranking: Sequence[Hit]) -> dict[str, float]:
-    """By quote id, how far each hit stands above the last, in units of page evidence."""
-    scores = [hit.score for hit in ranking]
+def _calibrated(ranking: Sequence[Hit], depth: int) -> dict[str, float]:
+    """By quote id, how far each hit stands above the `depth`-th, in units of page evidence.
+
+    Only these tell the spread, so that asking for more hits changes nothing.
+    """
+    scores = [hit.score for hit in ranking[:depth]]
     spread = pstdev(scores) if scores else 0.0
-    return {hit.quote.id: SPREAD * (hit.score - min(scores)) / spread if spread else 0.0 for hit in ranking}
+    return {hit.quote.id: SPREAD * max(hit.score - min(scores), 0.0) / spread if spread else 0.0 for hit in ranking}
 
 
 def _best_of_pages(values: Mapping[str, float], quotes: Mapping[str, Quote]) -> dict[_Page, float]:

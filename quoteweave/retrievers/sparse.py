@@ -55,10 +55,10 @@ class Bm25Retriever:
         while True:
             index = self._opened = lexical.current(self._collection, self._opened)
             allowed = self._allowed(index, where)
+            found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
             # A document that was replaced meanwhile has other quotes now, of which the index that was opened has none.
             if allowed is not None and lexical.current(self._collection, index) is not index:
                 continue
-            found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
             hits = [each for each in found if each is not None]
             if len(hits) == len(found):
                 return hits

@@ -37,6 +37,8 @@ def test_json_has_the_reasons_by_quote(folder: Path, quoteweave: Quoteweave) -> 
 def test_a_retriever_that_cannot_say_why_says_so(folder: Path, quoteweave: Quoteweave) -> None:
     got = quoteweave("search", "vessel calls", "-c", folder / "c", "--explain", "--retriever", "bm25")
     assert "This retriever does not say why its hits rank where they do" in got.err
+    got = quoteweave("search", "calls", "-c", folder / "c", "--explain", "--retriever", "bm25", "--retriever", "tfidf")
+    assert "This retriever does not say why its hits rank where they do" in got.err
 
 
 def test_the_answer_page_shows_why_on_demand(folder: Path, quoteweave: Quoteweave) -> None:

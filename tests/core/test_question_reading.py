@@ -20,10 +20,18 @@ from quoteweave.core.tokens import words
             ["Write the answer in list format."],
         ),
         ("What is the total debt?Answer in millions.", "What is the total debt?", ["Answer in millions."]),
-        ("How high is the ratio, rounded to one decimal?", "How high is the ratio,", ["rounded to one decimal?"]),
+        ("How high is the ratio, rounded to one decimal?", "How high is the ratio", ["rounded to one decimal?"]),
         # What a question begins with is what it asks, even where it looks like an instruction.
         ("List the 3 places named in the report.", "List the 3 places named in the report.", []),
         ("Give the list", "Give the list", []),
+        (
+            "Tell which countries in the report have the percentage.",
+            "Tell which countries in the report have the percentage.",
+            [],
+        ),
+        ("Who is he? Show the percentage of votes he got.", "Who is he? Show the percentage of votes he got.", []),
+        ("Describe the steps to return an order.", "Describe the steps to return an order.", []),
+        ("Two samples. Calculate the percentage of oak.", "Two samples. Calculate the percentage of oak.", []),
         ("How do I format a list in Word?", "How do I format a list in Word?", []),
     ],
 )
@@ -57,6 +65,8 @@ def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
         ("What is the telephone number of the home?", True),
         ("What is the total?", False),
         ("Which subtitles are there?", False),
+        ("What is the job title of Ms. Lee?", False),
+        ("How many people contact the hotline?", False),
     ],
 )
 def test_what_stands_on_a_first_page(question: str, asks: bool) -> None:
@@ -75,10 +85,10 @@ def test_references_quotations_and_sides() -> None:
 
 @pytest.mark.parametrize(
     ("question", "wants"),
-    [("How many ships came?", True), ("When did it end?", True), ("What share is red?", False), ("Who came?", False)],
+    [("How many ships came?", True), ("When did it end?", True), ("What share is red?", True), ("Who came?", False)],
 )
 def test_numbers_are_wanted(question: str, wants: bool) -> None:
-    assert read_question(question).wants_number is (wants or "share" in question)
+    assert read_question(question).wants_number is wants
 
 
 pieces = st.sampled_from(["list", "answer", "in", "format", "?", ".", " ", "between", "and", "Table", "3", "'"])
@@ -92,5 +102,11 @@ def test_any_text_is_read_and_something_is_left_to_search_for(question: str) -> 
 
 
 def test_a_long_text_is_searched_for_as_it_is() -> None:
-    text = "list answer in format " * LONGEST
-    assert read_question(text).text == text
+    text = "What is coal? " + "Answer in list format. " * LONGEST
+    assert read_question(text[: LONGEST - 100]).instructions
+    assert (read_question(text).text, read_question(text).instructions) == (text, ())
+
+
+@pytest.mark.parametrize("text", ["between" + " " * 1900, "list " * 399 + "?", "list order " * 180 + "?", "'" * 2000])
+def test_hostile_texts_are_read(text: str) -> None:
+    assert len(read_question(text).text) <= len(text)

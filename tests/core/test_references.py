@@ -82,6 +82,16 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("the last 2 slides", ["page #-1", "page #-2"]),
         ("the first 99999 pages of 5", []),
         ("What color is the car on the cover?", ["page #1"]),
+        ("What does the warranty cover?", []),
+        ("Which contents does the box have, and who references the treaty?", []),
+        ("Which references are in the references?", ["references"]),
+        ("Which page I should read is the part I need", []),
+        ("What does Part I say?", []),
+        ("part I, part II", ["part 1", "part 2"]),
+        ("auf der 5. Seite", ["page #5"]),
+        ("It is 5. Page through it", []),
+        ("no último dia 12 de maio", []),
+        ("UNİT 14, artıcle 5, BİBLİOGRAPHY", []),
         ("on the back cover", ["page #-1"]),
         ("in the table of contents", ["contents"]),
         ("what is said in chapter 3 and Section 4.2", ["chapter 3", "section 4.2"]),
@@ -119,6 +129,10 @@ def test_places(text: str, places: list[str]) -> None:
         ("2015 results", []),
         ("I am here", []),
         ("10-K", []),
+        ("LL. B. degree", []),
+        ("UNİT 3", []),
+        ("Contents", ["contents"]),
+        ("1" + ".1" * 9 + " x", []),
         ("", []),
     ],
 )
@@ -128,6 +142,7 @@ def test_names_of_headings(heading: str, names: list[str]) -> None:
 
 def test_a_page_is_called_by_its_label_and_by_its_place_from_both_ends() -> None:
     assert page_names("IV", 3, 10) == ["page iv", "page #4", "page #-7"]
+    assert page_names("#5", 3, None) == ["page 5", "page #4"]
 
 
 pieces = st.sampled_from(
@@ -138,6 +153,9 @@ pieces = st.sampled_from(
         "pp.",
         "page",
         "last",
+        "Unit",
+        "section",
+        "bibliography",
         "chapter",
         "页",
         " ",

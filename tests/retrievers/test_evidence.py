@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
+from quoteweave.index.segment_builder import SegmentBuilder
 from quoteweave.retrievers.evidence import Evidence
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -39,7 +41,7 @@ PLAIN = [made_quote("timber", page=page) for page in range(5)]
         ("What is on the last slide?", [4]),
         ("What is on the second to last page?", [3]),
         ("What do pages two to four say?", [1, 2, 3]),
-        ("What color is the cover?", [0]),
+        ("What is on the cover?", [0]),
         ("What is on the ninth page?", []),
         ("What is said of timber?", []),
     ],
@@ -62,7 +64,7 @@ def test_sections_last_until_the_next_one(tmp_path: Path) -> None:
         "What does chapter 2 say?": [1, 2, 3, 4, 5],
         "What is in Section 2.1?": [4, 5],
         "What stands in the appendix?": [6],
-        "Which references are there?": [5, 6],
+        "What do the references in this paper say?": [5, 6],
     }
     for number, (question, pages) in enumerate(asked.items()):
         # The heading of the next one stands on a page that the last one may end on.
@@ -154,6 +156,16 @@ def test_each_side_of_a_comparison_is_looked_for(tmp_path: Path) -> None:
     assert (compared > plain + 0.1).nonzero()[0].tolist() == [5, 11]
 
 
+def test_each_side_is_looked_for_among_the_pages_that_are_searched(tmp_path: Path) -> None:
+    quotes = [made_quote("growth of timber and of grain, growth of all", page=0)]
+    quotes += [made_quote(f"sum {page}", page=page) for page in range(1, 12)] + [made_quote("grain", page=12)]
+    other = [made_quote("growth grain growth timber", page=0)]
+    with make_collection(tmp_path, {"a.pdf": quotes, "b.pdf": other}) as collection:
+        found = evidence(collection, "growth between timber and grain", Filter(documents=("a.pdf",)))
+    assert found.parts["second look"][12] > 0.1
+    assert found.total[13] == 0
+
+
 def test_repeated_lines_weigh_words_and_references_alike(tmp_path: Path) -> None:
     with make_collection(tmp_path, {"a.pdf": PLAIN}) as collection:
         once, thrice = (evidence(collection, "\n".join(["timber on page 3"] * times)) for times in (1, 3))
@@ -187,3 +199,31 @@ def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(t
         assert long.acronyms == ["mean time failur = MTTF"]
         words = short.parts["words"]
         assert 0 < short.parts["acronyms"][1] < words[2]
+
+
+def test_acronyms_are_those_of_the_documents_that_are_searched(tmp_path: Path) -> None:
+    own = [made_quote("the mean time to failure (MTTF)", page=0), made_quote("failure: the mean of its time", page=1)]
+    meanings = ("many tall trees fell", "much tin to find", "most teams think first")
+    others = {f"{number}.pdf": [f"{meaning} (MTTF) " * 9] for number, meaning in enumerate(meanings)}
+    with make_collection(tmp_path, {"z.pdf": own, **others}) as collection:
+        within = Filter(documents=("z.pdf",))
+        found = evidence(collection, "What is the MTTF?", within)
+        assert found.acronyms == ["mttf = mean time to failure"]
+        alone = found.parts["acronyms"].max()
+    with make_collection(tmp_path / "alone", {"z.pdf": own}) as collection:
+        assert evidence(collection, "What is the MTTF?", within).parts["acronyms"].max() > 0
+    assert alone > 0
+
+
+def test_few_headings_among_many_pages_weigh_as_much_as_they_do_within_a_filter(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": [made_quote(f"page {page}", page=page) for page in range(200)]}) as made:
+        pages = made.pages("a.pdf")
+        pages[7] = pages[7].model_copy(update={"headings": ("Winter timber",)})
+        builder = SegmentBuilder()
+        builder.add("a.pdf", enumerate(made.document_quotes("a.pdf")), pages)
+        segment = builder.segment()
+    assert segment is not None
+    index = lexical.LexicalIndex({"x": segment})
+    everywhere = index.scores("outline", ["timber"])
+    assert everywhere[7] == pytest.approx(index.scores("outline", ["timber"], within=np.ones(200, dtype=np.bool_))[7])
+    assert everywhere[7] > 1

@@ -42,7 +42,6 @@ def test_what_others_find_is_added_to_the_evidence(tmp_path: Path) -> None:
         evidence = LexicalRetriever(collection)
         assert rank_pages(evidence.search([Query(text="timber")], 10)[0])[0].page == 0
         other = Given(collection, [(1, 0.9), (9, 0.2), (0, 0.1)])
-        assert pages(PageFusion(evidence, [other], weights=(1, 1)))[0] in (0, 1)
         assert pages(PageFusion(evidence, [other], weights=(1, 100))) == [1, 9, 0]
         assert pages(PageFusion(evidence, [other], weights=(100, 0.01)))[0] == 0
 
@@ -92,3 +91,12 @@ def test_it_is_the_rule_where_lexical_is_fused(tmp_path: Path) -> None:
             make_fused(["tfidf", "bm25"], "pages", collection)
         with pytest.raises(UsageError, match="write pages, rrf, scores"):
             make_fused(["lexical", "bm25"], "page", collection)
+
+
+def test_asking_for_more_hits_changes_no_score(tmp_path: Path) -> None:
+    quotes = [made_quote(f"timber {page}", page=page) for page in range(9)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        other = Given(collection, [(page, 1 / (page + 1)) for page in range(9)])
+        fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1), depth=3)
+        few, many = ({hit.quote.id: hit.score for hit in fused.search([Query(text="timber")], k)[0]} for k in (2, 9))
+    assert few.items() <= many.items()

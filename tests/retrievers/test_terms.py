@@ -13,7 +13,7 @@ from quoteweave.index import lexical
 from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages
-from quoteweave.retrievers.terms import MOST_BYTES, Term, Terms, all_expansions, finance, read_terms
+from quoteweave.retrievers.terms import MOST_BYTES, Term, Terms, finance, read_terms
 
 SEA = Terms(
     [
@@ -94,11 +94,6 @@ def test_a_name_that_several_terms_have_means_the_first_of_them() -> None:
     both = Terms([Term(name="berth", made_of=("quay",)), Term(name="bed", also=("berth",), made_of=("mattress",))])
     assert said(both, "berth") == ["berth = quay"]
     assert said(Terms([Term(name="berth", made_of=("quay",)), Term(name="berth")]), "berth") == ["berth = quay"]
-
-
-def test_several_files_of_terms_are_read_one_after_the_other() -> None:
-    found = all_expansions([finance(), SEA], words("ROA and throughput"))
-    assert [expansion.name for expansion in found] == ["return on assets", "throughput"]
 
 
 # The shipped terms

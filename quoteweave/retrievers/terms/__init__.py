@@ -18,7 +18,7 @@ Those of finance are shipped (`finance.toml`).
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
@@ -220,8 +220,3 @@ def _told(error: ValidationError) -> str:
 def finance() -> Terms:
     """The shipped terms of financial reports."""
     return _terms(resources.files(__package__).joinpath("finance.toml").read_text("utf-8"))
-
-
-def all_expansions(terms: Iterable[Terms], tokens: Sequence[str]) -> list[Expansion]:
-    """Those of all files, one after the other."""
-    return [expansion for each in terms for expansion in each.expansions(tokens)]
