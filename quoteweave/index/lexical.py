@@ -6,6 +6,7 @@ so that the same documents give the same results, in whatever order and batches 
 """
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
@@ -44,6 +45,7 @@ class LexicalIndex:
         parts = list(self.segments.values())
         self._parts = parts
         pages = np.cumsum([0, *(part.page_count for part in parts)])
+        self._page_bases: list[int] = pages[:-1].tolist()
         self.document_count = sum(len(part.names) for part in parts)
         """How many documents there are."""
         self.page_count = int(pages[-1])
@@ -119,9 +121,15 @@ class LexicalIndex:
 
     def stands_twice(self, token: str, page: int) -> bool:
         """Whether a word stands on two pages, or more, of the document of a page."""
-        pages, document = self._fields["pages"].having(self._ids(token)), self.document_of[page]
-        first, last = self.document_of[pages].searchsorted([document, document + 1])
-        return bool(last - first > 1)
+        document = int(self.document_of[page])
+        # All pages of a document are in one segment.
+        part = bisect_right(self._page_bases, page) - 1
+        id, base = self._ids(token)[part], self._page_bases[part]
+        if id is None:
+            return False
+        first, last = self.document_of.searchsorted([document, document + 1]) - base
+        items = self._parts[part].fields["pages"].of(id)[0]
+        return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_named(self, name: str) -> "Positions":
         """Positions of the pages of that name (`core.references`), or that show that kind (`kind_name`)."""

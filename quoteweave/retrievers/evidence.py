@@ -24,6 +24,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ SIDE = 0.3
 # Questions whose evidence is kept, each a few numbers a page.
 QUESTIONS_KEPT = 4
 # The best pages that are looked at a second time; how many words of each are used, and how many are looked at.
-SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 3, 20, 60
+SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 2, 20, 40
 # Quotes that are looked at for a term word for word.
 MOST_READ = 100
 # Words that an acronym stands for, sequences of the question's words that are looked up, and meanings of each.
@@ -119,6 +120,8 @@ class EvidenceReader:
         self._quote_words = quote_words
         self._terms = terms
         self._places = PlacesOfTerms(index)
+        # Questions often lead to the same pages.
+        self._rare = lru_cache(maxsize=1024)(self._rare_words)
         # A context asks for text and for image quotes of the same pages.
         self.kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
         """Evidence that was read, by whatever tells one search from another."""
@@ -303,7 +306,7 @@ class EvidenceReader:
         first = int(seeds[0])
         for seed in seeds.tolist():
             own = index.document_of == index.document_of[seed]
-            alike = index.scores("pages", self._rare_words(seed), b=PAGE_B, within=within)
+            alike = index.scores("pages", self._rare(seed), b=PAGE_B, within=within)
             share = np.where(own, alike, 0) / max(float(alike[seed]), 1e-9) * (scores[seed] / scores[first])
             share[seed] = 0
             gained = np.maximum(gained, np.minimum(share, 1).astype(np.float32) * np.float32(ALIKE))
