@@ -6,6 +6,7 @@ Retrievers and the extractive generator ask the same reading. The words are data
 
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -69,6 +70,16 @@ def read_question(question: str) -> QuestionReading:
         sides=_sides(text) if short and words(text) else (),
         wants_number=_QUANTITY.search(text) is not None,
     )
+
+
+def read_lines(question: str) -> Counter[QuestionReading]:
+    """The readings of a question and how often each counts: of lines that are repeated, as to weigh their words.
+
+    `retrievers.expanders.feedback` repeats lines; a question without repeated lines is read whole, and counts once.
+    """
+    lines = [line for line in question.splitlines() if line.strip()]
+    repeated = len(set(lines)) < len(lines)
+    return Counter({read_question(line): times for line, times in Counter(lines if repeated else [question]).items()})
 
 
 def _sides(text: str) -> tuple[str, ...]:

@@ -135,6 +135,13 @@ class LexicalIndex:
         """Positions of the pages of that name (`core.references`), or that show that kind (`kind_name`)."""
         return self._fields["references"].having(self._ids(name))
 
+    def pages_called(self, name: str) -> "Positions":
+        """As `pages_named`; for the number of a page both those where it is printed and those in that place."""
+        import numpy as np
+
+        pages, number = self.pages_named(name), name.removeprefix("page ")
+        return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
+
     def names_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` names of pages that begin so (`segment_builder.acronym_name`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")

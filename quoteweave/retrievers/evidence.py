@@ -9,6 +9,7 @@ Everything is in the unit of BM25: `index.unit` is what a word that stands on on
 | best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
 | outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
 | reference | `REFERENCE` units for each name by which the question calls it: "Figure 3", "page 12"; of a section less |
+| quotation | `QUOTATION` units where one quote holds all words of what the question has in quotation marks |
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
 | terms | up to `TERMS` × `MOST_OF_TERM` units where what a term is made of stands (`retrievers.terms`) |
@@ -28,7 +29,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from quoteweave.core.question_reading import QuestionReading, Shown, read_question
+from quoteweave.core.question_reading import QuestionReading, Shown, read_lines
 from quoteweave.core.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.segment_builder import acronym_name, kind_name, meaning_name
@@ -49,6 +50,7 @@ PAGE_B = 0.5
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
 REFERENCE = 1.0
+QUOTATION = 0.5
 KIND = 0.2
 FRONT = 0.7
 TERMS = 3.0
@@ -70,8 +72,8 @@ MOST_READ = 100
 LONGEST_MEANING, MOST_ASKED, MOST_MEANINGS = 6, 200, 3
 # Definitions of one acronym that are looked at, and names by which one question may call pages.
 MOST_DEFINED, MOST_NAMES = 50, 100
-# Sides of comparisons that are looked for.
-MOST_SIDES = 4
+# Sides of comparisons, and quotations, that are looked for.
+MOST_SIDES, MOST_QUOTED = 4, 8
 # Quotes of a page that are read for its rare words.
 MOST_QUOTES = 200
 # Where fewer pages are found, others of their documents follow, nearest first.
@@ -131,7 +133,7 @@ class EvidenceReader:
         import numpy as np
 
         index = self.index
-        readings = _by_line(question)
+        readings = read_lines(question)
         tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
         quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best = np.zeros(index.page_count, dtype=np.float32)
@@ -147,6 +149,7 @@ class EvidenceReader:
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
         put("reference", self._references(readings))
+        put("quotation", self._quotations(readings))
         several = self._are_several(within)
         # In many documents a kind of picture alone tells nothing.
         found = self._of_found_documents(evidence.total) if several else np.float32(1)
@@ -183,12 +186,23 @@ class EvidenceReader:
             whole.update(dict.fromkeys(reading.labels, times))
             named.update(dict.fromkeys(reading.places, times))
         for name, times in (whole + named).most_common(MOST_NAMES):
-            pages = pages_called(index, name)
+            pages = index.pages_called(name)
             gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
                 documents = index.document_of[pages]
                 gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
             gained[pages] += gain
+        return gained
+
+    def _quotations(self, readings: "Counter[QuestionReading]") -> "Scores":
+        """A page gains where one quote of it holds all words, two or more, of what stands in quotation marks."""
+        import numpy as np
+
+        gained = np.zeros(self.index.page_count, dtype=np.float32)
+        said = [words(text) for reading in readings for text in reading.quoted]
+        for phrase in said[:MOST_QUOTED]:
+            if len(phrase) > 1:
+                gained += np.float32(QUOTATION * self.index.unit) * self._places.having(tuple(phrase), tables=False)
         return gained
 
     def _kinds(self, readings: "Counter[QuestionReading]") -> "Scores":
@@ -353,21 +367,6 @@ class EvidenceReader:
             gained[first:last] += np.where(empty, near, 0).astype(np.float32)
         if within is not None:
             gained[~within] = 0
-
-
-def pages_called(index: LexicalIndex, name: str) -> "Positions":
-    """Positions of the pages of a name; of a page's number, those where it is printed, and those in that place."""
-    import numpy as np
-
-    pages, number = index.pages_named(name), name.removeprefix("page ")
-    return np.union1d(pages, index.pages_named(f"page #{number}")) if number.isdecimal() else pages
-
-
-def _by_line(question: str) -> "Counter[QuestionReading]":
-    """The readings of a question and how often each counts: `Rm3Expander` repeats lines to weigh their words."""
-    lines = [line for line in question.splitlines() if line.strip()]
-    repeated = len(set(lines)) < len(lines)
-    return Counter({read_question(line): times for line, times in Counter(lines if repeated else [question]).items()})
 
 
 def _phrases_asked(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:

@@ -4,7 +4,7 @@ from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Quote
 from quoteweave.core.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.evidence import Evidence, pages_called
+from quoteweave.retrievers.evidence import Evidence
 
 # Words of the question that are shown of each part.
 WORDS_SHOWN = 8
@@ -46,8 +46,9 @@ def _detail(part: str, evidence: Evidence, index: LexicalIndex, page: int) -> st
         return _matching(index, "pages" if part == "words" else part, page, question)
     if part == "reference":
         names = [name for reading in evidence.readings for name in (*reading.labels, *reading.places)]
-        return ", ".join(_shown_name(name) for name in names if page in pages_called(index, name))
+        return ", ".join(_shown_name(name) for name in names if page in index.pages_called(name))
     found: dict[str, list[str]] = {
+        "quotation": [text for reading in evidence.readings for text in reading.quoted],
         "kind": [str(kind) for reading in evidence.readings for kind in reading.shows],
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,

@@ -227,3 +227,13 @@ def test_few_headings_among_many_pages_weigh_as_much_as_they_do_within_a_filter(
     everywhere = index.scores("outline", ["timber"])
     assert everywhere[7] == pytest.approx(index.scores("outline", ["timber"], within=np.ones(200, dtype=np.bool_))[7])
     assert everywhere[7] > 1
+
+
+def test_what_stands_in_quotation_marks_is_looked_for_together(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("The harbour was deep.", page=0),
+        made_quote("Made of timber.", page=0),
+        made_quote("A deep harbour of timber", page=1),
+    ]
+    assert told(tmp_path / "1", quotes, 'What is a "deep harbour of timber"?', "quotation") == [1]
+    assert told(tmp_path / "2", quotes, 'What is "timber"?', "quotation") == []  # one word is found as a word
