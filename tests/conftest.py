@@ -1,6 +1,7 @@
 """Shared by all tests: no network beyond loopback, where the optional research data and the visual libraries lie."""
 
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,9 @@ LOOPBACK = ("127.", "::1", "localhost")
 # colpali-engine and the torchvision that it asks for, apart from all else: torchvision's wheel does not fit a torch for
 # the CPU, and where it can be seen, transformers takes it for usable.
 VISUAL = Path(sys.prefix) / "visual"
+
+# A shell without job control lets what it puts in the background ignore Ctrl-C, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _OperatorsBefore(MetaPathFinder):
