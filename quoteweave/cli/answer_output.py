@@ -81,7 +81,7 @@ class _AsWritten:
         if isinstance(event, TextEvent):
             self._status.stop()
             self._begun = True
-            text = printable(event.text)
+            text = printable(without_pictures(event.text))
             typer.echo(text if self._wrap is None else self._wrap.feed(text), nl=False)
         elif isinstance(event, ThoughtEvent):
             self._thought += len(event.text)
@@ -120,8 +120,19 @@ async def _read_to_its_end(
 
 def print_answer(answer: "Answer") -> None:
     """The answer and where each mark leads, as readable text on stdout."""
-    console().print(plain(answer.text))
+    console().print(plain(without_pictures(answer.text)))
     print_sources(answer)
+
+
+def without_pictures(text: str) -> str:
+    """The text with `[image1: what it shows]` for each picture, which a terminal cannot show."""
+    from quoteweave.core.marks import parse_marks
+
+    for mark in reversed(parse_marks(text)):
+        if mark.kind == "image":
+            said = f": {mark.summary}" if mark.summary else ""
+            text = f"{text[: mark.start]}[image{mark.numbers[0]}{said}]{text[mark.end :]}"
+    return text
 
 
 def print_sources(answer: "Answer") -> None:

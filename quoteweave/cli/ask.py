@@ -65,13 +65,20 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.rag import Answered
     from quoteweave.pipeline.settings import ModelSettings
 
-JSON = """--json prints the answer: question, status (answered or abstained), text, blocks (text
+JSON = """--json prints the answer: question, status (answered, located or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
 page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed), unresolved, raw, model, usage, price_usd,
-seconds, warnings; context: texts and images, the hits that marks refer to; and trace: how they were found.
+seconds, warnings; context: texts and images, the hits that marks refer to, and rarity, of the question's words; and
+trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
 text (text), citation (citation, right behind its mark's text), and last answer (answer), as above."""
+
+
+class FallbackName(StrEnum):
+    """What answers where a model cannot."""
+
+    EXTRACTIVE = "extractive"
 
 
 class GateName(StrEnum):
@@ -126,6 +133,15 @@ def ask(
         Path | None,
         typer.Option(help="Abstain below the confidence that eval calibrate wrote here.", metavar="FILE"),
     ] = None,
+    any_topic: Annotated[
+        bool, typer.Option("--any-topic", help="Ask the model even where what was found is about something else.")
+    ] = False,
+    fallback: Annotated[
+        FallbackName | None,
+        typer.Option(
+            help="Where the model's endpoint fails, answer without a model, and say so.", metavar="extractive"
+        ),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the answer in the browser.")] = False,
     stream: Annotated[bool, typer.Option(help="Print what a model writes as it comes.")] = True,
@@ -166,11 +182,13 @@ def ask(
     settings, where = model_settings(writing, hardware_for(finding)), make_filter(doc, pages, meta)
     chat = make_chat(settings)
     chats = Chats(chat, prompts=prompts)
-    passing = Gate(_policy(gate), checker_named(check, settings, chats), _calibration(abstain, finding, settings))
+    checker, calibration = checker_named(check, settings, chats), _calibration(abstain, finding, settings)
+    passing = Gate(_policy(gate), checker, calibration, on_topic=not any_topic)
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, chats)
-        rag = Rag(search, make_generator(settings, opened, chat), gate=passing, window=settings.read(window))
+        generator = make_generator(settings, opened, chat, fallback=fallback is not None)
+        rag = Rag(search, generator, gate=passing, window=settings.read(window))
         if settings.destination is not None:
             if calls is None:  # which may hold the answer
                 settings.check_address()

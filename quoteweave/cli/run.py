@@ -23,7 +23,7 @@ JSON = """--json prints a list with one object a setting:
 
 setting, run: its name, and the folder that holds it;
 
-questions, answered, abstained, failed: of the whole run, what an earlier command answered included;
+questions, answered, located, abstained, failed: of the whole run, what an earlier command answered included;
 
 cut_quotes: quotes cut to what the model can read;
 

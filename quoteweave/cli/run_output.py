@@ -26,6 +26,7 @@ class Outcome:
     spent: "Spending"
     questions: int = 0
     answered: int = 0
+    located: int = 0
     abstained: int = 0
     failed: int = 0
     cut_quotes: int = 0
@@ -43,7 +44,9 @@ def count(prediction: "Tally", outcome: Outcome) -> None:
     if prediction.error is not None:
         outcome.failed += 1
         outcome.errors.append(f"{prediction.example}: {prediction.error}")
-    elif prediction.abstained:
+    elif prediction.status == "located":
+        outcome.located += 1
+    elif prediction.status == "abstained":
         outcome.abstained += 1
     else:
         outcome.answered += 1
@@ -56,11 +59,11 @@ def show(told: Sequence[Outcome], *, as_json: bool) -> None:
         return
     for outcome in told:
         cut = f", {counted(outcome.cut_quotes, 'quote')} cut to what the model reads" if outcome.cut_quotes else ""
+        located = f"{outcome.located} located, " if outcome.located else ""
         typer.echo(
             printable(
-                f"{outcome.run}: {counted(outcome.questions, 'question')}, {outcome.answered} "
-                f"answered, {outcome.abstained} "
-                f"abstained, {outcome.failed} failed{cut}"
+                f"{outcome.run}: {counted(outcome.questions, 'question')}, {outcome.answered} answered, {located}"
+                f"{outcome.abstained} abstained, {outcome.failed} failed{cut}"
             )
         )
         typer.echo(f"  {_spending(outcome.spent)}", err=True)
@@ -89,6 +92,7 @@ def _as_dict(outcome: Outcome) -> dict[str, object]:
         "run": str(outcome.run),
         "questions": outcome.questions,
         "answered": outcome.answered,
+        "located": outcome.located,
         "abstained": outcome.abstained,
         "failed": outcome.failed,
         "cut_quotes": outcome.cut_quotes,

@@ -1,5 +1,6 @@
 """The answer and what it is made of: the context put before a generator, blocks of text and images, citations."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -13,6 +14,11 @@ class Context(Record):
 
     texts: tuple[Hit, ...] = ()
     images: tuple[Hit, ...] = ()
+    rarity: Mapping[str, float] = Field(
+        default_factory=dict,
+        description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
+        "for one that none has; empty where the retriever does not know",
+    )
 
     def quote(self, kind: Kind, number: int) -> Quote | None:
         """The quote that a mark with that number means, or None where the context has no such quote."""
@@ -78,6 +84,10 @@ class ImageBlock(Record):
 Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
 
 
+Status = Literal["answered", "located", "abstained"]
+"""`located`: no sentence answers, but places of the documents bear on the question, and are shown and cited."""
+
+
 class Usage(Record):
     """What a model call took. None where the endpoint does not say."""
 
@@ -89,7 +99,7 @@ class Answer(Record):
     """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand."""
 
     question: str
-    status: Literal["answered", "abstained"]
+    status: Status = Field(description="whether it answers, shows the places that bear on the question, or neither")
     text: str
     blocks: tuple[Block, ...]
     citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")

@@ -71,6 +71,7 @@ class Explanation(Record):
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id: what speaks for its page, the heaviest first"
     )
+    rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
 
 
 @runtime_checkable

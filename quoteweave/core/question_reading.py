@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -19,6 +19,12 @@ from quoteweave.core.references import any_of, labels_in, places_in
 from quoteweave.core.tokens import words
 
 Shown = Literal["chart", "table", "figure"]
+Asked = Literal[
+    "look", "reckon", "parts", "percent", "count", "money", "date", "amount", "contact", "person", "place", "reason",
+    "steps", "definition", "yes_or_no", "statement",
+]  # fmt: skip
+"""What kind of answer a question asks for: what has to be looked at, reckoned or counted on pages; a number of some
+kind, a name, a reason…; or any statement."""
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is no question of a few sentences, in characters: it is searched for as it is.
@@ -51,6 +57,8 @@ class QuestionReading(Record):
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
     sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
+    asks: Asked = Field(default="statement", description="what kind of answer it asks for")
+    asked_by: str = Field(default="", description="the words that say so, as written")
 
 
 def read_question(question: str) -> QuestionReading:
@@ -58,6 +66,7 @@ def read_question(question: str) -> QuestionReading:
     rules, short = _rules(), len(question) <= LONGEST
     text, instructions = _without_instructions(question, rules) if short else (question, ())
     labels = tuple(labels_in(text))
+    asks, asked_by = rules.asks_for(question)
     shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
     return QuestionReading(
         text=text,
@@ -69,7 +78,17 @@ def read_question(question: str) -> QuestionReading:
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
         sides=_sides(text) if short and words(text) else (),
         wants_number=_QUANTITY.search(text) is not None,
+        asks=asks,
+        asked_by=asked_by,
     )
+
+
+@cache
+def asking_words() -> frozenset[str]:
+    """The words by which questions say what they look for besides their subject, as `core.tokens.words` cuts them."""
+    rules = _languages()
+    listed = [group for each in rules for group in (each["kinds"], each.get("asks", {}), {"front": each["front"]})]
+    return frozenset(stem for group in listed for found in group.values() for word in found for stem in words(word))
 
 
 def read_lines(question: str) -> Counter[QuestionReading]:
@@ -107,9 +126,17 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
 @dataclass(frozen=True)
 class _Rules:
     kinds: dict[Shown, re.Pattern[str]]
+    asks: dict[Asked, re.Pattern[str]]
     front: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
+
+    def asks_for(self, question: str) -> tuple[Asked, str]:
+        """What kind of answer is asked for, and the words that say so."""
+        for kind, pattern in self.asks.items():
+            if match := pattern.search(question):
+                return kind, match[0]
+        return "statement", ""
 
     def says_how(self, text: str) -> bool:
         """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""
@@ -119,11 +146,19 @@ class _Rules:
 
 
 @cache
-def _rules() -> _Rules:
+def _languages() -> list[dict[str, Any]]:
     text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
-    languages = list(tomllib.loads(text).values())
+    return list(tomllib.loads(text).values())
+
+
+@cache
+def _rules() -> _Rules:
+    languages = _languages()
     kinds: tuple[Shown, ...] = ("chart", "table", "figure")
+    asked: tuple[Asked, ...] = get_args(Asked)[:-1]
+    asks = {kind: [word for each in languages for word in each.get("asks", {}).get(kind, ())] for kind in asked}
     return _Rules(
+        asks={kind: _asking(found) for kind, found in asks.items()},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words([word for each in languages for word in each["front"]]),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
@@ -133,3 +168,12 @@ def _rules() -> _Rules:
 
 def _words(found: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){any_of(found)}(?!\w)", re.IGNORECASE)
+
+
+def _asking(found: list[str]) -> re.Pattern[str]:
+    """As `_words`; those that begin with ^ count at the beginning alone."""
+    opening = [word[1:] for word in found if word.startswith("^")]
+    anywhere = [word for word in found if not word.startswith("^")]
+    patterns = [rf"\A\s*{any_of(opening)}"] if opening else []
+    patterns += [rf"(?<!\w){any_of(anywhere)}"] if anywhere else []
+    return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)

@@ -17,6 +17,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
+from quoteweave.core.answers import Status
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
 from quoteweave.core.lines import appending, iter_rows, reason
@@ -152,7 +153,8 @@ class Tally(Record):
 
     example: str
     error: str | None
-    abstained: bool
+    status: Status | None
+    """Of its answer; None where it has none."""
     cut_quotes: int
     notes: tuple[str, ...]
 
@@ -163,8 +165,8 @@ def tallies(folder: Path) -> list[Tally]:
 
 
 def _tally(one: Prediction) -> Tally:
-    abstained = one.answer is not None and one.answer.status == "abstained"
-    return Tally(example=one.example, error=one.error, abstained=abstained, cut_quotes=one.cut_quotes, notes=one.notes)
+    status = one.answer.status if one.answer is not None else None
+    return Tally(example=one.example, error=one.error, status=status, cut_quotes=one.cut_quotes, notes=one.notes)
 
 
 def said_of(folder: Path) -> Run:

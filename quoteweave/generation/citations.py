@@ -1,9 +1,8 @@
 """Which quotes the marks of an answer mean, and the answer woven from them; `core.marks` says how they are written."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
-from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, TextBlock
+from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, Status, TextBlock
 from quoteweave.core.marks import parse_marks
 from quoteweave.generation.weaving import Weaver
 
@@ -14,7 +13,7 @@ def weave(
     context: Context,
     *,
     model: str,
-    status: Literal["answered", "abstained"] = "answered",
+    status: Status = "answered",
     warnings: tuple[str, ...] = (),
 ) -> Answer:
     """The answer that `text` gives to `question`: what a `Weaver` shows of it, cut where images stand.

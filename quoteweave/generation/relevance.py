@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from quoteweave.core.question_reading import read_question
+from quoteweave.core.question_reading import QuestionReading, asking_words, read_question
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 
@@ -27,10 +27,23 @@ _ASKED_OF = re.compile(
     r"(?:documents?|reports?|papers?|texts?|articles?|slides?|presentations?|pdfs?|files?|guidebooks?)\b",
     re.IGNORECASE,
 )
+# Statements of 2015 seldom say "FY2015".
+_FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
 _ASKING_WORDS = """
 answer describe document documents explain find give list mention mentioned name please provide report say says
-show shown shows state stated summarise summarize tell
+show shown shows state stated summarise summarize tell appear
+appeared appears different displayed include included includes page pages provided provides slide slides
+happen happened happens occur occurred occurs
 """
+# Chinese and Japanese ask at the end, in words that nobody answers with.
+_ASKED_AT_THE_END = re.compile(
+    r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
+)
+_ANOTHER = re.compile(
+    r"(?<=\?)\s+|[,;]?\s+and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)|[,;]?\s+und\s+(?=(?:wie|was"
+    r"|welche[rsmn]?|wer|wann|wo|warum)\b)",
+    re.IGNORECASE,
+)
 _ASKING = frozenset(_ASKING_WORDS.split())
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
@@ -44,15 +57,15 @@ class Question(Record):
     """Those that stand side by side in it."""
     names: frozenset[str]
     """Those written with a capital inside the question, or with a digit."""
-    wants_number: bool
-    """Whether it asks how many, how much or when."""
+    reading: QuestionReading
+    """What else it says."""
 
 
 def what_is_asked(question: str) -> Question:
     """What the question asks for, without the words that only ask (`tell`, `according to the report`) or say how."""
     reading = read_question(question)
     text = reading.text
-    asked = _ASKED_OF.sub(" ", text)
+    asked = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     kept = [word for word in words(asked, stem=False) if word not in _ASKING]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
@@ -63,20 +76,37 @@ def what_is_asked(question: str) -> Question:
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
-        wants_number=reading.wants_number,
+        reading=reading,
     )
 
 
-def weigh(question: Question, sentences: Iterable[Collection[str]]) -> dict[str, float]:
-    """The weight of each of the question's words among `sentences`, each given as its words. Weights add up to 1."""
+def questions_in(text: str) -> list[str]:
+    """The questions of which a text is made: `How many calls were there, and how did they change?` has two."""
+    parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
+    return [part for part in parts if words(part)] or [text]
+
+
+def subject(question: Question) -> list[str]:
+    """The words of the question without those that say what kind of answer it asks for."""
+    return [term for term in question.terms if term not in asking_words()]
+
+
+def weigh(
+    question: Question, sentences: Iterable[Collection[str]], rarity: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """The weight of each of the question's words among `sentences`, each given as its words. Weights add up to 1.
+
+    `rarity` is how rare words are in the whole collection, 0 to 1, where that is known; it takes the place of their
+    rarity among the sentences.
+    """
     held = [frozenset(sentence) for sentence in sentences]
     most = math.log((len(held) + 1) / 0.5)
     weights = {}
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
-        rarity = math.log((len(held) + 1) / (frequency + 0.5)) / most
+        among = math.log((len(held) + 1) / (frequency + 0.5)) / most
         missing = frequency == 0 and term in question.names
-        weights[term] = MISSING_NAME if missing else max(LEAST_WEIGHT, rarity)
+        weights[term] = MISSING_NAME if missing else max(LEAST_WEIGHT, (rarity or {}).get(term, among))
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
 

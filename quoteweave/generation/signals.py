@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.confidence import Signals
-from quoteweave.generation.evidence import words_around
+from quoteweave.generation.extractive.statements import words_around
 from quoteweave.generation.relevance import coverage, weigh, what_is_asked
 
 UNCHECKED = 0.5

@@ -119,6 +119,12 @@ class LexicalIndex:
         """The idf of a word among pages; 0 for one that stands on none."""
         return self._rarities(token)
 
+    def rarity_share(self, token: str) -> float:
+        """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none."""
+        if not self._fields["pages"].having(self._ids(token)).size:
+            return 1.0
+        return self.rarity(token) / _idf(self.page_count, 0)
+
     def stands_twice(self, token: str, page: int) -> bool:
         """Whether a word stands on two pages, or more, of the document of a page."""
         document = int(self.document_of[page])

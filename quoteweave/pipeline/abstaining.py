@@ -35,7 +35,7 @@ def abstain_below(answer: Answer, context: Context, calibration: Calibration) ->
     `context` must be the one that it was written from, and the gate have checked it as it had the answers that the
     calibration was fitted on.
     """
-    if answer.status == "abstained":
+    if answer.status != "answered":
         return answer
     confidence = calibration.after.confidence(signals_of(answer.question, context, answer))
     least = calibration.after.threshold

@@ -15,6 +15,8 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
 _MASK = "\ufffc"
 
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "\n")
+
 Span = tuple[int, int]
 
 
@@ -79,6 +81,8 @@ class _Text:
                 after_blank = True
                 continue
             continues = bool(groups) and groups[-1][0] == bool(bullet) and bool(bullet or not after_blank)
+            # The picture of a bullet follows it, and not the whole list.
+            continues = continues and not (bullet and self._shown_within(*groups[-1][1][-1]))
             if continues:
                 groups[-1][1].append((start, end))
             else:
@@ -95,12 +99,7 @@ class _Text:
 
     def _passage(self, bulleted: bool, spans: list[Span]) -> Passage:
         lines = [tuple(self._runs(span)) for span in spans]
-        shown = [
-            self.images[place]
-            for start, end in spans
-            for place in self._marks_within(start, end)
-            if place in self.images
-        ]
+        shown = [self.images[place] for span in spans for place in self._shown_within(*span)]
         return Passage(bulleted=bulleted, lines=tuple(filter(self._says_something, lines)), figures=tuple(shown))
 
     def _says_something(self, line: tuple[Run, ...]) -> bool:
@@ -122,8 +121,14 @@ class _Text:
 
     def _plain(self, start: int, end: int, *, bold: bool) -> Iterator[Run]:
         for place in self._marks_within(start, end):
+            # Behind a sentence the mark and the figure that follows are one citation; within one it is a word of it.
+            told = place in self.images and self._ends_a_sentence(place[0])
             if place[0] > start:
-                yield Run(text=_tied(self.text[start : place[0]]), bold=bold)
+                before = self.text[start : place[0]]
+                yield Run(text=before if told else _tied(before), bold=bold)
+            start = place[1]
+            if told:
+                continue
             named = self.marks[place]
             yield Run(
                 text=self.text[slice(*place)],
@@ -131,9 +136,15 @@ class _Text:
                 citations=tuple(mark for mark in named if isinstance(mark, Citation)),
                 unresolved=tuple(mark for mark in named if isinstance(mark, UnresolvedMark)),
             )
-            start = place[1]
         if start < end:
             yield Run(text=self.text[start:end], bold=bold)
+
+    def _ends_a_sentence(self, place: int) -> bool:
+        before = self.text[:place].rstrip(" ")
+        return before.endswith(_SENTENCE_ENDS)
+
+    def _shown_within(self, start: int, end: int) -> list[Span]:
+        return [place for place in self._marks_within(start, end) if place in self.images]
 
     def _marks_within(self, start: int, end: int) -> list[Span]:
         return sorted(place for place in self.marks if start <= place[0] and place[1] <= end)

@@ -40,7 +40,7 @@ class Arrangement(Record):
         if self.order == "kept":
             return context
         texts, images = (self._ordered(hits, example, gold) for hits in (context.texts, context.images))
-        return Context(texts=_numbered(texts), images=_numbered(images))
+        return context.model_copy(update={"texts": _numbered(texts), "images": _numbered(images)})
 
     def _ordered(self, hits: Sequence[Hit], example: str, gold: Container[str]) -> list[Hit]:
         if self.order == "shuffled":

@@ -46,7 +46,7 @@ def fit(context: Context, window: Window | None, question: str = "") -> tuple[Co
     texts, images = (
         tuple(_cut(hit, most) if id(hit) in cut else hit for hit in hits) for hits in (context.texts, context.images)
     )
-    return Context(texts=texts, images=images), len(cut)
+    return context.model_copy(update={"texts": texts, "images": images}), len(cut)
 
 
 def _size(words: str) -> int:

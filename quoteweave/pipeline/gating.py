@@ -6,7 +6,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import ClaimChecker
-from quoteweave.generation.extractive import MODEL
+from quoteweave.generation.extractive import MODEL, off_topic
 from quoteweave.generation.gate import Policy, apply, check, check_entailment
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.pipeline.pricing import priced
@@ -23,6 +23,9 @@ class Gate:
     calibration: Calibration | None = None
     """How sure an answer must be to be given; without one, all are."""
 
+    on_topic: bool = False
+    """Whether a model is asked only where what was found is about the question, as far as words tell."""
+
     @property
     def streamed(self) -> Policy | None:
         """The policy by which an answer is shown while it is written: what is known at its end alone holds it back."""
@@ -30,8 +33,14 @@ class Gate:
         return "refuse" if late else self.policy
 
     def before(self, question: str, context: Context) -> Answer | None:
-        """The abstention, where what was found does not bear on the question well enough for the model to be asked."""
-        abstention = None if self.calibration is None else abstain_before(question, context, self.calibration)
+        """The abstention, where what was found does not bear on the question well enough for the model to be asked.
+
+        Whether it is about it at all is decided where the retriever knows how rare words are; without, and where what
+        is found shares no words with the question, words alone tell too little.
+        """
+        abstention = off_topic(question, context) if self.on_topic and context.rarity else None
+        if abstention is None and self.calibration is not None:
+            abstention = abstain_before(question, context, self.calibration)
         return abstention and priced(abstention)
 
     async def passed(self, answer: Answer, context: Context) -> Answer:

@@ -92,7 +92,8 @@ class Search:
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
         texts, images = await self._ranked(steps, wanted)
-        return Retrieved(context=Context(texts=tuple(texts), images=tuple(images)), trace=self._trace(steps))
+        context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity)
+        return Retrieved(context=context, trace=self._trace(steps))
 
     async def _expand(self, steps: "_Steps") -> None:
         if self._expander is not None:
@@ -131,6 +132,7 @@ class Search:
         told = retriever.explain(steps.query, hits if self._explain else (), where=where)
         steps.read += [line for line in told.read if line not in steps.read]
         steps.reasons.update(told.reasons)
+        steps.rarity = told.rarity
 
     def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
         queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
@@ -171,6 +173,7 @@ class _Steps:
         self.notes: list[str] = []
         self.read: list[str] = []
         self.reasons: dict[str, tuple[Reason, ...]] = {}
+        self.rarity: Mapping[str, float] = {}
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

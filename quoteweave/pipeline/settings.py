@@ -144,21 +144,28 @@ def _local(settings: ModelSettings, checkpoint: str) -> ChatModel:
 
 
 def make_generator(
-    settings: ModelSettings, images: "Collection | ImageSource | None" = None, chat: ChatModel | None = None
+    settings: ModelSettings,
+    images: "Collection | ImageSource | None" = None,
+    chat: ChatModel | None = None,
+    *,
+    fallback: bool = False,
 ) -> Generator:
     """The extractive generator, or one that asks `chat`, or else the named model.
 
+    `fallback`: whether the extractive generator answers where the model's endpoint fails.
     `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
     that cannot be read, and where pictures cannot be shown as is said.
     """
+    from quoteweave.generation.extractive import ExtractiveGenerator
+
     model = chat or make_chat(settings)
     if model is None:
-        from quoteweave.generation.extractive import ExtractiveGenerator
-
         return ExtractiveGenerator()
     from quoteweave.generation.cited import CitedGenerator
+    from quoteweave.generation.fallback import FallbackGenerator
 
-    return CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
+    cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
+    return FallbackGenerator(cited, ExtractiveGenerator()) if fallback else cited
 
 
 def _pictures(settings: ModelSettings, images: "Collection | ImageSource | None") -> "PictureShower | None":

@@ -75,7 +75,11 @@ class LexicalRetriever(Bm25Retriever):
         index = self._opened = lexical.current(self._collection, self._opened)
         evidence = self.evidence(index, query.text, where)
         reasons = {hit.quote.id: reasons_for(evidence, index, hit.quote) for hit in hits}
-        return Explanation(read=how_read(evidence), reasons=reasons)
+        asked = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
+        # What a term or an acronym stands for is in the documents, whatever they call it.
+        known = [word for expansion in evidence.expansions for word in expansion.asked]
+        asked.update(dict.fromkeys((word for word in known if asked.get(word) == 1.0), 0.5))
+        return Explanation(read=how_read(evidence), reasons=reasons, rarity=asked)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":
         import numpy as np

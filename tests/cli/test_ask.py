@@ -15,6 +15,7 @@ from command_line import Outcome, Quoteweave
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.generation.extractive import NOTHING_FOUND
 from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
@@ -52,7 +53,7 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
         "context",
         "trace",
     ]
-    assert list(got.json()["context"]) == ["texts", "images"]
+    assert list(got.json()["context"]) == ["texts", "images", "rarity"]
     answer, context = answer_of(got)
     assert (answer.status, answer.model, answer.unresolved) == ("answered", "extractive", ())
     assert "1,058 vessel calls" in answer.text
@@ -222,6 +223,32 @@ def test_a_server_that_is_not_there_is_told(quoteweave: Quoteweave, port: Path) 
         got = quoteweave("ask", "grain?", "-c", port, "--model", "m", "--base-url", address, "--json")
     assert (got.code, got.out) == (1, "")
     assert f"error: No answer from {address}" in got.err
+
+
+def test_where_the_server_is_not_there_a_fallback_answers_and_says_so(quoteweave: Quoteweave, port: Path) -> None:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{reserved.getsockname()[1]}/v1"
+        asked = ("--model", "m", "--base-url", address, "--retries", 0, "--fallback", "extractive")
+        answer, _ = answer_of(quoteweave("ask", "grain?", "-c", port, *asked, "--json"))
+    assert answer.model == "extractive"
+    assert f"without it: No answer from {address}" in answer.warnings[0]
+
+
+def test_a_model_is_not_asked_what_the_documents_are_not_about(quoteweave: Quoteweave, port: Path) -> None:
+    question = "Which volcano of Iceland erupted on the grain?"
+    with ModelServer([Reply(text="None [1].")]) as server:
+        asked = ("ask", question, "-c", port, "--model", "m", "--base-url", server.base_url, "--json")
+        answer, _ = answer_of(quoteweave(*asked))
+        assert (answer.status, answer.text, server.requests) == ("abstained", NOTHING_FOUND, [])
+        answer, _ = answer_of(quoteweave(*asked, "--any-topic"))
+    assert (answer.text, len(server.requests)) == ("None [1].", 1)
+
+
+def test_a_picture_is_named_where_it_cannot_be_shown(quoteweave: Quoteweave, sample_collection: Path) -> None:
+    told = quoteweave("ask", "What do the bars of Figure 2 compare?", "-c", sample_collection)
+    assert "[image1: " in told.out
+    assert "](image1)" not in told.out
 
 
 @pytest.mark.parametrize("address", ["localhost:8000", "ftp://localhost", "http://"])

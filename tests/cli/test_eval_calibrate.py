@@ -36,6 +36,10 @@ ASKED = (
 FACTS: list[Fact] = [(good, port, year) for good in GOODS for port in PORTS for year in YEARS]
 random.Random(3).shuffle(FACTS)
 TOLD, UNTOLD = FACTS[:96], FACTS[96:]
+PLAN = (
+    "In {2} the council of {1} wished that {3} tonnes of {0} were shipped, which the mayor and the board of the "
+    "harbour put off again and again, as the quays were old, the cranes were slow and winters were long."
+)
 CONFIG = 'quotes = "retrieved"\nretriever = ["bm25"]\nwithin = "collection"\n'
 
 
@@ -68,6 +72,11 @@ def trade(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quotes = [
         made_quote(f"In {year} {port} shipped {100 + 7 * n} tonnes of {good}.").model_copy(update={"layout_id": n})
         for n, (good, port, year) in enumerate(TOLD)
+    ]
+    # A plan is no fact: who goes by words alone takes it for one, and finds it lower.
+    quotes += [
+        made_quote(PLAN.format(good, port, year, 100 + 7 * n)).model_copy(update={"layout_id": 500 + n})
+        for n, (good, port, year) in enumerate(UNTOLD)
     ]
     with Collection.create(folder / "c") as collection, collection.writer() as writer:
         put(writer, folder, "trade.pdf", quotes)
@@ -166,7 +175,7 @@ def test_the_curve_is_printed_with_what_it_means(
     run, out, svg = run_of(seen), tmp_path / "out" / "calibration.json", tmp_path / "curve.svg"
     told = calibrate(run, seen, "--out", out, "--svg", svg)
     assert told.code == 0
-    assert "50 answers, 30 right and 20 wrong (40.0 %); 30 questions that the model did not answer" in told.out
+    assert "40 answers, 20 right and 20 wrong (50.0 %); 40 questions that the model did not answer" in told.out
     assert "← threshold" in told.out
     assert "40 unanswerable questions: 20 answered. With the calibration" in told.out
     assert "warning" not in told.out
@@ -176,7 +185,7 @@ def test_the_curve_is_printed_with_what_it_means(
     assert value["curve"] == json.loads(written.model_dump_json())["curve"]
     assert value["chosen"]["threshold"] == written.after.threshold
     assert value["before"] == written.before.threshold
-    assert (value["right"], value["wrong"], value["declined"], value["unknown"]) == (30, 20, 30, 0)
+    assert (value["right"], value["wrong"], value["declined"], value["unknown"]) == (20, 20, 40, 0)
     assert value["calibration"] is None
     assert written.answers == 50
 
@@ -186,7 +195,7 @@ def test_a_calibration_is_of_its_retriever_and_model_alone(
 ) -> None:
     out = tmp_path / "calibration.json"
     config = CONFIG.replace('["bm25"]', '["bm25", "tfidf"]') + 'expand = "rules"\n'
-    assert calibrate(run_of(seen, config), seen, "--out", out).code == 0
+    assert calibrate(run_of(seen, config), seen, "--out", out, "--risk", 0.5).code == 0
     load_calibration(out, retriever="bm25, tfidf; expand rules", model="extractive")
     with pytest.raises(UsageError, match=r"for the retriever 'bm25, tfidf; expand rules', and this is 'bm25'"):
         load_calibration(out, retriever="bm25", model="extractive")
@@ -198,7 +207,7 @@ def test_a_calibration_names_the_terms_that_were_searched_by(
     file, out = tmp_path / "terms.toml", tmp_path / "calibration.json"
     file.write_text('[[term]]\nname = "freight"\nmade_of = ["tonnes"]\n')
     config = CONFIG.replace('["bm25"]', '["lexical"]') + f'terms = ["{file}"]\n'
-    assert calibrate(run_of(seen, config), seen, "--out", out).code == 0
+    assert calibrate(run_of(seen, config), seen, "--out", out, "--risk", 0.5).code == 0
     load_calibration(out, retriever=f"lexical; terms {read_terms(file).fingerprint}", model="extractive")
 
 

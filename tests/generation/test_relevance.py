@@ -12,7 +12,7 @@ def test_the_words_that_only_ask_are_left_out() -> None:
     assert question.terms == ("harbour", "due", "merrow", "2021")
     assert question.pairs == {("harbour", "due"), ("due", "merrow"), ("merrow", "2021")}
     assert question.names == {"merrow", "2021"}
-    assert question.wants_number
+    assert question.reading.wants_number
 
 
 def test_capitals_mean_nothing_where_all_are_capitals() -> None:
@@ -31,7 +31,7 @@ def test_capitals_mean_nothing_where_all_are_capitals() -> None:
     ],
 )
 def test_questions_for_a_number(question: str, wanted: bool) -> None:
-    assert what_is_asked(question).wants_number is wanted
+    assert what_is_asked(question).reading.wants_number is wanted
 
 
 def test_rare_words_and_missing_names_weigh_more() -> None:

@@ -1,13 +1,13 @@
-"""Rows of tables, said in words."""
+"""Cells of tables, said in words."""
 
 import pytest
 from harbour_quotes import DUES, TRAINS
 
-from quoteweave.generation.tables_in_words import read_rows, rows_in_words
+from quoteweave.generation.extractive.tables_in_words import cells_in_words, read_rows
 
 
 def said(text: str, *words: str) -> str:
-    return rows_in_words(text, {word: 1 / len(words) for word in words})
+    return cells_in_words(text, words, {word: 1 / len(words) for word in words})
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,19 @@ def test_only_lines_of_several_cells_are_rows() -> None:
     assert said("", "grain") == said("no table", "table") == ""
 
 
-def test_long_tables_give_few_rows() -> None:
+def test_nothing_is_said_where_the_names_leave_too_much() -> None:
     rows = "\n".join(f"Quay {number} | {number * 10}" for number in range(100))
-    assert said(rows, "quay") == "Quay 0 (0), Quay 1 (10) and Quay 2 (20)"
+    assert said(rows, "quay") == ""
+    assert said("Year | Sales | Sales\nGrain | 486 | 512\nTimber | 331 | 318", "grain", "sale") == ""
+    wide = "Goods | A | B | C | D\nGrain | 1 | 2 | 3 | 4\nTimber | 5 | 6 | 7 | 8"
+    assert said(wide, "grain") == ""
+
+
+def test_another_number_in_a_name_is_another_row_or_column() -> None:
+    waves = "- | Wave I | Wave II | Wave III\nDistricts | 31 | 31 | 44\nPeople | 52 | 50 | 72"
+    assert said(waves, "district", "wave", "iii") == "Districts (Wave III: 44)"
+    quarters = "Port | Q1 2022 | Q1 2023\nTolland | 31 | 44\nMerrow | 52 | 50"
+    assert said(quarters, "tolland", "q1", "2023") == "Tolland (Q1 2023: 44)"
 
 
 @pytest.mark.parametrize(

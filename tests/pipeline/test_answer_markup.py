@@ -71,6 +71,17 @@ def test_an_image_within_a_sentence_keeps_its_mark_and_its_figure_follows() -> N
     assert len(passage.figures) == 1
 
 
+def test_an_image_behind_a_sentence_is_one_citation_with_its_figure() -> None:
+    (passage,) = read("It rose [1]. ![bars](image1)")
+    assert [run.text for run in passage.lines[0] if run.is_mark] == ["[1]"]
+    assert len(passage.figures) == 1
+
+
+def test_the_figure_of_a_bullet_follows_it_and_not_the_list() -> None:
+    first, second = read("- One. ![bars](image1)\n- Two [1].\n- Three.")
+    assert ([len(first.lines), len(first.figures)], [len(second.lines), len(second.figures)]) == ([1, 1], [2, 0])
+
+
 pieces = st.sampled_from(
     ["word", " ", "\n", "\n\n", "- ", "**", "[1]", "[2, 3]", "[8]", "![s **t\n](image1)", "![](image4)", "*", "é漢"]
 )

@@ -12,7 +12,7 @@ from quoteweave.core.examples import Example, Reference
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query
 from quoteweave.generation.cited import CitedGenerator
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.answering import Answerer
 from quoteweave.pipeline.gating import Gate
@@ -125,3 +125,23 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
     assert text == answer.text
     assert "unsupported" not in [one.verdict for one in answer.citations] or policy == "report"
     assert False not in [one.entailed for one in answer.citations] or policy == "report"
+
+
+@pytest.mark.parametrize(
+    ("on_topic", "rarity", "asked"),
+    [
+        (True, {"dolphin": 1.0, "live": 1.0}, 0),
+        (True, {"grain": 0.9}, 1),
+        (True, {}, 1),
+        (False, {"dolphin": 1.0, "live": 1.0}, 1),
+    ],
+)
+def test_a_model_is_asked_only_about_what_was_found(on_topic: bool, rarity: dict[str, float], asked: int) -> None:
+    chat = FakeChat([SAID])
+    context = CONTEXT.model_copy(update={"rarity": rarity})
+    question = "How much grain?" if "grain" in rarity else "Where do dolphins live?"
+    example = Example(id="q", query=Query(text=question), context=context, reference=Reference())
+    prediction = asyncio.run(Answerer(CitedGenerator(chat), gate=Gate(on_topic=on_topic)).predict(example))
+    assert prediction.answer is not None
+    assert len(chat.requests) == asked
+    assert (prediction.answer.text == NOTHING_FOUND) is (not asked)

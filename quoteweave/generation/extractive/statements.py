@@ -6,14 +6,19 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.core.tokens import words
-from quoteweave.generation.relevance import coverage
+from quoteweave.core.tokens import STOP_WORDS, words
+from quoteweave.generation.extractive.tables_in_words import cells_in_words
+from quoteweave.generation.relevance import Question, coverage
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.generation.tables_in_words import rows_in_words
 from quoteweave.generation.wording import clip, neutral, tidy
 
 MAX_TITLE = 160
 """Characters of a caption that are repeated in an answer."""
+MAX_READ = 300
+"""Characters of a sentence in a picture that are."""
+LEAST_WORDS, LEAST_COMMON = 6, 0.2
+"""Of what is taken for a sentence in a picture: how many words, and the share of them that are stop words. Labels that
+are read one after another have few."""
 
 Label = tuple[str, str]
 
@@ -24,6 +29,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _AFTER_LABEL = " .:–—-|"
+_PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
+"""What the parser adds to the caption of a picture that it cut in parts."""
 
 
 class Statement(Record):
@@ -37,8 +44,8 @@ class Statement(Record):
     place: int = 0
     """Where in its quote it stands, from 0."""
     words: tuple[str, ...]
-    names_only: bool = False
-    """Whether it says no more than what an image is called."""
+    is_row: bool = False
+    """Whether it says cells of a table, named by their row and column."""
 
     @property
     def quote(self) -> Quote:
@@ -56,15 +63,16 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     return statements
 
 
-def image_statements(context: Context, weights: Mapping[str, float], limit: int) -> list[Statement]:
-    """One sentence about each image quote that has words, as near to the question's words as it can be."""
+def image_statements(context: Context, question: Question, weights: Mapping[str, float], limit: int) -> list[Statement]:
+    """What image quotes say: of a table the cells that the question names, else the sentence that is nearest to it."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        rows = _rows(hit.quote, weights)
-        if text := rows or _shows(hit.quote) or _reads(hit.quote, weights):
+        cells = _cells(hit.quote, question, weights)
+        if text := cells or _reads(hit.quote, weights):
             text = neutral(clip(text, limit))
-            said = tuple(words(text))
-            statements.append(Statement(text=text, hit=hit, number=number, words=said, names_only=not rows))
+            statements.append(
+                Statement(text=text, hit=hit, number=number, words=tuple(words(text)), is_row=bool(cells))
+            )
     return statements
 
 
@@ -92,7 +100,7 @@ def title(quote: Quote) -> str:
     """The caption of an image quote without its label and final stop; "" where it has none."""
     caption = " ".join((quote.caption or "").split())
     match = _LABEL.match(caption)
-    rest = caption[match.end() :].lstrip(_AFTER_LABEL) if match else caption
+    rest = _PART.sub("", caption[match.end() :].lstrip(_AFTER_LABEL) if match else caption)
     return clip(rest.rstrip(" .,;:"), MAX_TITLE)
 
 
@@ -111,18 +119,23 @@ def named_place(quote: Quote) -> str:
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
 
 
-def _rows(quote: Quote, weights: Mapping[str, float]) -> str:
-    said = rows_in_words(quote.text or quote.ocr_text or "", weights) if quote.layout == "table" else ""
+def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
+    if quote.layout != "table":
+        return ""
+    said = cells_in_words(quote.text or quote.ocr_text or "", question.terms, weights)
     about = f" ({title(quote)})" if title(quote) else ""
     return f"{name(quote)}{about} lists {said}." if said else ""
 
 
-def _shows(quote: Quote) -> str:
-    return f"{name(quote)} shows “{title(quote)}”." if title(quote) else ""
-
-
 def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
-    """The best sentence of an image's text, for an image without a caption."""
-    said = [tidy(part.text, MAX_TITLE) for part in split_sentences(quote.words())]
+    """The best sentence of an image's text, where it has any that is one."""
+    parts = [part.text for part in split_sentences(quote.text or quote.ocr_text or "")]
+    said = [tidy(part, MAX_READ) for part in parts if _is_prose(part)]
     best = max(said, key=lambda text: coverage(weights, words(text)), default="")
     return f"{name(quote)} reads “{best.rstrip('.')}”." if best else ""
+
+
+def _is_prose(text: str) -> bool:
+    said = text.casefold().split()
+    common = sum(word.strip(".,;:()") in STOP_WORDS for word in said)
+    return " | " not in text and len(said) >= LEAST_WORDS and common >= LEAST_COMMON * len(said)

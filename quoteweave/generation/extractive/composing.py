@@ -5,15 +5,17 @@ from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.generation.evidence import Statement, labels, name, named_place, own_label, title
+from quoteweave.generation.extractive.statements import Statement, labels, name, named_place, own_label, title
 from quoteweave.generation.wording import cited, neutral
 
 
-def compose(chosen: Sequence[Statement], context: Context, *, max_images: int) -> str:
-    """The answer's text, its last sentence included. `chosen` is best first and not empty."""
+def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
+    """The answer's text, its last sentence included. `chosen` is best first and not empty.
+
+    `rest` is what is shown for a part of the question that no statement answers.
+    """
     ordered = in_order(chosen)
     named = [number for statement in ordered for number in _named(statement, context)]
-    ordered = [statement for statement in ordered if not (statement.names_only and statement.number in named)]
     told = [statement.number for statement in ordered if statement.quote.kind == "image"]
     to_show = list(dict.fromkeys([*told, *named]))[:max_images]
     text, used = "", list[Quote]()
@@ -29,7 +31,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int) -
             to_show.remove(number)
             used.append(context.images[number - 1].quote)
             text += f"![{_summary(context.images[number - 1].quote)}](image{number})\n\n"
-    return f"{text.rstrip()}\n\n{sources(used)}"
+    return "\n\n".join(filter(None, [text.rstrip(), rest, sources(used)]))
 
 
 def in_order(chosen: Sequence[Statement]) -> list[Statement]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
-from quoteweave.generation.evidence import Statement, words_around
+from quoteweave.generation.extractive.statements import Statement, words_around
 from quoteweave.generation.relevance import Question, adjacency, coverage, overlap
 
 IN_QUOTE = 0.5
@@ -48,7 +48,8 @@ class Bearings:
 def score(statement: Statement, question: Question, bearing: float) -> float:
     """How well a statement answers: its bearing and bonuses, lowered for what is no whole sentence."""
     total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
-    if question.wants_number and any(word[0].isdigit() and word not in question.terms for word in statement.words):
+    new = (word for word in statement.words if word not in question.terms)
+    if question.reading.wants_number and any(word[0].isdigit() for word in new):
         total += NUMBER_BONUS
     return (total + RANK_BONUS / math.sqrt(statement.hit.rank)) * _soundness(statement)
 

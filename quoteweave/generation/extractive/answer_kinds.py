@@ -1,0 +1,131 @@
+"""Whether a statement holds the kind of answer that a question asks for, by rule, and not from the question itself."""
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from quoteweave.core.question_reading import Asked
+from quoteweave.core.tokens import STOP_WORDS, words
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.reading import Facts, plain, read_evidence
+from quoteweave.generation.gate.units import CURRENCIES
+from quoteweave.generation.relevance import Question
+
+COUNTED_WORDS = 3
+"""Words behind a number among which stands what it counts."""
+
+_COUNTED = re.compile(
+    r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
+)
+_ENDS_COUNTED = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which)"
+    r"\b|[,;?.]",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|due to|owing to|as a result|in order to|so that|therefore|thus|caused?|leads? to|led to|reasons?"
+    r"|weil|wegen|parce|porque)\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b|\(",
+    re.IGNORECASE,
+)
+_CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
+_ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-ZÀ-Þ][\w'’.-]+")
+_PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
+
+
+def has_what_is_asked(statement: Statement, question: Question) -> bool:
+    """Whether it holds a number that counts what is counted, a percentage, a date, a name, a reason…
+
+    A question of no such kind asks for a statement that does not only announce what follows it.
+    """
+    return _HAS.get(question.reading.asks, _says_more)(statement, question)
+
+
+def _facts(statement: Statement, question: Question) -> tuple[Facts, list[Amount]]:
+    """What can be checked in a statement, and its numbers that the question does not hold."""
+    asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}
+    facts = read_evidence(statement.text)
+    return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
+
+
+def _counts(statement: Statement, question: Question) -> bool:
+    """Whether a number stands before the thing that is counted, or in a row of a table that is about it."""
+    _, amounts = _facts(statement, question)
+    counted = _COUNTED.search(question.reading.text)
+    nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
+    if statement.is_row:
+        return any(not one.year for one in amounts)
+    return bool(nouns) and any(nouns[-1] in _following(one, statement.text) for one in amounts)
+
+
+def _following(amount: Amount, text: str) -> list[str]:
+    """What an amount counts: at most three words behind it, up to the first that is a stop word or a sign."""
+    said = plain(text)
+    found: list[str] = []
+    for word in said[said.find(amount.text) :].split()[1 : 1 + COUNTED_WORDS]:
+        bare = word.strip("()“”\"'")
+        if bare.casefold() in STOP_WORDS:
+            break
+        found += words(bare)
+        if not bare[-1:].isalnum():
+            break
+    return found
+
+
+def _measures(statement: Statement, question: Question) -> bool:
+    return any(not one.year for one in _facts(statement, question)[1])
+
+
+def _percents(statement: Statement, question: Question) -> bool:
+    return any(one.unit is not None and one.unit.dimension == "percent" for one in _facts(statement, question)[1])
+
+
+def _costs(statement: Statement, question: Question) -> bool:
+    amounts = _facts(statement, question)[1]
+    return any(one.unit is not None and one.unit.dimension in CURRENCIES for one in amounts) or (
+        statement.is_row and bool(amounts)
+    )
+
+
+def _dates(statement: Statement, question: Question) -> bool:
+    facts, amounts = _facts(statement, question)
+    return bool(facts.dates or facts.clocks) or any(one.year for one in amounts)
+
+
+def _names_person(statement: Statement, question: Question) -> bool:
+    found = (words(match[0]) for match in _PERSON.finditer(statement.text))
+    return any(len(name) > 1 and not set(name) & set(question.terms) for name in found)
+
+
+def _names_place(statement: Statement, question: Question) -> bool:
+    return any(not set(words(match[0])) & set(question.terms) for match in _NAME.finditer(statement.text))
+
+
+def _compares(statement: Statement, question: Question) -> bool:
+    """Whether the words that compare stand in the statement."""
+    return question.reading.asked_by.casefold() in statement.text.casefold()
+
+
+def _says_more(statement: Statement, _: Question) -> bool:
+    """Whether it does not only announce what follows it."""
+    return statement.is_row or _ANNOUNCES.search(statement.text) is None
+
+
+_HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {
+    "count": _counts,
+    "amount": _measures,
+    "percent": _percents,
+    "reckon": _compares,
+    "contact": lambda statement, _: _CONTACT.search(statement.text) is not None,
+    "money": _costs,
+    "date": _dates,
+    "person": _names_person,
+    "place": _names_place,
+    "reason": lambda statement, _: _REASON.search(statement.text) is not None,
+    "definition": lambda statement, _: _DEFINES.search(statement.text) is not None,
+}

@@ -1,0 +1,123 @@
+"""Which statements answer a question: they must hold what tells it from others, and what it asks for.
+
+What must stand in a statement, or in its quote and above it (caption, section, the document's name):
+
+- every name and number of the question: revenues in 2013 are not told by a sentence on 2015; a year may be the
+  document's;
+- whatever else it says in words that the document uses, but common ones, and the things it asks about that no page of
+  the collection has: coal is not told of by a sentence on wool;
+- most of the weight of what it is about: `LEAST_HELD` in the sentence itself, `AROUND` times that with what it stands
+  under;
+- side by side what stands side by side in the question ("long-term debt");
+- what is asked for (`answer_kinds`), and not from the question itself.
+
+Headings and captions answer nothing but what a term means, as they only say what is told elsewhere; nor is there a
+sentence for what has to be looked at or counted on pages.
+"""
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from quoteweave.core.answers import Context
+from quoteweave.core.tokens import words
+from quoteweave.generation.extractive.answer_kinds import has_what_is_asked
+from quoteweave.generation.extractive.locating import best_pages
+from quoteweave.generation.extractive.statements import Statement, words_around
+from quoteweave.generation.relevance import Question, coverage, subject
+
+LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.5, 0.65
+"""Share of the weight of what the question is about that a statement holds: on the best pages, and elsewhere."""
+LEADING = 2
+"""How many pages are the best."""
+AROUND = 1.2
+"""How much more it holds with what it stands under."""
+DISTINGUISHING = 0.6
+"""Of the weight of the question's heaviest word, what that of a word must be that may not be lacking."""
+LEAST_SUBJECT = 2
+"""Words of the question besides those that only ask: any statement holds the one word of "what year is it for"."""
+
+_TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
+_YEAR = re.compile(r"(?:19|20)\d\d")
+# A noun that the question asks about, rather than a verb, which a statement may well say in another word.
+_THING = re.compile(
+    r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
+    re.IGNORECASE,
+)
+
+
+class Answering:
+    """The statements of a context that answer a question; `weights` are those of its words, and add up to 1."""
+
+    def __init__(self, question: Question, weights: Mapping[str, float], context: Context) -> None:
+        self._question = question
+        self._subject = {word: weights[word] for word in subject(question)}
+        self._pairs = _side_by_side(question, frozenset(self._subject) - question.names)
+        self._leading = {id(hit) for page in best_pages(context)[:LEADING] for _, hit in page}
+        self._documents: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+        for hit in (*context.texts, *context.images):
+            self._documents[hit.quote.document] |= words_around(hit.quote)
+        heavy = DISTINGUISHING * max(weights.values(), default=0.0)
+        self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
+        things = {word for match in _THING.finditer(question.reading.text) for word in words(match[1])}
+        self._unheard = frozenset(word for word in things if context.rarity.get(word, 0.0) >= 1.0)
+
+    def answers(self, statement: Statement) -> bool:
+        """Whether the statement, which is a sentence or cells of a table, answers the question."""
+        if not self._may_answer(statement) or not self._tells_of_the_same(statement):
+            return False
+        held, beside = frozenset(statement.words), _above(statement)
+        least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
+        least *= sum(self._subject.values())
+        if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < least * AROUND:
+            return False
+        keeps_together = statement.is_row or self._keeps_together(statement)
+        return keeps_together and not held <= set(self._question.terms) and has_what_is_asked(statement, self._question)
+
+    def _may_answer(self, statement: Statement) -> bool:
+        """Whether the question can be answered by a statement, and this is one that says something by itself."""
+        reading, layout = self._question.reading, statement.quote.layout
+        if reading.asks in ("look", "parts"):
+            return False
+        if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
+            return True
+        if layout in _TELLS_NOTHING or len(self._subject) < LEAST_SUBJECT:
+            return False
+        if reading.shows and layout not in reading.shows:
+            return False
+        return layout == "list" or not statement.text[:1].islower()
+
+    def _tells_of_the_same(self, statement: Statement) -> bool:
+        """Whether names, numbers and distinguishing words of the question stand in the statement or around it.
+
+        A year may stand elsewhere in the document, where the statement tells of no other: a report on 2023 does not say
+        so in each of its sentences.
+        """
+        document = self._documents[statement.quote.document]
+        around = words_around(statement.quote).union(statement.words)
+        lacking = self._question.names - around
+        if lacking and not (all(map(_YEAR.fullmatch, lacking)) and lacking <= document):
+            return False
+        if lacking and any(map(_YEAR.fullmatch, statement.words)):
+            return False
+        return not ((self._heavy & document) | (self._unheard & self._subject.keys())) - around - lacking
+
+    def _keeps_together(self, statement: Statement) -> bool:
+        """Whether of the words that stand side by side in the question, and that it holds, any do in it."""
+        held = frozenset(statement.words)
+        pairs = {pair for pair in self._pairs if held.issuperset(pair)}
+        return not pairs or not pairs.isdisjoint(itertools.pairwise(statement.words))
+
+
+def _side_by_side(question: Question, among: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """The pairs of these words between which the question has no other, not even a stop word."""
+    written = [words(word) for word in words(question.reading.text, stem=False, stop=False)]
+    pairs = (one + other for one, other in itertools.pairwise(written))
+    return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
+
+
+def _above(statement: Statement) -> frozenset[str]:
+    """The words that a statement stands under."""
+    quote = statement.quote
+    return frozenset(words("\n".join(filter(None, [quote.caption, quote.section, quote.document.rpartition(".")[0]]))))

@@ -1,0 +1,86 @@
+"""Answers without a model: the documents' own sentences where they answer, the places to look at where they do not.
+
+1. The question's words are weighed by their rarity (`relevance`). Where what was found is about something else
+   (`topic`), the answer abstains.
+2. Each sentence of a text quote is a statement, and so are the cells of a table that the question names, and the
+   sentences in a picture (`statements`). Those that answer the question (`answering`) are scored by how far they bear
+   on it, and the best are chosen without repeats (`selection`) and set in order: the best quote first, then the others
+   of its document from front to back (`composing`). The answer is `answered`.
+   A question of several ("How many … , and why …?") is answered part by part, and for a part without an answer the best
+   place is shown.
+3. Where none answers, the best quote of each of the best pages is shown, with what it says (`locating`). The answer is
+   `located`.
+
+Each sentence and place is cited. A sentence is repeated as it is written, but for what would look like a mark of ours
+(`wording`). It reads words, not meaning: how often it answers, and rightly, is measured by `benchmarks/answers.py`.
+"""
+
+from collections.abc import Mapping
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Kind, Query
+from quoteweave.generation.citations import weave
+from quoteweave.generation.extractive.answering import Answering
+from quoteweave.generation.extractive.composing import compose
+from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
+from quoteweave.generation.extractive.selection import Bearings, choose, score
+from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
+from quoteweave.generation.extractive.topic import is_about
+from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
+
+MODEL = "extractive"
+NOTHING_FOUND = "What was found in the documents is about something else."
+
+
+def off_topic(question: str, context: Context) -> Answer | None:
+    """The abstention where what was found is about something else (`topic`); None where it is about the question."""
+    if is_about(what_is_asked(question), context):
+        return None
+    return weave(question, NOTHING_FOUND, context, model=MODEL, status="abstained")
+
+
+class ExtractiveGenerator:
+    """The generator that needs no model. It says the same of the same, and nothing that the quotes do not say."""
+
+    def __init__(
+        self, *, max_sentences: int = 3, max_images: int = 2, max_characters: int = 350, keep: float = 0.75
+    ) -> None:
+        """Settings of an answer that says it.
+
+        `max_sentences`: taken from text quotes. `max_images`: shown. `max_characters`: of one sentence; longer ones are
+        cut after a clause. `keep`: share of the best score below which a statement is left out.
+        """
+        self.max_sentences = max_sentences
+        self.max_images = max_images
+        self.max_characters = max_characters
+        self.keep = keep
+
+    async def answer(self, query: Query, context: Context) -> Answer:
+        """An answer of `max_sentences` at most, or one that shows places, or one that abstains."""
+        if (nothing := off_topic(query.text, context)) is not None:
+            return nothing
+        asked = [what_is_asked(part) for part in questions_in(query.text)]
+        held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
+        parts = [(question, weigh(question, held, context.rarity)) for question in asked]
+        chosen = [self._chosen(question, context, weights) for question, weights in parts]
+        if any(chosen):
+            said = list({(one.hit.quote.id, one.place): one for statements in chosen for one in statements}.values())
+            cited = {statement.quote.id for statement in said}
+            left = [part for part, statements in zip(parts, chosen, strict=True) if not statements]
+            located = [locate(question, context, weights, besides=cited)[:1] for question, weights in left]
+            rest = compose_rest([place for places in located for place in places])
+            text = compose(said, context, max_images=self.max_images, rest=rest)
+            return weave(query.text, text, context, model=MODEL)
+        whole = what_is_asked(query.text)
+        text = compose_places(locate(whole, context, weigh(whole, held, context.rarity)), whole)
+        return weave(query.text, text, context, model=MODEL, status="located")
+
+    def _chosen(self, question: Question, context: Context, weights: Mapping[str, float]) -> list[Statement]:
+        said = text_statements(context, self.max_characters)
+        said += image_statements(context, question, weights, self.max_characters)
+        answering = Answering(question, weights, context)
+        said = [statement for statement in said if answering.answers(statement)]
+        bearings = Bearings(context, weights)
+        scores = [score(statement, question, bearings[statement]) for statement in said]
+        limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
+        return choose(said, scores, limits=limits, keep=self.keep)

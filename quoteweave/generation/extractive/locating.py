@@ -1,0 +1,187 @@
+"""Where to look: the places that bear most on a question, for an answer that shows them instead of saying it.
+
+Pages come in the order in which the search ranks them, `MOST_PLACES` at most. Of each page one quote is shown: the one
+that holds most of the question's weight, a picture or table before others where the question asks about one. Of its
+words so many are repeated as the place's share allows: the sentence, row or label that holds most of the question's
+weight, and what stands beside it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from quoteweave.core.answers import Context
+from quoteweave.core.question_reading import asking_words
+from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.references import labels_in
+from quoteweave.core.tokens import words
+from quoteweave.generation.extractive.statements import name, named_place, title, words_around
+from quoteweave.generation.extractive.tables_in_words import parted, read_rows
+from quoteweave.generation.relevance import Question, coverage, subject
+from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.wording import cited, neutral, tidy
+
+MOST_WORDS = (60, 40, 25)
+"""Of what is repeated of the first place, the second and the third."""
+MOST_PLACES = len(MOST_WORDS)
+MOST_MATCHES = 4
+NUMBER = 0.3
+"""What a number counts, beside the question's weight, where one is asked for."""
+PAGE, RANK = 4.0, 0.2
+"""What the search's own score counts, as a share of the best: of a page, and of a quote of a page."""
+SHOWN = 0.3
+"""What it counts that a quote is a picture of the kind that the question asks about."""
+NAMED = PAGE
+"""What it counts that the question names it: as much as the first rank."""
+HEADING = 0.2
+"""How much less a heading or caption counts, which only says what is told elsewhere."""
+SUBSTANCE, RICH = 0.15, 40
+"""What the different words of a quote count, where there are `RICH` or more; fewer in proportion."""
+LOOK = "What is asked has to be looked at, counted or compared on the page."
+NOT_SAID = "No sentence that was found says this."
+_LOOKED_AT = ("look", "parts", "reckon")
+
+
+class Place(Record):
+    """A quote that bears on the question."""
+
+    hit: Hit
+    number: int
+    """Of its quote in the context, among those of its kind, from 1."""
+    said: str
+    """Words of it, fit to be repeated; "" where it has none."""
+    matches: tuple[str, ...]
+    """Words of the question that it holds, as the question writes them, those that weigh most first."""
+
+    @property
+    def quote(self) -> Quote:
+        """What it shows."""
+        return self.hit.quote
+
+
+def best_pages(context: Context) -> list[list[tuple[int, Hit]]]:
+    """The hits of each page with their numbers, pages and hits in the order in which the search ranks them."""
+    numbered = [one for hits in (context.texts, context.images) for one in enumerate(hits, start=1)]
+    pages: dict[tuple[str, int], list[tuple[int, Hit]]] = {}
+    for number, hit in sorted(numbered, key=lambda one: (-one[1].score, one[1].rank)):
+        pages.setdefault((hit.quote.document, hit.quote.page), []).append((number, hit))
+    return list(pages.values())
+
+
+def locate(
+    question: Question, context: Context, weights: Mapping[str, float], *, besides: Collection[str] = ()
+) -> list[Place]:
+    """The best quote of each of the best pages; none without quotes.
+
+    `weights` are those of the question's words, `besides` ids of quotes that are shown already.
+    """
+    pages = [[one for one in hits if one[1].quote.id not in besides] for hits in best_pages(context)]
+    pages = [hits for hits in pages if hits]
+    best = max((hits[0][1].score for hits in pages), default=0.0)
+    fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
+    worth = [PAGE * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
+    # A retriever that knows words ranks a page without any for reasons of its own, as what belongs with another.
+    asked = frozenset() if context.rarity else frozenset(subject(question))
+    bears = [any(asked & words_around(hit.quote) for _, hit in hits) for hits in pages]
+    ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
+    places = []
+    for at, most in zip(ranked, MOST_WORDS, strict=False):
+        number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
+        said = _excerpt(hit.quote, question, weights, most)
+        places.append(Place(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
+    return places
+
+
+def compose_places(places: Sequence[Place], question: Question) -> str:
+    """The text of an answer that only shows where to look; `places` is not empty."""
+    first = LOOK if question.reading.asks in _LOOKED_AT else NOT_SAID
+    several = len({place.quote.document for place in places}) > 1
+    bears = "These places bear on it most:" if len(places) > 1 else "This place bears on it most:"
+    return "\n".join([f"{first} {bears}", "", *(_line(place, several=several) for place in places)])
+
+
+def compose_rest(places: Sequence[Place]) -> str:
+    """What is shown for parts of a question that no sentence answers, while one answers another part; "" for none."""
+    if not places:
+        return ""
+    bear = "This place bears" if len(places) == 1 else "These places bear"
+    several = len({place.quote.document for place in places}) > 1
+    return "\n".join([f"{bear} on what else is asked:", "", *(_line(place, several=several) for place in places)])
+
+
+def _line(place: Place, *, several: bool) -> str:
+    """A bullet: what it is, why it was chosen, what it says, and its mark."""
+    quote = place.quote
+    called, where = name(quote) if quote.kind == "image" else "", named_place(quote)
+    told = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
+    told = f"{told[:1].upper()}{told[1:]}{f' of {quote.document}' if several else ''}"
+    why = f" ({', '.join(place.matches)})" if place.matches else ""
+    said = f": “{place.said}”" if place.said else ""
+    if quote.kind == "text":
+        return f"- {cited(neutral(f'{told}{why}{said}'), f'[{place.number}]')}"
+    summary = neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")
+    return f"- {neutral(f'{told}{why}{said}')}. ![{summary}](image{place.number})"
+
+
+def _fit(hit: Hit, question: Question, weights: Mapping[str, float], best: float) -> float:
+    quote, reading = hit.quote, question.reading
+    held = set(words(quote.words()))
+    fit = coverage(weights, held) + (RANK * hit.score / best if best > 0 else 0.0)
+    fit += SUBSTANCE * min(1.0, len(held) / RICH) - (HEADING if quote.layout in ("title", "caption") else 0.0)
+    shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
+    if quote.layout in shown.union(reading.shows):
+        fit += SHOWN
+    if reading.labels and quote.kind == "image" and set(reading.labels) & set(labels_in((quote.caption or "")[:40])):
+        fit += NAMED
+    return fit
+
+
+def _matches(quote: Quote, question: Question, weights: Mapping[str, float]) -> tuple[str, ...]:
+    held = set(words(quote.words()))
+    found: dict[str, str] = {}
+    for surface in words(question.reading.text, stem=False):
+        for stem in words(surface, stop=False):
+            if stem in held and stem in weights and len(surface) > 1 and stem not in asking_words():
+                found.setdefault(stem, surface)
+    return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MOST_MATCHES])
+
+
+def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], most: int) -> str:
+    """At most so many words of a quote, around what holds most of the question's weight."""
+    parts = _parts(quote)
+    if not parts:
+        return ""
+    worth = [coverage(weights, words(part)) for part in parts]
+    if question.reading.wants_number:
+        worth = [value + NUMBER * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
+    best = max(range(len(parts)), key=lambda at: (worth[at], -at))
+    table = quote.layout == "table"
+    order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
+    taken, size = {best}, len(parts[best].split())
+    for at in order:
+        more = len(parts[at].split())
+        if at in taken or (table and worth[at] <= 0):
+            continue
+        if size + more > most:
+            if table:
+                continue
+            break
+        taken.add(at)
+        size += more
+    text = " ".join(parts[at] for at in sorted(taken)).split()
+    cut = " ".join(text[:most]) + ("…" if len(text) > most else "")
+    return neutral(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
+
+
+def _parts(quote: Quote) -> list[str]:
+    """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture."""
+    text = quote.text or quote.ocr_text or quote.vlm_text or ""
+    if quote.kind == "text":
+        return [tidy(sentence.text, len(sentence.text) + 1) for sentence in split_sentences(text)]
+    if quote.layout == "table" and " | " in text:
+        header, rows = parted(read_rows(text))
+        return [_row(row, header) for row in rows if any(row)]
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def _row(row: Sequence[str], header: Sequence[str]) -> str:
+    headings = ["", *header[1:], *[""] * len(row)]
+    return "; ".join(f"{headings[at]}: {cell}" if headings[at] else cell for at, cell in enumerate(row) if cell)

@@ -1,0 +1,115 @@
+"""The cells of a table that a question asks for, said in words. Rows are lines, cells are parted by ` | `."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
+
+from quoteweave.core.question_reading import asking_words
+from quoteweave.core.tokens import words
+from quoteweave.generation.relevance import coverage
+
+MAX_ROWS = 3
+FEW_COLUMNS = 4
+MAX_COLUMNS = 6
+
+_NUMBER = re.compile(r"[^\w\s]*\s*\d")
+_MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+_ROMAN = re.compile("[ivx]+")
+_EMPTY = frozenset({"", "-", "–", "—"})
+
+Rows = Sequence[Sequence[str]]
+
+
+def read_rows(text: str) -> list[list[str]]:
+    """The cells of each line that holds more than one."""
+    lines = (line.split("|") for line in text.splitlines())
+    return [[" ".join(cell.split()) for cell in cells] for cells in lines if len(cells) > 1]
+
+
+def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, float]) -> str:
+    """The cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
+
+    `asked` are the question's words. A row is named by all words of its first cell but those that only ask ("number
+    of"), a column by half of those of its heading, or by a number of the question in a cell of a row that is named; of
+    several the question's weight in their names decides. Of a table of at most `FEW_COLUMNS` the whole row is given
+    where no column is named. Where the names leave more than `MAX_ROWS` rows, or columns of one heading, nothing is
+    certain and "" is given.
+    """
+    header, rows = parted(read_rows(text))
+    named = [rows[at] for at in _named([row[0] for row in rows], asked, weights, least=1.0)]
+    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(named, asked)
+    width = max((len(row) for row in rows), default=0)
+    if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in named for character in row[0]):
+        columns = list(range(1, width))
+    headings = [header[at] for at in columns if at < len(header)]
+    if not 0 < len(named) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
+        return ""
+    said = [_say(row, header, columns) for row in named if any(_cell(row, column) for column in columns)]
+    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
+
+
+def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
+    """The columns, the first left out, in which a number of the question stands."""
+    numbers = {word for word in asked if any(map(str.isdigit, word))}
+    return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
+
+
+def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
+    """Of the names those that the question gives best, in order."""
+    worth = {}
+    for at, name in enumerate(names):
+        own = set(words(name))
+        own = own - asking_words() or own
+        common = own.intersection(asked)
+        # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
+        numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
+        if common and not numbers and len(common) >= least * len(own):
+            worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
+    best = max(worth.values(), default=0.0)
+    # A question may name several columns, such as years, each by as much.
+    return [at for at, value in worth.items() if value >= 0.8 * best]
+
+
+def _cell(row: Sequence[str], column: int) -> str:
+    return row[column] if column < len(row) and row[column] not in _EMPTY else ""
+
+
+def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
+    """The names of the columns, where the first or second row gives them, and the rows below; () where none does.
+
+    A row of names whose first cell is blank may lack it, as tables without rules do. Two columns are names and values,
+    unless all values but the first are mere numbers: then that is what they are of.
+    """
+    found: list[tuple[int, Sequence[str], Rows]] = []
+    for place in range(min(2, len(rows) - 1)):
+        names, below = rows[place], rows[place + 1 :]
+        width = Counter(map(len, below)).most_common(1)[0][0]
+        named = ["", *names] if len(names) == width - 1 else names
+        if len(named) == width and _names(named) and (width > 2 or (place == 0 and _are_numbers(below))):
+            found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
+    # Of two rows of names the first may span columns, and then names fewer.
+    _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
+    return header, body
+
+
+def _are_numbers(rows: Rows) -> bool:
+    """Whether two rows or more have a number without any unit in their second cell."""
+    return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
+
+
+def _names(row: Sequence[str]) -> bool:
+    """Whether a row can name columns: it holds no number other than years."""
+    cells = [cell for cell in row[1:] if cell not in _EMPTY]
+    return bool(cells) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in cells)
+
+
+def _say(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
+    cells = []
+    for column in columns:
+        if cell := _cell(row, column):
+            heading = header[column] if column < len(header) and header[column] not in _EMPTY else ""
+            cells.append(f"{heading}: {cell}" if heading else cell)
+    details = "; ".join(cells[:MAX_COLUMNS])
+    return f"{row[0]} ({details})" if row[0] and details else row[0] or details

@@ -1,0 +1,66 @@
+"""Whether the documents are about what a question asks at all: what decides between showing places and abstaining.
+
+The words that tell what the question is about (`relevance.subject`) weigh as much as they are rare in the collection, 0
+to 1 each. Together in one quote, with what stands around it, must stand enough of that weight, and enough beside what
+is missing there; less where the best quotes are of one document, as those of a question that some document is about
+mostly are:
+
+    held - MISSING * missing - SCATTER * (1 - share of the best quote's document in the first hits) >= LEAST
+
+Shared words alone are no sign in a long question, nor is one shared word in a short one. A word that the collection
+does not have at all counts `UNHEARD` times among the missing.
+
+A page, figure or section that the question names, and that was found, is always about it; and so is a question that
+holds nothing but words that ask ("How many tables are there?", "What is the title?"), which means the document itself.
+
+The constants were chosen on questions of MMLongBench-Doc and on questions about other things, asked within a document
+and of the whole collection: `benchmarks/off_topic.py` has these, and draws the curve.
+"""
+
+from quoteweave.core.answers import Context
+from quoteweave.core.question_reading import QuestionReading
+from quoteweave.core.records import Quote
+from quoteweave.core.references import heading_names, labels_in
+from quoteweave.generation.extractive.statements import words_around
+from quoteweave.generation.relevance import Question, subject
+
+MISSING = 0.5
+UNHEARD = 1.5
+SCATTER = 0.5
+LEAST = 0.2
+FIRST_HITS = 8
+KNOWN = 0.6
+"""The rarity of a word that a quote holds, where the retriever does not know how rare words are; 1 of another."""
+
+
+def is_about(question: Question, context: Context) -> bool:
+    """Whether the quotes found bear on the question; False without quotes, or without words to look for."""
+    return margin(question, context) >= 0
+
+
+def margin(question: Question, context: Context) -> float:
+    """How far the best quote is above what `is_about` asks for; negative below. Infinite for a place that is named."""
+    hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
+    asked = subject(question)
+    if not hits or not question.terms:
+        return float("-inf")
+    if not asked or any(_is_named(question.reading, hit.quote) for hit in hits):
+        return float("inf")
+    quotes = [words_around(hit.quote) for hit in hits]
+    known = frozenset().union(*quotes)
+    rarity = {word: context.rarity.get(word, KNOWN if word in known else 1.0) for word in asked}
+    held = max((frozenset(rarity) & quote for quote in quotes), key=lambda words: sum(rarity[word] for word in words))
+    unheard = {word for word, value in context.rarity.items() if value >= 1.0}
+    missing = sum(rarity[word] * (UNHEARD if word in unheard else 1.0) for word in rarity if word not in held)
+    first = [hit.quote.document for hit in hits[:FIRST_HITS]]
+    scattered = 1 - first.count(first[0]) / len(first)
+    return sum(rarity[word] for word in sorted(held)) - MISSING * missing - SCATTER * scattered - LEAST
+
+
+def _is_named(reading: QuestionReading, quote: Quote) -> bool:
+    """Whether the question calls the quote, its page or its section by name."""
+    if reading.labels and set(reading.labels) & set(labels_in(quote.words())):
+        return True
+    names = {f"page {quote.page_label}", f"page #{quote.page + 1}", f"page {quote.page + 1}"}
+    names.update(heading_names(quote.heading or ""))
+    return bool(names & set(reading.places))

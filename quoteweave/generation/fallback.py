@@ -1,0 +1,50 @@
+"""An answer without a model where the model fails."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.errors import EndpointError
+from quoteweave.core.events import AnswerEvent, Event, TextEvent, events_of
+from quoteweave.core.protocols import Generator, StreamingGenerator
+from quoteweave.core.records import Query
+
+
+class FallbackGenerator:
+    """Answers with `first`; where its endpoint fails, with `second`, and a warning that says so and why."""
+
+    def __init__(self, first: Generator, second: Generator) -> None:
+        self.first, self.second = first, second
+
+    async def answer(self, query: Query, context: Context) -> Answer:
+        """The answer of the one or the other. Raises what `second` raises, and what is no failure of an endpoint."""
+        try:
+            return await self.first.answer(query, context)
+        except EndpointError as error:
+            return await self._second(query, context, error)
+
+    async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
+        """The events of the answer.
+
+        Raises EndpointError where the endpoint fails after some of its answer was sent, which cannot be taken back.
+        """
+        if not isinstance(self.first, StreamingGenerator):
+            for event in events_of(await self.answer(query, context)):
+                yield event
+            return
+        sent = False
+        try:
+            async with aclosing(self.first.stream(query, context)) as events:
+                async for event in events:
+                    sent = sent or isinstance(event, TextEvent | AnswerEvent)
+                    yield event
+        except EndpointError as error:
+            if sent:
+                raise
+            for event in events_of(await self._second(query, context, error)):
+                yield event
+
+    async def _second(self, query: Query, context: Context, error: EndpointError) -> Answer:
+        answer = await self.second.answer(query, context)
+        warning = f"The model could not be asked, so this answer was put together without it: {error}"
+        return answer.model_copy(update={"warnings": (*answer.warnings, warning)})
