@@ -26,6 +26,10 @@ _PLACES = r"pages?|pp?\.|slides?|fig(?:ure)?s?\.?|tables?|charts?|sections?|chap
 _REFERENCE = re.compile(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
 _ASKS_PLACE = re.compile(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_BEHIND = re.compile(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
 _COUNTS = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
@@ -51,8 +55,9 @@ def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -
     Read are the sentences that cite, or all where none does, without their marks.
 
     - `int`, `float`: the only number, or else the first that is not in the question, as it is written. Whole numbers
-      are looked for first, or those with a fraction or a percent sign; of `int`, numbers in words last. Numbers of
-      pages, figures, tables and the like are none, unless the question asks for these.
+      go before others, or those with a fraction or a percent sign; then those that count what the question names
+      ("4 quays"); of `int`, numbers in words come last. Numbers of pages, figures, tables and the like are none, nor
+      are years, unless the question asks for these.
     - `list`: a list of strings in JSON: the items of a bulleted or numbered list, or what is in quotation marks, or
       the parts of an enumeration, or several sentences of a few words; else the one text, as for `str`.
     - `str`, `none`: the first words in quotation marks that the question does not hold, or else the shortest sentence.
@@ -97,14 +102,24 @@ def _stripped(text: str) -> str:
 def _number(question: str, sentences: list[str], *, whole: bool) -> str | None:
     if not _ASKS_PLACE.search(question):
         sentences = [_REFERENCE.sub(" ", sentence) for sentence in sentences]
-    found = [match[0] for sentence in sentences for match in _NUMBER.finditer(sentence)]
-    kind = [number for number in found if whole == number.replace(",", "").lstrip("+−-$€£¥").isdecimal()]
-    numbers = list(dict.fromkeys(kind or found))
+    found = [match for sentence in sentences for match in _NUMBER.finditer(sentence)]
+    if not _ASKS_TIME.search(question):
+        found = [match for match in found if not _YEAR.fullmatch(match[0])]
+    kind = [match for match in found if whole == match[0].replace(",", "").lstrip("+−-$€£¥").isdecimal()] or found
+    counted = [match for match in kind if _is_counted(match, question)]
+    numbers = list(dict.fromkeys(match[0] for match in counted or kind))
     if not numbers and whole:
         numbers = list(dict.fromkeys(_COUNTS[m[0].lower()] for each in sentences for m in _COUNT.finditer(each)))
     asked = {match[0] for match in _NUMBER.finditer(question)}
     unasked = [number for number in numbers if number not in asked]
     return numbers[0] if len(numbers) == 1 else next(iter(unasked), None)
+
+
+def _is_counted(number: re.Match[str], question: str) -> bool:
+    """Whether the question asks for what the number counts: one of the two words behind it, of four letters or more."""
+    behind = _BEHIND.match(number.string, number.end())
+    words = [word.lower() for word in behind.groups() if word] if behind else []
+    return any(len(word) > 3 and word in _WORD.findall(question.lower()) for word in words)
 
 
 def _list(question: str, text: str, sentences: list[str]) -> str | None:
