@@ -83,6 +83,7 @@ class DatasetName(StrEnum):
     """The datasets that can be measured on."""
 
     MMDOCIR = "mmdocir"
+    MMLONGBENCH = "mmlongbench"
 
 
 @app.callback()
@@ -93,7 +94,10 @@ def evaluate() -> None:
 @app.command(epilog=RETRIEVAL_JSON)
 def retrieval(
     dataset: Annotated[DatasetName, typer.Option(help="Which dataset PATH holds.")],
-    path: Annotated[Path, typer.Option(help="Folder with annotations.jsonl and pdf/; it is only read.")],
+    path: Annotated[
+        Path,
+        typer.Option(help="Folder with annotations.jsonl (of mmlongbench samples.jsonl) and pdf/; it is only read."),
+    ],
     collection: Annotated[Path, typer.Option("--collection", "-c", help="Collection to add the documents to.")],
     retriever: RetrieversOption = None,
     fusion: FusionOption = None,
@@ -126,10 +130,13 @@ def retrieval(
     --rerank a ranking is the 40 candidates that are reranked, and ends there.
     """
     from quoteweave.core.runs import Run
-    from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS, load_mmdocir
+    from quoteweave.evaluation.datasets import load_dataset
+    from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS
+    from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
     from quoteweave.evaluation.retrieval_report import score_retrieval
 
-    examples = load_mmdocir(path)
+    questions = {DatasetName.MMDOCIR: ANNOTATIONS, DatasetName.MMLONGBENCH: SAMPLES}[dataset]
+    examples = load_dataset(dataset.value, path)
     patience, own = patience_of(timeout_s, call_limit_s, retries), read_all_terms(terms)
     finding = with_chat_named(
         Finding(retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience, terms=own)
@@ -146,7 +153,7 @@ def retrieval(
             **{step: how for step, how in steps.items() if how},
         }
         fingerprints = {
-            "annotations": file_sha256(path / ANNOTATIONS),
+            "annotations": file_sha256(path / questions),
             "documents": content_of(subject.documents),
             **subject.indexes,
             **recorded(finding.terms),

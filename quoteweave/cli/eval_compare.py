@@ -30,6 +30,7 @@ figures, best first."""
 FIGURES = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
     *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
+    *("mmlongbench.accuracy", "mmlongbench.f1.pooled"),
     *("source_identification", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
 )
 """Those of them that all runs have are compared, unless others are named."""

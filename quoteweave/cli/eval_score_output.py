@@ -18,6 +18,8 @@ UNDEFINED = "-"
 JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
 KINDS_F1 = "overall.mean_of_kinds_f1"
 GROUP_COLUMNS = {
+    "mmlongbench.accuracy": "accuracy",
+    "mmlongbench.f1.pooled": "F1,\npooled",
     "overall.f1": "overall\nF1",
     "image.f1.pooled": "image F1,\npooled",
     "text.f1.pooled": "text F1,\npooled",
@@ -114,7 +116,7 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table:
         return table
     columns = [column for column in GROUP_COLUMNS if any(column in found for found in groups.values())]
     headings = (GROUP_COLUMNS[column] for column in columns)
-    table = _table(f"By {name.replace('_', ' ')}; F1 in %, judge 0 to 5", (name, *headings, "n"))
+    table = _table(f"By {name.replace('_', ' ')}; in %, judge 0 to 5", (name, *headings, "n"))
     for group, found in groups.items():
         cells = (_cell(found.get(column), _score if column in JUDGE else _percent, between="\n") for column in columns)
         table.add_row(plain(group), *cells, str(max((estimate.n for estimate in found.values()), default=0)))

@@ -13,6 +13,8 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 Scope = Literal["document", "collection", "context"]
+AnswerFormat = Literal["int", "float", "str", "list", "none"]
+"""What a short answer is; `none`: the documents do not answer the question."""
 
 
 class GoldBox(Record):
@@ -35,6 +37,7 @@ class Reference(Record):
 
     answer: str | None = Field(default=None, description="the gold answer")
     short_answer: str | None = Field(default=None, description="the gold answer in a few words")
+    answer_format: AnswerFormat | None = Field(default=None, description="of the short answer")
     relevant: Mapping[str, int] | None = Field(
         default=None, description="gold items: id to grade, 1 where the dataset has no grades; 0 is judged irrelevant"
     )

@@ -28,10 +28,15 @@ def _gold_images(example: Example) -> Groups:
     return ("none",) if kinds and "image" not in kinds.values() else _several(list(kinds.values()).count("image"))
 
 
+def _answer_format(example: Example) -> Groups:
+    return () if (found := example.reference.answer_format) is None else (found,)
+
+
 GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "domain": lambda example: () if example.domain is None else (example.domain,),
     "question_type": lambda example: () if example.question_type is None else (example.question_type,),
     "evidence": lambda example: example.evidence_types,
+    "answer_format": _answer_format,
     "gold_images": _gold_images,
     "gold_pages": lambda example: _several(len(set(example.reference.pages))),
     "gold_modalities": lambda example: _several(len(example.evidence_types)),
@@ -40,7 +45,8 @@ GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
 """Breakdown to the groups of an example. With several evidence types it counts in each; unknown, in none.
 
 Those of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence modality, and
-one or several images, pages or modalities of evidence; and those of MCiteBench, for questions like its own.
+one or several images, pages or modalities of evidence; the answer format, of MMLongBench-Doc; and those of MCiteBench,
+for questions like its own.
 """
 
 

@@ -12,8 +12,10 @@ RIGHT = 2
 
 
 def answerable(example: Example) -> bool:
-    """Whether the question is to be answered: not where the dataset says that nothing at all is relevant to it."""
+    """Whether the question is to be answered: not where the dataset says that it has no answer or nothing relevant."""
     reference = example.reference
+    if reference.answer_format == "none":
+        return False
     named = reference.pages or reference.boxes or reference.layouts
     nothing = reference.relevant is not None and not any(grade > 0 for grade in reference.relevant.values())
     return bool(named) or not nothing

@@ -152,6 +152,8 @@ def notes_on(scores: Scores, loaded: Loaded, sources: Sources) -> tuple[str, ...
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
     if by_rule:
         notes.append("citation_by_rule figures are of sentences cut by rule: not comparable with published ones")
+    if "mmlongbench.accuracy" in scores.figures:
+        notes.append("mmlongbench figures are of short answers read by rule: not comparable with published ones")
     if scores.failed or broken:
         selection = sources.model_copy(update={"metrics": SELECTION})
         other = score_loaded(loaded, selection, convention=OTHER[scores.convention]).scores

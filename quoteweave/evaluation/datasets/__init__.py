@@ -11,6 +11,7 @@ from quoteweave.evaluation.datasets.beir import load_beir, load_qrels
 from quoteweave.evaluation.datasets.mcitebench import load_mcitebench
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
+from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
 from quoteweave.evaluation.datasets.questions import load_questions
 from quoteweave.evaluation.metrics.source_identification import source_questions
 
@@ -22,6 +23,7 @@ DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
     "mmdocir": load_mmdocir,
     "mmdocrag-15": partial(load_mmdocrag, quotes=15),
     "mmdocrag-20": partial(load_mmdocrag, quotes=20),
+    "mmlongbench": load_mmlongbench,
     "questions": load_questions,
     "trec": load_qrels,
 }

@@ -33,8 +33,8 @@ EVIDENCE_TYPES = {
 }
 
 
-def _names(raw: object) -> object:
-    """`"['Chart', 'Table']"` and `"Chart"` as lists. The string is read as a literal, never run."""
+def written_list(raw: object) -> object:
+    """`"['Chart', 'Table']"` and `"Chart"` as lists. The string is read as a literal, never run. Raises ValueError."""
     if not isinstance(raw, str):
         return raw
     if not raw.lstrip().startswith("["):
@@ -58,7 +58,7 @@ class _LayoutBox(_Line):
 class _Question(_Line):
     Q: str
     A: str | None = None
-    type: Annotated[tuple[str, ...], BeforeValidator(_names)]
+    type: Annotated[tuple[str, ...], BeforeValidator(written_list)]
     page_id: tuple[Annotated[int, Field(ge=0)], ...]
     layout_mapping: tuple[_LayoutBox, ...] = ()
 

@@ -13,6 +13,7 @@ from quoteweave.evaluation.metrics.citation_quality import AnswerAccuracy, Citat
 from quoteweave.evaluation.metrics.context_recall import ContextRecall
 from quoteweave.evaluation.metrics.expense import Expense
 from quoteweave.evaluation.metrics.layout_recall import LayoutRecall
+from quoteweave.evaluation.metrics.mmlongbench import MMLongBench
 from quoteweave.evaluation.metrics.pages import PageRecall
 from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
 from quoteweave.evaluation.metrics.rankings import Rankings
@@ -46,6 +47,7 @@ METRICS: Mapping[str, Callable[[Reading], RowMetric]] = {
     "bleu": lambda reading: Bleu(reading.marks),
     "rouge_l": lambda reading: RougeL(reading.marks),
     "short_answer": lambda reading: ShortAnswer(reading.marks),
+    "mmlongbench": lambda reading: MMLongBench(reading.marks),
     "expense": lambda reading: Expense(reading.marks, reading.prices),
 }
 """Name to what makes the metric. Those that need a judge, an entailment model or a splitter are made of what these

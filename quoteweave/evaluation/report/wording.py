@@ -8,7 +8,10 @@ from quoteweave.evaluation.rounding import half_up
 from quoteweave.evaluation.scores import Estimate
 
 UNDEFINED = "–"
-MAIN = ("overall.f1", "source.f1", "source_by_rule.f1", "token_f1", "rouge_l.f1", "page_recall@5", "recall@5")
+MAIN = (
+    *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "token_f1", "rouge_l.f1"),
+    *("page_recall@5", "recall@5"),
+)
 """What plots and breakdowns show: the first of these that is known of the runs."""
 
 SELECTION = {
@@ -25,6 +28,7 @@ JUDGE = {
 }
 ANSWERS = {
     **{"rouge_l.f1": "ROUGE-L F1", "bleu": "BLEU", "token_f1": "token F1", "exact_match": "exact match"},
+    **{"mmlongbench.accuracy": "short answers, accuracy", "mmlongbench.f1.pooled": "short answers, F1"},
     **{"words": "words", "tokens.input": "tokens in", "tokens.output": "tokens out"},
     **{"usd": "US dollars", "usd.total": "US dollars"},
 }

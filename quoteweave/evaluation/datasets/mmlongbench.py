@@ -1,0 +1,81 @@
+"""MMLongBench-Doc (Ma et al., arXiv 2407.01523): questions about long PDFs with short answers, or with none.
+
+One question a line of `samples.jsonl`, or one list of them, as the authors' `samples.json` is; each with the pages that
+hold the evidence and the format of its answer. About a fifth cannot be answered from their document. A folder holds
+the file, and the documents in `pdf/`.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from quoteweave.core.examples import AnswerFormat, Example, Reference
+from quoteweave.core.records import Query
+from quoteweave.evaluation.datasets.items import iter_items
+from quoteweave.evaluation.datasets.mmdocir import EVIDENCE_TYPES, written_list
+from quoteweave.evaluation.short_answers import is_abstention
+
+SAMPLES = "samples.jsonl"
+
+FORMATS: dict[str, AnswerFormat] = {"Int": "int", "Float": "float", "Str": "str", "List": "list", "None": "str"}
+
+
+class _Line(BaseModel):
+    # Fields that we do not read may come and go between releases of the dataset.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    doc_id: str = Field(min_length=1)
+    doc_type: str | None = None
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+    answer_format: Literal["Int", "Float", "Str", "List", "None"]
+    evidence_pages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(written_list)]
+    evidence_sources: Annotated[tuple[str, ...], BeforeValidator(written_list)]
+
+
+def load_mmlongbench(path: Path) -> list[Example]:
+    """Every question of a file, or of `samples.jsonl` in a folder, in its order; `.gz` is read as it is.
+
+    An example's id is `<doc_id>#<n>`, n from 0 among its document's questions, and its document is `doc_id`: the name
+    that the file has in a collection to which `pdf/` was added. Pages are written from 1 and kept from 0; the page 0,
+    which the published file names once, is none of the document's and is left out. Evidence types are shortened as
+    MMDocIR's are.
+
+    A question whose answer is `Not answerable` has the answer format `none`, no answer and no gold pages: the
+    few that are named for such questions hold no answer. An answer of the format `None` that is
+    there nonetheless is a text, as the authors score it.
+
+    Raises DatasetError, naming file, line and field, for what is missing or malformed.
+    """
+    asked = Counter[str]()
+    examples = []
+    for _, line in iter_items(samples_of(path), _Line):
+        examples.append(_example(line, asked[line.doc_id]))
+        asked[line.doc_id] += 1
+    return examples
+
+
+def samples_of(path: Path) -> Path:
+    """The file of the questions: the one named, or that of the folder named."""
+    return path / SAMPLES if path.is_dir() else path
+
+
+def _example(line: _Line, number: int) -> Example:
+    if is_abstention(line.answer):
+        reference = Reference(answer_format="none")
+    else:
+        reference = Reference(
+            short_answer=line.answer.strip(),
+            answer_format=FORMATS[line.answer_format],
+            pages=tuple(dict.fromkeys(page - 1 for page in line.evidence_pages if page > 0)),
+        )
+    return Example(
+        id=f"{line.doc_id}#{number}",
+        query=Query(text=line.question),
+        document=line.doc_id,
+        domain=line.doc_type,
+        evidence_types=tuple(dict.fromkeys(EVIDENCE_TYPES.get(name, name) for name in line.evidence_sources)),
+        reference=reference,
+    )
