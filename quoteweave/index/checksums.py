@@ -120,10 +120,11 @@ def record_checksum(record: Record) -> str:
     return _hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")).decode()
 
 
-_AS_JSON = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each row
+# json.dumps would make an encoder for each row.
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, default=bytes.hex).encode
 
 
-def row_checksum(*values: str | int | None) -> int:
+def row_checksum(*values: str | bytes | int | None) -> int:
     """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
     import xxhash
 

@@ -13,16 +13,19 @@ from pydantic import Field
 
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.packed_words import START, readable_text
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 from quoteweave.index.catalog_pages import free_bytes
 from quoteweave.index.collection import Collection
 from quoteweave.index.folder import Folder
 from quoteweave.index.leftovers import in_use, leftovers
+from quoteweave.index.page_words import all_words
 from quoteweave.index.segments import SUFFIX, read_segment
 
 _SHORTEST_NAME = 4
 _SHORTEST_WORD = 6
+_LONGEST_PACKED = 1 << 20
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
 
 
@@ -115,6 +118,8 @@ def _wanted(
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
                 lost -= _words(quote.model_dump_json())
+        with folder.catalog.read() as db:
+            lost.difference_update(*map(_words, all_words(db)))
         rare = {word.encode() for word in lost if len(word.encode()) >= _SHORTEST_WORD}
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
     return _Wanted(
@@ -174,6 +179,11 @@ def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if (found := wanted.found_in(data)) is not None:
             yield f"{path} holds {found}"
+        for match in re.finditer(re.escape(START), data):
+            # Words of pages are compressed, so that they are read as what they are, wherever they lie.
+            text = readable_text(data[match.start() : match.start() + _LONGEST_PACKED])
+            if (found := wanted.found_in(text.encode())) is not None:
+                yield f"{path}, byte {match.start():,}, holds {found}, among the words of a page"
 
 
 def _of_segments(folder: Folder, wanted: _Wanted) -> Iterator[str]:

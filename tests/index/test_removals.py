@@ -13,6 +13,7 @@ from made_collections import made_quote, make_collection, put
 from test_killed_writer import die_at, in_a_process
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.packed_words import START, readable_text
 from quoteweave.index import catalog
 from quoteweave.index.collection import Collection
 from quoteweave.index.descriptions import DESCRIPTIONS
@@ -46,7 +47,8 @@ def found_in(root: Path, *more: bytes) -> dict[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
     for path in (path for path in root.rglob("*") if path.is_file()):
         data, name = path.read_bytes(), str(path.relative_to(root))
-        whole = data.lower() + name.encode()
+        words = "".join(readable_text(START + part) for part in data.split(START)[1:])
+        whole = data.lower() + name.encode() + words.encode()
         held = [canary for canary in canaries() if canary in whole] + [canary for canary in more if canary in data]
         found |= {name: held} if held else {}
     return found
