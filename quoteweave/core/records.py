@@ -58,7 +58,7 @@ class PageWord:
     text: str
     """As quotes have it: ligatures resolved, a hyphen at the end of a line kept."""
     bbox: Box
-    """Points from the top left of the page, to an eighth of a point."""
+    """Points from the top left of the page, to a quarter of a point."""
     line: int
     """Number of its line on the page, from 0."""
     ocr: bool = False
@@ -66,7 +66,7 @@ class PageWord:
 
 
 class PageWords(Record):
-    """The words of one page, packed into a few kilobytes, as a long document has a million of them.
+    """The words of one page, packed into some 30 bytes a word, as a long document has a million of them.
 
     `words` are in reading order, and those of a line follow each other. What OCR read on a picture of a page with
     a text layer follows what that has there, and may say the same again.
@@ -79,7 +79,7 @@ class PageWords(Record):
 
     @classmethod
     def of(cls, page: int, words: Iterable[PageWord]) -> Self:
-        """These words of a page. Raises ValueError for a text with a line break and for a box that is not finite."""
+        """These words of a page. Raises ValueError for a text with a space and for a box that is not finite."""
         return cls(page=page, packed=pack_words((word.text, word.bbox, word.line, word.ocr) for word in words))
 
     @property

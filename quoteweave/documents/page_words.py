@@ -8,6 +8,9 @@ from quoteweave.documents.blocks import Block, rows_of
 from quoteweave.documents.layout import Element
 from quoteweave.documents.lines import Line
 
+# A single character may stand for several words, such as the Arabic U+FDFA.
+NO_BREAK_SPACE = "\u00a0"
+
 
 class WordsInOrder:
     """Takes the elements of a page in their order; a word that is in two of them is kept where it comes first."""
@@ -27,7 +30,7 @@ class WordsInOrder:
         for line in lines:
             words = [word for word in line.words if id(word) not in self._taken]
             self._taken.update(map(id, words))
-            self._placed += [(word.text, word.box, self._lines, ocr) for word in words]
+            self._placed += [(word.text.replace(" ", NO_BREAK_SPACE), word.box, self._lines, ocr) for word in words]
             self._lines += bool(words)
 
     def packed(self, page: int) -> PageWords:

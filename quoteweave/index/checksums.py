@@ -100,6 +100,13 @@ def _hexdigest(data: bytes) -> bytes:
     return xxhash.xxh3_128_hexdigest(data).encode()
 
 
+def bytes_checksum(data: bytes) -> bytes:
+    """XXH3, 64 bits, of bytes."""
+    import xxhash
+
+    return xxhash.xxh3_64_digest(data)
+
+
 def sealed_json(record: Record) -> bytes:
     """A record as JSON with its own checksum in it, for `unsealed`."""
     return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
 from quoteweave.core.records import FURNITURE, Document, Filter, Page, PageWords, Quote
+from quoteweave.index.faults import damaged
 from quoteweave.index.folder import Folder, check_format, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
@@ -231,7 +232,10 @@ class Collection:
         """
         with self._catalog.read() as db:
             require_documents(db, [name])
-            return words_of_page(db, name, page)
+            try:
+                return words_of_page(db, name, page)
+            except ValueError as error:
+                raise damaged(self.catalog_path, str(error)) from error
 
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.core.records import Document, PageWords, ParsedDocument, Quote, Record
+from quoteweave.core.records import Document, ParsedDocument, Quote, Record
+from quoteweave.index.page_words import compressed_words
 from quoteweave.index.records import Origin
 from quoteweave.index.sources import SourceStore
 
@@ -24,8 +25,8 @@ class PreparedDocument:
     """Number and record of each."""
     quotes: Sequence[str]
     """Their records, page by page."""
-    words: Sequence[PageWords]
-    """Of each page, or none."""
+    words: Sequence[tuple[int, bytes]]
+    """Number and compressed words of each page; none where the parser gave none."""
     source: str
     """Key of the stored copy of its file."""
 
@@ -89,11 +90,11 @@ def _named_quotes(document: Document, parsed: ParsedDocument) -> Iterator[Quote]
         yield quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
 
 
-def _words(document: Document, parsed: ParsedDocument) -> tuple[PageWords, ...]:
+def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]]:
     pages = sorted(page.number for page in parsed.pages)
     if parsed.page_words and sorted(words.page for words in parsed.page_words) != pages:
         raise ValueError(f"the parser of {document.name!r} gave the words of other pages than it has")
-    return parsed.page_words
+    return compressed_words(parsed)
 
 
 def as_json(record: Record, name: str) -> str:

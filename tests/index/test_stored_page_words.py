@@ -10,7 +10,6 @@ from made_documents import made, made_page, made_words, put
 from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.core.errors import CollectionError, UsageError
-from quoteweave.core.packed_words import START
 from quoteweave.core.records import PageWord, PageWords, ParsedDocument
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
@@ -173,26 +172,43 @@ def test_words_in_the_place_of_another_pages_are_not_believed(root: Path) -> Non
 
 
 def test_words_that_are_left_anywhere_in_the_catalogue_are_found(root: Path) -> None:
+    """They are compressed, with the quotes of their page as the dictionary, so that no search for words finds them."""
+    with closing(sqlite3.connect(root / "catalog.sqlite")) as db:
+        query = "SELECT words FROM page_words WHERE document = ? AND number = 0"
+        ((left,),) = db.execute(query, (keys(root, "made.pdf")["key"],)).fetchall()
+    assert b"rotkehlchen" not in left
     with Collection.open(root) as collection:
-        packed = collection.page_words("made.pdf", 0)
-        assert packed is not None
         remove_documents(collection, ["made.pdf"])
-    assert check_removed(root, "made.pdf", TEXTS).traces == ()
-    assert packed.packed.startswith(START)
-    assert b"rotkehlchen" not in packed.packed
     path = root / "catalog.sqlite"
-    path.write_bytes(path.read_bytes() + b"\0" * 64 + packed.packed)
+    whole = path.read_bytes()
+    assert left[:16] not in whole
+    assert check_removed(root, "made.pdf", TEXTS).traces == ()
+    path.write_bytes(whole + b"\0" * 64 + left)
     path.with_name(f"{path.name}.checksum").unlink()
     (trace,) = check_removed(root, "made.pdf", TEXTS).traces
-    assert trace.startswith(f"{path}, byte ")
-    assert "holds words of it (rotkehlchen), among the words of a page" in trace
+    assert trace == f"{path} holds words of a removed page, at byte {len(whole) + 64:,}"
 
 
-def test_words_that_only_pages_of_other_documents_have_are_no_traces(root: Path, tmp_path: Path) -> None:
-    """Such as the parts of a hyphenated word, which its quote has whole."""
-    parsed = made(["the goldammer"]).model_copy(update={"page_words": (made_words("the goldammer rotkehlchen"),)})
-    with Collection.open(root) as collection:
+def test_words_stay_when_pictures_are_described(root: Path) -> None:
+    with Collection.open(root) as collection, collection.writer() as writer:
+        id = collection.document_quotes("made.pdf")[0].id
+        writer.describe({"made.pdf": {id: "A robin."}})
+        assert texts(collection, "made.pdf") == [["rotkehlchen", "sang"], ["goldammer", "sang"]]
+    assert check(root).whole
+
+
+def test_words_that_do_not_fit_the_quotes_of_their_page_are_damage(root: Path) -> None:
+    change(root, "DELETE FROM quotes WHERE document = {key} AND page = 0".format(**keys(root, "made.pdf")))
+    with Collection.open(root) as collection, pytest.raises(CollectionError, match="words of a page do not fit"):
+        collection.page_words("made.pdf", 0)
+
+
+def test_words_take_less_than_four_bytes_each_beside_their_quotes(tmp_path: Path) -> None:
+    text = " ".join(f"{word}{number}" for number in range(100) for word in ("amsel", "drossel", "fink", "star"))
+    with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
-            put(writer, tmp_path, "kept.pdf", parsed)
-        remove_documents(collection, ["made.pdf"])
-    assert check_removed(root, "made.pdf", TEXTS).traces == ()
+            put(writer, tmp_path, "birds.pdf", made([text]))
+        assert texts(collection, "birds.pdf") == [text.split()]
+    with closing(sqlite3.connect(tmp_path / "c" / "catalog.sqlite")) as db:
+        ((size,),) = db.execute("SELECT length(words) FROM page_words").fetchall()
+    assert size < 4 * 400
