@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, ParsedDocument, Quote
+from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
 from quoteweave.index.collection import Collection
 from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import Origin
@@ -55,6 +55,7 @@ def prepare(
             Page(number=number, label=label, width=612, height=792, text_source="text_layer")
             for number, label in sorted(pages.items())
         ),
+        page_words=tuple(_page_words(quotes, number) for number in sorted(pages)),
         quotes=tuple(quote.model_copy(update={"id": f"{quote.page}:{i}"}) for i, quote in enumerate(quotes)),
     )
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,6 +64,14 @@ def prepare(
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     origin = Origin(root=folder, content=content, parser="made/1", metadata=metadata or {})
     return writer.prepare(path, name=name, format="text", origin=origin, parsed=parsed)
+
+
+def _page_words(quotes: Sequence[Quote], page: int) -> PageWords:
+    """The words of a page's quotes, each in its quote's box; a quote is a line."""
+    texts = [(line, quote) for line, quote in enumerate(quotes) if quote.page == page]
+    return PageWords.of(
+        page, (PageWord(word, quote.bbox, line) for line, quote in texts for word in quote.text.split())
+    )
 
 
 def make_collection(

@@ -5,12 +5,14 @@ pages count from 0; `page_label` is what is printed on the page where there is s
 The answer's records are in `core.answers`, those of datasets and runs in `core.examples`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.packed_words import pack_words, unpack_words
 
 Kind = Literal["text", "image"]
 Layout = Literal[
@@ -43,6 +45,47 @@ class Page(Record):
     headings: tuple[str, ...] = Field(
         default=(), description="titles of the document's outline under which the page stands, outermost first"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PageWord:
+    """A word as it stands on its page: what stands between spaces, so that a line of Chinese is one word.
+
+    The box of a word that OCR read is an estimate, right to about a letter: OCR finds lines, and places words in them.
+    No model of pydantic, which would take most of the time of reading a page with a thousand words.
+    """
+
+    text: str
+    """As quotes have it: ligatures resolved, a hyphen at the end of a line kept."""
+    bbox: Box
+    """Points from the top left of the page, to a quarter of a point."""
+    line: int
+    """Number of its line on the page, from 0."""
+    ocr: bool = False
+    """Whether OCR read it; its box is then an estimate."""
+
+
+class PageWords(Record):
+    """The words of one page, packed into some 30 bytes a word, as a long document has a million of them.
+
+    `words` are in reading order, and those of a line follow each other. What OCR read on a picture of a page with
+    a text layer follows what that has there, and may say the same again.
+    """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    page: int = Field(ge=0, description="from 0")
+    packed: bytes = Field(description="as `core.packed_words` packs them")
+
+    @classmethod
+    def of(cls, page: int, words: Iterable[PageWord]) -> Self:
+        """These words of a page. Raises ValueError for a text with a space and for a box that is not finite."""
+        return cls(page=page, packed=pack_words((word.text, word.bbox, word.line, word.ocr) for word in words))
+
+    @property
+    def words(self) -> tuple[PageWord, ...]:
+        """The words, unpacked anew each time. Raises ValueError where `packed` is something else."""
+        return tuple(PageWord(*word) for word in unpack_words(self.packed))
 
 
 class Quote(Record):
@@ -98,6 +141,9 @@ class ParsedDocument(Record):
 
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
+    page_words: tuple[PageWords, ...] = Field(
+        default=(), description="the words of each page, or none of any: of a file without pages of its own"
+    )
     warnings: tuple[str, ...] = Field(default=(), description="what could not be read, one plain sentence each")
     ocr_language: str | None = Field(default=None, description="in which OCR reads its pictures; None where OCR is off")
     ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR")

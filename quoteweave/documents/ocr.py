@@ -54,11 +54,23 @@ def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale
     whole = _box(quad, scale)
     pieces = [Word(word, _box(box, scale)) for word, _, box in words if word.strip() and box]
     if "".join(word.text for word in pieces) != "".join(text.split()):
-        pieces = [Word(text.strip(), whole)]
+        pieces = _evenly(text.split(), whole)
     pieces = _join_unspaced(text, pieces)
     upright = whole[2] - whole[0] >= 0.8 * (whole[3] - whole[1]) or len(text) < 3
     height = whole[3] - whole[1] if upright else whole[2] - whole[0]
     return Run(tuple(pieces), height / BOX_TO_FONT, whole[3], "", False, upright)
+
+
+def _evenly(words: Sequence[str], box: Box) -> list[Word]:
+    """The words of a line whose own boxes are not known, along the box by how many letters and spaces they take."""
+    axis = 0 if box[2] - box[0] >= box[3] - box[1] else 1
+    letter = (box[axis + 2] - box[axis]) / len(" ".join(words))
+    placed, start = [], box[axis]
+    for word in words:
+        end = start + letter * len(word)
+        placed.append(Word(word, (start, box[1], end, box[3]) if axis == 0 else (box[0], start, box[2], end)))
+        start = end + letter
+    return placed
 
 
 def _join_unspaced(text: str, words: list[Word]) -> list[Word]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from quoteweave.core.boxes import Box, area, inside
-from quoteweave.core.records import TextSource
+from quoteweave.core.records import PageWords, TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
 from quoteweave.documents.bookmarks import Bookmark
 from quoteweave.documents.drawing import find_drawing
@@ -17,6 +17,7 @@ from quoteweave.documents.layout import Element, analyse
 from quoteweave.documents.lines import Line, Word, letters, moved
 from quoteweave.documents.nearby import Nearby
 from quoteweave.documents.ocr import Ocr
+from quoteweave.documents.page_words import WordsInOrder
 from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.documents.tables import Table, cells_of
 from quoteweave.index.images import ImageStore
@@ -64,6 +65,7 @@ class PageContent:
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()  # what of the page was left out, and why
     bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
+    words: PageWords | None = None  # None for a page that could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,16 @@ class PageReader:
         lines, source, scanned = self._lines(picture, lines, (width, height))
         elements = analyse(lines, picture, (width, height))
         shown = _Shown(picture, source, (width, height), Nearby([word for line in lines for word in line.words]))
-        pieces = [piece for element in elements for piece in self._pieces(element, shown)]
+        pieces: list[Piece] = []
+        words = WordsInOrder()
+        for element in elements:
+            own, read = self._pieces(element, shown)
+            pieces += own
+            words.add(element, ocr=source == "ocr")
+            words.add_lines(read, ocr=True)
         if scanned:
             pieces.append(self._whole_page(picture, lines, (width, height)))
-        return PageContent(number, width, height, label, source, tuple(pieces))
+        return PageContent(number, width, height, label, source, tuple(pieces), words=words.packed(number))
 
     def _lines(
         self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]
@@ -101,19 +109,20 @@ class PageReader:
                 return read, "ocr" if read else "none", True
         return lines, "text_layer" if lines else "none", scanned
 
-    def _pieces(self, element: Element, shown: "_Shown") -> Sequence[Piece]:
+    def _pieces(self, element: Element, shown: "_Shown") -> tuple[Sequence[Piece], Sequence[Line]]:
+        """An element's pieces, and the lines that OCR read on it beside those that the page has already."""
         if isinstance(element, Block):
-            return [_text_piece(block) for block in at_a_glance(element)]
+            return [_text_piece(block) for block in at_a_glance(element)], ()
         page = shown.page
         kind: PieceKind = "table" if isinstance(element, Table) else element.layout
         box = _within(element.box, page, margin=0.0 if kind == "table" else 3.0)
         # A picture that fills a scanned page is the whole-page quote already.
         if shown.source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
-            return [_text_piece(block) for block in _as_text(element)]
+            return [_text_piece(block) for block in _as_text(element)], ()
         whole = Piece(kind, box, element.text)
         parts = _parts(whole, element, page) if area(box) > LARGEST * page[0] * page[1] else []
         read = self._read(box, shown)
-        return [self._image(piece, shown, read) for piece in (whole, *parts)]
+        return [self._image(piece, shown, read) for piece in (whole, *parts)], read or ()
 
     def _read(self, box: Box, shown: "_Shown") -> Sequence[Line] | None:
         """What OCR reads on a picture, placed on the page; None where the text layer gives what stands on it."""

@@ -27,8 +27,8 @@ from quoteweave.documents.workers import allow_longer
 from quoteweave.index.images import ImageStore
 from quoteweave.index.unfinished import UnfinishedPages
 
-# Changes whenever the same file would give other quotes or pages.
-VERSION = "3"
+# Changes whenever the same file would give other quotes, pages or words of pages.
+VERSION = "4"
 PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000

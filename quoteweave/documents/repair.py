@@ -21,7 +21,7 @@ from quoteweave.index.lock import writer_lock
 from quoteweave.index.manifests import MANIFEST, building_command, manifest_of
 from quoteweave.index.prepared import PreparedDocument
 from quoteweave.index.records import IndexState, Origin
-from quoteweave.index.salvage import salvage
+from quoteweave.index.salvage import Lost, salvage
 from quoteweave.index.unfinished import unfinished_key
 from quoteweave.index.upkeep import refresh_index, refresh_indexes
 from quoteweave.index.writer import Writer
@@ -71,18 +71,21 @@ def _of(report: CheckReport, part: str) -> list[Damage]:
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
     """Makes header and catalogue anew; what has been lost of documents."""
-    before: dict[str, tuple[Origin, str]] = {}
+    gone = Lost()
     with writer_lock(root):
         if _of(report, "header"):
             write_header(root)
         if _of(report, "catalogue"):
-            before = salvage(root)
-    lost = [_lost(what, None) for what in _set_aside(root, before)] if _of(report, "catalogue") else []
+            gone = salvage(root)
+    lost = [_lost(what, None) for what in _set_aside(root, gone.documents)] if _of(report, "catalogue") else []
     with Collection.open(root) as collection, collection.writer() as writer:
         writer.rebuild_lexical()
-        for name, read in _read_again(collection, before).items():
+        for name, read in _read_again(collection, gone.documents | gone.words).items():
             if isinstance(read, str):
-                lost.append(_lost(f"the document {name!r} is lost: {read}", name))
+                what = f"the words of the pages of {name!r} are" if name in gone.words else f"the document {name!r} is"
+                lost.append(_lost(f"{what} lost: {read}", name))
+            elif name in gone.words:
+                writer.store_words(read)
             else:
                 writer.store([read])
         refresh_indexes(collection, writer)

@@ -17,6 +17,7 @@ from quoteweave.documents.furniture import find_furniture, page_labels
 from quoteweave.documents.headings import page_headings
 from quoteweave.documents.marks import BULLET, CAPTION, SECTION_NUMBER
 from quoteweave.documents.page_content import PageContent, Piece
+from quoteweave.documents.page_words import of_every_page
 
 # Characters in one list quote.
 LONGEST_LIST = 1000
@@ -53,7 +54,10 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
             )
     headings = page_headings(pages, layouts, labels)
     return ParsedDocument(
-        pages=tuple(map(_page, pages, labels, headings)), quotes=tuple(quotes), warnings=tuple(warnings)
+        pages=tuple(map(_page, pages, labels, headings)),
+        quotes=tuple(quotes),
+        page_words=of_every_page([page.words for page in pages]),
+        warnings=tuple(warnings),
     )
 
 

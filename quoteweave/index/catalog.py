@@ -1,4 +1,4 @@
-"""The catalogue: SQLite tables of documents, pages and quotes, and transactions over them."""
+"""The catalogue: SQLite tables of documents, pages with their words, and quotes, and transactions over them."""
 
 import sqlite3
 import threading
@@ -20,6 +20,7 @@ from quoteweave.index.catalog_file import (
 from quoteweave.index.checksums import row_checksum
 from quoteweave.index.faults import primary_code, reading, writing
 from quoteweave.index.lock import is_being_written
+from quoteweave.index.page_words import TABLE as PAGE_WORDS
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
@@ -109,6 +110,7 @@ def create_catalog(path: Path) -> None:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(_SCHEMA)
+            db.execute(PAGE_WORDS)
         finally:
             db.close()
 
@@ -346,7 +348,7 @@ def _lenient(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _verified(checksum: int, record: str, *columns: str | int | None) -> str:
+def _verified(checksum: int, record: str | bytes, *columns: str | int | None) -> str | bytes:
     if checksum != row_checksum(record, *columns):
         raise ValueError("the row is not what was written")
     return record

@@ -23,6 +23,7 @@ from quoteweave.index.leftovers import leftovers, unfinished_pages
 from quoteweave.index.lock import is_being_written
 from quoteweave.index.manifests import manifest_of
 from quoteweave.index.opened import open_generation
+from quoteweave.index.page_words import read_words
 from quoteweave.index.records import IndexState
 from quoteweave.index.segments import read_segment
 
@@ -262,6 +263,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str | None, str]]:
             document = Document.model_validate_json(record)
             read_pages(db, key, document)
             read_quotes(db, key, document)
+            read_words(db, key, document)
         except (ValueError, TypeError) as error:
             said = "a record is not valid" if isinstance(error, ValidationError) else str(error)
             yield str(name), f"the document {name!r}: {said}"

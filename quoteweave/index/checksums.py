@@ -100,6 +100,13 @@ def _hexdigest(data: bytes) -> bytes:
     return xxhash.xxh3_128_hexdigest(data).encode()
 
 
+def bytes_checksum(data: bytes) -> bytes:
+    """XXH3, 64 bits, of bytes."""
+    import xxhash
+
+    return xxhash.xxh3_64_digest(data)
+
+
 def sealed_json(record: Record) -> bytes:
     """A record as JSON with its own checksum in it, for `unsealed`."""
     return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()
@@ -120,10 +127,11 @@ def record_checksum(record: Record) -> str:
     return _hexdigest(record.model_dump_json().encode("utf-8", "surrogatepass")).decode()
 
 
-_AS_JSON = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each row
+# json.dumps would make an encoder for each row.
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, default=bytes.hex).encode
 
 
-def row_checksum(*values: str | int | None) -> int:
+def row_checksum(*values: str | bytes | int | None) -> int:
     """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
     import xxhash
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
-from quoteweave.core.records import FURNITURE, Document, Filter, Page, Quote
+from quoteweave.core.records import FURNITURE, Document, Filter, Page, PageWords, Quote
+from quoteweave.index.faults import damaged
 from quoteweave.index.folder import Folder, check_format, make_folder
 from quoteweave.index.images import ImageStore
 from quoteweave.index.lock import writer_lock
 from quoteweave.index.ocr_texts import OcrTextStore
+from quoteweave.index.page_words import words_of_page
 from quoteweave.index.records import Counts, Failure, IndexState, Origin
 from quoteweave.index.removals import has_unfinished_removals
 from quoteweave.index.selection import require_documents, select_rows
@@ -220,6 +222,20 @@ class Collection:
         with self._catalog.read() as db:
             require_documents(db, [name])
             return [Page.model_validate_json(record) for (record,) in db.execute(_PAGES, (name,))]
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        """The words of a document's page (from 0), with their boxes.
+
+        None where they are not known: of formats without pages of their own, of what other tools parsed, and of
+        documents that an earlier version added, until the next `add` of their files. Raises UsageError where the
+        document has no such page.
+        """
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            try:
+                return words_of_page(db, name, page)
+            except ValueError as error:
+                raise damaged(self.catalog_path, str(error)) from error
 
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.records import Document, ParsedDocument, Quote, Record
+from quoteweave.index.page_words import compressed_words
 from quoteweave.index.records import Origin
 from quoteweave.index.sources import SourceStore
 
@@ -24,6 +25,8 @@ class PreparedDocument:
     """Number and record of each."""
     quotes: Sequence[str]
     """Their records, page by page."""
+    words: Sequence[tuple[int, bytes]]
+    """Number and compressed words of each page; none where the parser gave none."""
     source: str
     """Key of the stored copy of its file."""
 
@@ -35,7 +38,8 @@ def prepare(
 
     Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
     Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
-    where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice.
+    where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice, or the words of some
+    pages are missing.
     """
     document = _document(name, format, origin, parsed)
     return PreparedDocument(
@@ -45,6 +49,7 @@ def prepare(
         path=origin.path,
         pages=[(page.number, as_json(page, name)) for page in parsed.pages],
         quotes=[as_json(quote, name) for quote in _named_quotes(document, parsed)],
+        words=_words(document, parsed),
         source=sources.put(path, origin.content),
     )
 
@@ -83,6 +88,13 @@ def _named_quotes(document: Document, parsed: ParsedDocument) -> Iterator[Quote]
             raise ValueError(f"the parser of {document.name!r} gave quote {quote.id!r} twice, or on no page")
         ids.add(quote.id)
         yield quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
+
+
+def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]]:
+    pages = sorted(page.number for page in parsed.pages)
+    if parsed.page_words and sorted(words.page for words in parsed.page_words) != pages:
+        raise ValueError(f"the parser of {document.name!r} gave the words of other pages than it has")
+    return compressed_words(parsed)
 
 
 def as_json(record: Record, name: str) -> str:

@@ -19,6 +19,7 @@ from quoteweave.index.catalog_pages import free_bytes
 from quoteweave.index.collection import Collection
 from quoteweave.index.folder import Folder
 from quoteweave.index.leftovers import in_use, leftovers
+from quoteweave.index.page_words import heads_of_words, unknown_words
 from quoteweave.index.segments import SUFFIX, read_segment
 
 _SHORTEST_NAME = 4
@@ -48,6 +49,8 @@ class _Wanted:
     longer: tuple[bytes, ...]
     """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
     mentioned: bool
+    words: frozenset[bytes]
+    """How the words of pages that are in the collection begin, for they are compressed."""
 
     def found_in(self, data: bytes | mmap.mmap) -> str | None:
         """What of it the bytes hold, in words; None where they hold nothing."""
@@ -116,12 +119,15 @@ def _wanted(
             for quote in quotes:
                 lost -= _words(quote.model_dump_json())
         rare = {word.encode() for word in lost if len(word.encode()) >= _SHORTEST_WORD}
+    with folder.catalog.read() as db:
+        heads = heads_of_words(db)
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
     return _Wanted(
         forms=tuple(forms),
         rare=frozenset(rare),
         longer=tuple(form for text in containing for form in _forms(text)),
         mentioned=mentioned,
+        words=frozenset(heads),
     )
 
 
@@ -169,10 +175,11 @@ def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
         yield f"the path {path} holds {found}"
     if path.name.endswith("-wal") and path.stat().st_size:
         yield f"{path} was not emptied; it holds what was written last"
-    if own or not path.stat().st_size:
+    if not path.stat().st_size:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if (found := wanted.found_in(data)) is not None:
+        yield from (f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(data, wanted.words))
+        if not own and (found := wanted.found_in(data)) is not None:
             yield f"{path} holds {found}"
 
 

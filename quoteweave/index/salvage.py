@@ -1,8 +1,9 @@
 """What is left of a damaged catalogue is put into a new one: documents whose rows are all what was written."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoteweave.core.records import Document, Quote
@@ -12,27 +13,40 @@ from quoteweave.index.checks import read_pages, read_quotes
 from quoteweave.index.checksums import row_checksum
 from quoteweave.index.faults import writing
 from quoteweave.index.folder import Folder
+from quoteweave.index.page_words import WordsRow, read_words
 from quoteweave.index.prepared import document_id
 from quoteweave.index.records import Origin
 
 # Rows that were lost are not given to others: indexes may still refer to them.
 _ROWS_LEFT_FREE = 1 << 32
+_UNREADABLE = (sqlite3.Error, ValueError, TypeError, OverflowError)
 
 Row = tuple[object, ...]
-Left = tuple[Row, list[Row], list[Row]]
+Left = tuple[Row, list[Row], list[Row], Sequence[WordsRow]]
+Source = tuple[Origin, str]
+"""Where a document comes from, and the key of its stored file."""
 
 
-def salvage(root: Path) -> dict[str, tuple[Origin, str]]:
-    """Replaces the catalogue at `root` by one of what is left of it. For the owner of the writer's lock alone.
+@dataclass(slots=True)
+class Lost:
+    """What was lost of a catalogue, by the names of documents."""
 
-    Returns documents that were lost and can be named: with where they come from, as far as that is known (without a
-    parser where it is not), and the key of their stored file. Raises StorageError where the disk refuses.
+    documents: dict[str, Source] = field(default_factory=dict)
+    """Lost as a whole; where they come from as far as that is known, without a parser where it is not."""
+    words: dict[str, Source] = field(default_factory=dict)
+    """Kept without the words of their pages."""
+
+
+def salvage(root: Path) -> Lost:
+    """Replaces the catalogue at `root` by one of what is left of it; says what was lost and can be named.
+
+    For the owner of the writer's lock alone. Raises StorageError where the disk refuses.
     """
     folder = Folder(root)
     path = folder.catalog.path
     made = path.with_name(f"{path.name}.made")
     kept, lost = _documents(folder.catalog)
-    lost |= _named_by_quotes(folder, {*kept, *lost})
+    lost.documents |= _named_by_quotes(folder, {*kept, *lost.documents})
     with writing(path):
         for leftover in (made, *_beside(made)):
             leftover.unlink(missing_ok=True)
@@ -54,10 +68,10 @@ def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", ".checksum")]
 
 
-def _documents(catalog: Catalog) -> tuple[dict[str, Left], dict[str, tuple[Origin, str]]]:
-    """Documents that are whole, and those of which only their own record is."""
+def _documents(catalog: Catalog) -> tuple[dict[str, Left], Lost]:
+    """Documents whose pages and quotes are whole, and what was lost of those and of others."""
     kept: dict[str, Left] = {}
-    lost: dict[str, tuple[Origin, str]] = {}
+    lost = Lost()
     for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
         try:
             if checksum != row_checksum(record, name, root, path, source):
@@ -65,17 +79,25 @@ def _documents(catalog: Catalog) -> tuple[dict[str, Left], dict[str, tuple[Origi
             document = Document.model_validate_json(record)
         except (ValueError, TypeError):
             continue
+        about = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
+        where = Origin.model_validate({"root": root, "path": path, **about}), source
         try:
             with catalog.unverified() as db:
                 pages, quotes = read_pages(db, key, document), read_quotes(db, key, document)
-            kept[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes]
-        except (sqlite3.Error, ValueError, TypeError, OverflowError):
-            about = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
-            lost[name] = Origin.model_validate({"root": root, "path": path, **about}), source
+        except _UNREADABLE:
+            lost.documents[name] = where
+            continue
+        words: list[WordsRow] = []
+        try:
+            with catalog.unverified() as db:
+                words = read_words(db, key, document)
+        except _UNREADABLE:
+            lost.words[name] = where
+        kept[name] = (key, name, root, path, source, record, checksum), [*pages], [*quotes], words
     return kept, lost
 
 
-def _named_by_quotes(folder: Folder, known: set[str]) -> dict[str, tuple[Origin, str]]:
+def _named_by_quotes(folder: Folder, known: set[str]) -> dict[str, Source]:
     """Documents whose own record was lost, told by their quotes; where they come from and their metadata are lost."""
     names = {}
     for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
@@ -106,13 +128,14 @@ def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: 
 
 
 def _insert(db: sqlite3.Connection, left: Left) -> None:
-    document, pages, quotes = left
+    document, pages, quotes, words = left
     key = document[0]
     db.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", document)
     db.executemany("INSERT INTO pages VALUES (?, ?, ?, ?)", ((key, *page) for page in pages))
     insert = """INSERT INTO quotes (row, id, document, page, kind, layout, image, record, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
     db.executemany(insert, ((row, id, key, *rest) for row, id, *rest in quotes))
+    db.executemany("INSERT INTO page_words VALUES (?, ?, ?, ?)", ((key, *row) for row in words))
 
 
 def _insert_others(db: sqlite3.Connection, folder: Folder, kept: Mapping[str, Left]) -> None:

@@ -14,6 +14,7 @@ from quoteweave.index import removals
 from quoteweave.index.faults import writing
 from quoteweave.index.folder import RECOVERED, Folder
 from quoteweave.index.leftovers import remove_unused, shards_of, shards_of_pictures
+from quoteweave.index.page_words import store_words
 from quoteweave.index.prepared import PreparedDocument, as_json, prepare, printable, storable_text
 from quoteweave.index.records import Failure, IndexState, Origin
 from quoteweave.index.removals import record_removal
@@ -69,6 +70,12 @@ class Writer:
             self._folder.segments.update(db, removed=known, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
+
+    def store_words(self, one: PreparedDocument) -> None:
+        """Stores the words of the pages of a document that is there, and nothing else of it."""
+        with self._folder.catalog.write() as db:
+            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (one.document.name,)).fetchone()
+            store_words(db, key, one.words)
 
     def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
         """Prepares and stores one document. Raises what `prepare` and `store` raise."""
@@ -342,6 +349,7 @@ def _insert(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuild
     name = one.document.name
     key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
     db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
+    store_words(db, key, one.words)
     quotes = _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes))
     builder.add(name, quotes, [Page.model_validate_json(record) for _, record in one.pages])
 

@@ -51,3 +51,16 @@ def test_characters_of_unspaced_scripts_are_put_together_as_the_text_has_them() 
     joined = module._join_unspaced("港口 水深ab", characters)
     assert [word.text for word in joined] == ["港口", "水深ab"]
     assert joined[1].box == (20, 0, 59, 10)
+
+
+def test_a_line_whose_words_have_no_boxes_is_parted_by_letters() -> None:
+    across = module._run("Depth 290 cm", [[0, 0], [240, 0], [240, 40], [0, 40]], [], 2.0)
+    assert across is not None
+    assert [(word.text, word.box) for word in across.words] == [
+        ("Depth", (0, 0, 50, 20)),
+        ("290", (60, 0, 90, 20)),
+        ("cm", (100, 0, 120, 20)),
+    ]
+    down = module._run("left side", [[0, 0], [40, 0], [40, 180], [0, 180]], [], 1.0)
+    assert down is not None
+    assert [word.box for word in down.words] == [(0, 0, 40, 80), (0, 100, 40, 180)]

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from quoteweave.core.records import Document, Layout, Page, ParsedDocument, Quote
+from quoteweave.core.records import Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
 from quoteweave.index.records import Origin
 from quoteweave.index.writer import Writer
 
@@ -30,11 +30,23 @@ def made_quote(
 
 
 def made(texts: Sequence[str], *, image: str | None = None) -> ParsedDocument:
-    """One page and one paragraph for each text; with `image`, a figure on the first page too."""
+    """One page of words and one paragraph for each text; with `image`, a figure on the first page too."""
     quotes = [made_quote(text, page=number) for number, text in enumerate(texts)]
     if image is not None:
         quotes.append(made_quote("", ordinal=1, layout="figure", image=image))
-    return ParsedDocument(pages=tuple(made_page(number) for number in range(len(texts))), quotes=tuple(quotes))
+    return ParsedDocument(
+        pages=tuple(made_page(number) for number in range(len(texts))),
+        quotes=tuple(quotes),
+        page_words=tuple(made_words(text, number) for number, text in enumerate(texts)),
+    )
+
+
+def made_words(text: str, page: int = 0) -> PageWords:
+    """The words of the text, in one line."""
+    words = text.split()
+    return PageWords.of(
+        page, (PageWord(word, (72.0 + 50 * i, 72.25, 120.0 + 50 * i, 90.0), 0) for i, word in enumerate(words))
+    )
 
 
 def origin_of(path: Path, metadata: Mapping[str, str] | None = None) -> Origin:

@@ -43,6 +43,8 @@ def assert_whole(collection: Collection) -> None:
     for document, rows, quotes in collection.iter_documents_quotes():
         assert len(rows) == len(quotes) == document.quotes == document.pages + 1
         assert len(collection.pages(document.name)) == document.pages
+        words = [collection.page_words(document.name, page) for page in range(document.pages)]
+        assert [word.text for page in words if page for word in page.words] == [quotes[0].text] * document.pages
         (picture,) = (quote for quote in quotes if quote.image)
         assert len({quote.text for quote in quotes if quote is not picture}) == 1
         source = collection.source(document.name).read_bytes()

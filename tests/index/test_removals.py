@@ -70,6 +70,13 @@ def vectors(*texts: str, many: bool = False) -> list[bytes]:
     return [row.astype(dtype).tobytes() for matrix in matrices for row in matrix for dtype in ("float32", "float16")]
 
 
+def words_of_pages(collection: Collection) -> list[bytes]:
+    """How the words of its pages begin as they lie on disk; they are compressed, and begin with a checksum."""
+    query = "SELECT substr(words, 1, 16) FROM page_words WHERE document = (SELECT key FROM documents WHERE name = ?)"
+    with collection._catalog.read() as db:
+        return [head for (head,) in db.execute(query, (NAME,))]
+
+
 def add_wren(collection: Collection, folder: Path) -> None:
     """A document with canaries: long enough for overflow pages, in between others that come and go."""
     with collection.writer() as writer:
@@ -95,12 +102,13 @@ def with_wren(tmp_path: Path) -> Iterator[Collection]:
 def test_no_byte_is_left_of_a_removed_document_in_any_index(with_wren: Collection, kind: str) -> None:
     pytest.importorskip("milvus_lite" if kind == "milvus" else "faiss")
     build(with_wren, kind)
-    traces = vectors(*WORDS, many=kind in MANY)
+    traces, words = vectors(*WORDS, many=kind in MANY), words_of_pages(with_wren)
+    assert set(words) <= {canary for held in found_in(with_wren.root, *words).values() for canary in held}
     assert len(found_in(with_wren.root)) > 3
     assert {canary for held in found_in(with_wren.root, *traces).values() for canary in held} & set(traces)
     outcome = remove_documents(with_wren, [NAME])
     assert (outcome.removed, outcome.finished, outcome.index_notes, outcome.remains) == ((NAME,), (), (), ())
-    assert found_in(with_wren.root, *traces) == {}
+    assert found_in(with_wren.root, *traces, *words) == {}
     (kept,) = (with_wren.root / DESCRIPTIONS).read_text("utf-8").splitlines()
     assert '"shared"' in kept
     assert not with_wren.may_have_traces()
@@ -111,11 +119,12 @@ def test_no_byte_is_left_of_a_removed_document_in_any_index(with_wren: Collectio
 
 def test_no_byte_is_left_of_what_a_changed_document_said(with_wren: Collection, tmp_path: Path) -> None:
     build(with_wren, "flat")
+    words = words_of_pages(with_wren)
     with with_wren.writer() as writer:
         put(writer, tmp_path / "files", NAME, [made_quote("something else")])
         refresh_indexes(with_wren, writer)
         assert writer.finish_removals() == ()
-    left = {canary for held in found_in(with_wren.root, *vectors(*WORDS)).values() for canary in held}
+    left = {canary for held in found_in(with_wren.root, *vectors(*WORDS), *words).values() for canary in held}
     assert left <= {text.encode() for text in ("kanarienvogel", "zaunkönig")}  # it is still there by that name
 
 
@@ -176,6 +185,7 @@ def remove_and_die(root: Path, moment: int) -> None:
 
 def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Collection, tmp_path: Path) -> None:
     build(with_wren, "flat")
+    words = words_of_pages(with_wren)
     with_wren.close()
     half_done = 0
     for moment in itertools.count(step=STRIDE):
@@ -193,7 +203,7 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
                 outcome = remove_documents(collection, [NAME]) if _is_known(collection) else None
                 assert outcome is None or outcome.remains == ()
             assert {document.name for document in collection.documents()} == {"kept.txt", "other.txt"}
-        assert found_in(root, *vectors(*WORDS)) == {}, f"killed at {moment}"
+        assert found_in(root, *vectors(*WORDS), *words) == {}, f"killed at {moment}"
     assert moment > 50
     assert half_done > 3
 

@@ -65,7 +65,8 @@ def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mappi
     with tempfile.TemporaryDirectory() as folder:
         for name, domain, parsed in iter_mmdocir_layout(path, collection.images):
             source = Path(folder, "layout.json")
-            source.write_text(parsed.model_dump_json(), "utf-8")
+            # Without words, of which these layouts have none: the ids of documents hang on what is written here.
+            source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
             said = {**({"domain": domain} if domain else {}), **metadata}
             origin = _origin(path.parent, source, f"{IMPORTED}mmdocir-layout-{VERSION}", said)
             yield writer.put(source, name=name, format="mmdocir-layout", origin=origin, parsed=parsed)
