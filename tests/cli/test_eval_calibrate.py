@@ -187,7 +187,7 @@ def test_the_curve_is_printed_with_what_it_means(
     assert value["before"] == written.before.threshold
     assert (value["right"], value["wrong"], value["declined"], value["unknown"]) == (20, 20, 40, 0)
     assert value["calibration"] is None
-    assert written.answers == 50
+    assert written.answers == 40
 
 
 def test_a_calibration_is_of_its_retriever_and_model_alone(
