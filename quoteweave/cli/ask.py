@@ -183,10 +183,10 @@ def ask(
     chat = make_chat(settings)
     chats = Chats(chat, prompts=prompts)
     checker, calibration = checker_named(check, settings, chats), _calibration(abstain, finding, settings)
-    passing = Gate(_policy(gate), checker, calibration, on_topic=not any_topic)
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, chats)
+        passing = Gate(_policy(gate), checker, calibration, on_topic=not any_topic, pages=opened)
         generator = make_generator(settings, opened, chat, fallback=fallback is not None)
         rag = Rag(search, generator, gate=passing, window=settings.read(window))
         if settings.destination is not None:

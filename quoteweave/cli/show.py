@@ -9,10 +9,14 @@ from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption
 from quoteweave.cli.output import console, place, plain, print_json, writing_output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quoteweave.core.answers import Span
     from quoteweave.core.records import Quote
 
 JSON = """--json prints one object: quote (the whole record), crop and page (paths of the pictures
-written, null where the document has no pictures of its pages)."""
+written, null where the document has no pictures of its pages), and spans: with --claim the words that
+support it (start, end, boxes in points, estimated)."""
 
 
 def show(
@@ -20,25 +24,34 @@ def show(
     collection: CollectionOption,
     out: Annotated[Path | None, typer.Option(help="Where the pictures go; else a temporary folder.")] = None,
     password: PasswordOption = None,
+    claim: Annotated[
+        str | None, typer.Option(help="Mark the words of the quote that support this sentence.", metavar="TEXT")
+    ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page's picture.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a quote: its words, its crop, and its page with the box drawn."""
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.highlighting import evidence_for
     from quoteweave.pipeline.views import crop, marked_page
 
     with Collection.open(collection) as opened:
         quote = opened.quote(quote_id)
+        spans = evidence_for(claim, quote, opened) if claim else ()
+        boxes = [box for span in spans for box in span.boxes]
         pictures = {
             "crop": crop(opened, quote, password=password),
-            "page": marked_page(opened, quote, password=password),
+            "page": marked_page(opened, quote, boxes, password=password),
         }
     paths = _write(pictures, quote, out)
     if as_json:
         shown = {name: str(path) if path else None for name, path in paths.items()}
-        print_json({"quote": quote.model_dump(mode="json"), **shown})
+        found = [span.model_dump(mode="json") for span in spans]
+        print_json({"quote": quote.model_dump(mode="json"), **shown, "spans": found})
     else:
         _print(quote, paths)
+        if claim:
+            _print_spans(quote, spans)
     if open_it and paths["page"] is not None:
         typer.launch(str(paths["page"]))
 
@@ -71,3 +84,14 @@ def _print(quote: "Quote", paths: dict[str, Path | None]) -> None:
     for name, path in paths.items():
         if path is not None:
             out.print(plain(f"{name}: {path}"), soft_wrap=True)
+
+
+def _print_spans(quote: "Quote", spans: "Sequence[Span]") -> None:
+    from quoteweave.generation.highlights import text_of
+
+    out = console()
+    if not spans:
+        out.print(plain("supports it: not sure which words; the quote is to be read as a whole"))
+    for span in spans:
+        said = " ".join(text_of(quote)[span.start : span.end].split())
+        out.print(plain(f"supports it: “{said}”{'' if span.boxes else ' (not found on the page)'}"))

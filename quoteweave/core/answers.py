@@ -27,6 +27,19 @@ class Context(Record):
 
 
 Verdict = Literal["supported", "unsupported", "unchecked"]
+Evidence = Literal["words", "element"]
+"""What supports a claim: certain words of a quote, or the element of the page, as it is not sure which of its words."""
+
+
+class Span(Record):
+    """Words of a quote that support what cites it."""
+
+    start: int = Field(ge=0, description="first character in `Citation.quoted`")
+    end: int = Field(ge=0, description="one past its last character")
+    boxes: tuple[Box, ...] = Field(
+        default=(), description="on the page, in points from its top left: one for each line, or part of one"
+    )
+    estimated: bool = Field(default=False, description="whether OCR placed these words, to about a letter")
 
 
 class Citation(Record):
@@ -47,6 +60,10 @@ class Citation(Record):
     verdict: Verdict | None = Field(default=None, description="what the gate says of it; None where it was not asked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
     entailed: bool | None = Field(default=None, description="what an entailment model says; None where none was asked")
+    quoted: str | None = Field(default=None, description="the quote's words; None where evidence was not looked for")
+    page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
+    evidence: Evidence | None = Field(default=None, description="how closely it is known; None where not looked for")
+    spans: tuple[Span, ...] = Field(default=(), description="which words support the claim, where that is sure")
 
     @property
     def place(self) -> str:

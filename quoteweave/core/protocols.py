@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
 from quoteweave.core.events import Event
-from quoteweave.core.records import Filter, Hit, ParsedDocument, Query, Quote, Record
+from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +72,18 @@ class Explanation(Record):
         default_factory=dict, description="by quote id: what speaks for its page, the heaviest first"
     )
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
+
+
+class PageSource(Protocol):
+    """Knows the pages of documents, as a collection does."""
+
+    def pages(self, name: str) -> list[Page]:
+        """The pages of a document."""
+        ...
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        """The words of a page (from 0) with their boxes; None where they are not known."""
+        ...
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """Which quotes the marks of an answer mean, and the answer woven from them; `core.marks` says how they are written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, Status, TextBlock
 from quoteweave.core.marks import parse_marks
@@ -50,6 +50,24 @@ def _told(marks: int, done: str) -> str:
         return ""
     named, were, stood = ("1 mark names", "was", "it") if marks == 1 else (f"{marks} marks name", "were", "they")
     return f"{named} a quote that was not given, and {were} {done.format(stood)}."
+
+
+def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequence[str] | None = None) -> Answer:
+    """The answer with these citations in place of its own of the same place and number; warnings stay unless given."""
+    found = {(citation.start, citation.kind, citation.number): citation for citation in changed}
+
+    def change(own: Citation) -> Citation:
+        return found.get((own.start, own.kind, own.number), own)
+
+    blocks: list[Block] = [
+        block.model_copy(update={"citation": change(block.citation)})
+        if isinstance(block, ImageBlock)
+        else block.model_copy(update={"citations": tuple(map(change, block.citations))})
+        for block in answer.blocks
+    ]
+    told = answer.warnings if warnings is None else tuple(warnings)
+    citations = tuple(map(change, answer.citations))
+    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": told})
 
 
 def blocks_of(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[Block, ...]:

@@ -1,13 +1,13 @@
 """What the answer page shows, arranged for its template: answers with their sources, pages with their boxes."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Context, Verdict
-from quoteweave.core.boxes import intersection
+from quoteweave.core.boxes import Box, intersection
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
@@ -88,6 +88,14 @@ class MarkedBox(Record):
         return "left" if self.left > 4 else "above"
 
 
+class MarkedWords(Record):
+    """A box around words that support what cites a quote, in points."""
+
+    target: str = Field(description="id of the quote's box")
+    box: Box
+    estimated: bool = Field(description="whether OCR placed the words")
+
+
 class Sheet(Record):
     """A page beside the answer: its picture with boxes, or its quotes as text, each with its source where cited."""
 
@@ -96,6 +104,7 @@ class Sheet(Record):
     page: Page
     picture: Picture | None
     boxes: tuple[MarkedBox, ...] = ()
+    words: tuple[MarkedWords, ...] = ()
     texts: tuple[tuple[Quote, Source | None], ...] = ()
     has_pages: bool = Field(default=True, description="whether the document has pages; else this is a virtual one")
 
@@ -174,6 +183,7 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         pictures.add(page)
     sources = _sources(name, view, pictures)
     sheets = [_sheet(f"{name}-page-{place}", page, pictures, sources) for place, page in enumerate(view.pages, start=1)]
+    sheets = [_with_words(sheet, view.answer.citations) for sheet in sheets]
     return Section(
         id=name,
         answer=view.answer,
@@ -240,6 +250,19 @@ def _sheet(name: str, view: PageView, pictures: Pictures, sources: list[Source])
     # Small boxes lie above the large ones around them, so that each can be clicked.
     boxes.sort(key=lambda box: -box.width * box.height)
     return sheet.model_copy(update={"boxes": tuple(boxes)})
+
+
+def _with_words(sheet: Sheet, citations: Sequence[Citation]) -> Sheet:
+    """The sheet with the words that support what is cited on it."""
+    targets = {(box.source.kind, box.source.number): box.source.target for box in sheet.boxes}
+    found = [
+        MarkedWords(target=targets[one.kind, one.number], box=box, estimated=span.estimated)
+        for one in citations
+        if (one.kind, one.number) in targets
+        for span in one.spans
+        for box in span.boxes
+    ]
+    return sheet.model_copy(update={"words": tuple(dict.fromkeys(found))})
 
 
 def _marked_box(source: Source, page: Page) -> MarkedBox:

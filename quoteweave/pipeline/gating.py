@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.lanes import compute
-from quoteweave.core.protocols import ClaimChecker
+from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.extractive import MODEL, off_topic
 from quoteweave.generation.gate import Policy, apply, check, check_entailment
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
+from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.pricing import priced
 
 
@@ -25,6 +26,9 @@ class Gate:
 
     on_topic: bool = False
     """Whether a model is asked only where what was found is about the question, as far as words tell."""
+
+    pages: PageSource | None = None
+    """Where words stand on pages, such as a collection: each citation then says which words support it."""
 
     @property
     def streamed(self) -> Policy | None:
@@ -56,4 +60,6 @@ class Gate:
             answer = apply(answer, self.policy)
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
+        if self.pages is not None:
+            answer = await compute("gate", highlighted, answer, context, self.pages)
         return priced(answer)

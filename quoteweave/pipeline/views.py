@@ -16,6 +16,8 @@ from quoteweave.pipeline.answer_sections import PageView
 # The colour of a box drawn on a page, and its line in pixels.
 MARK = (217, 72, 15)
 LINE = 3
+# The colour of words that support a claim.
+FILL = (255, 214, 102)
 # What is shown around a quote that is cut out of its page, in points.
 MARGIN = 2.0
 
@@ -47,16 +49,26 @@ def cut_out(picture: Picture, quote: Quote) -> Pixels:
     return picture.cut(quote.bbox, margin=MARGIN)
 
 
-def marked_page(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
-    """The quote's page with its box drawn, as PNG; None where its document has no pictures of pages."""
+def marked_page(
+    collection: Collection, quote: Quote, words: Sequence[Box] = (), *, password: str | None = None
+) -> bytes | None:
+    """The quote's page with its box drawn, and the boxes of `words` filled, as PNG.
+
+    None where its document has no pictures of pages.
+    """
     picture = page_picture(collection, quote.document, quote.page, password=password)
-    return None if picture is None else encode(_outlined(picture, quote.bbox).pixels)
+    return None if picture is None else encode(_outlined(picture, quote.bbox, words).pixels)
 
 
-def _outlined(picture: Picture, box: Box) -> Picture:
-    from PIL import Image, ImageDraw
+def _outlined(picture: Picture, box: Box, words: Sequence[Box]) -> Picture:
+    from PIL import Image, ImageChops, ImageDraw
 
     image = Image.fromarray(picture.pixels)
+    if words:
+        fill = Image.new("RGB", image.size, "white")
+        for word in words:
+            ImageDraw.Draw(fill).rectangle(tuple(edge * picture.scale for edge in word), fill=FILL)
+        image = ImageChops.multiply(image.convert("RGB"), fill)
     x1, y1, x2, y2 = (edge * picture.scale for edge in box)
     ImageDraw.Draw(image).rectangle((x1 - LINE, y1 - LINE, x2 + LINE, y2 + LINE), outline=MARK, width=LINE)
     import numpy as np

@@ -15,6 +15,9 @@ from quoteweave.core.answers import Answer, Citation, Context, ImageBlock
 from quoteweave.core.events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.marks import parse_marks
 
+# What is found when the answer is whole.
+_NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": ()}
+
 
 def check_answer(answer: Answer, context: Context) -> None:
     """What holds of every answer; `context` is the one whose quotes its marks number."""
@@ -84,4 +87,4 @@ def _check_blocks(answer: Answer) -> None:
 
 
 def _unchecked(citation: Citation) -> Citation:
-    return citation.model_copy(update={"verdict": None, "reason": None, "entailed": None})
+    return citation.model_copy(update={"verdict": None, "reason": None, "entailed": None, **_NOT_LOOKED_FOR})

@@ -22,7 +22,7 @@ def test_json_gives_the_quote_and_its_pictures(
     got = quoteweave("show", chart.id, "-c", sample_collection, "--out", tmp_path / "new" / "folder", "--json")
     assert (got.code, got.err) == (0, "")
     value = got.json()
-    assert list(value) == ["quote", "crop", "page"]
+    assert list(value) == ["quote", "crop", "page", "spans"]
     assert Quote.model_validate(value["quote"]) == chart
     crop, page = Path(value["crop"]), Path(value["page"])
     assert crop.parent == page.parent == tmp_path / "new" / "folder"
@@ -58,7 +58,7 @@ def test_a_document_without_pages_has_no_pictures(quoteweave: Quoteweave, tmp_pa
     with make_collection(tmp_path, {"[i]notes[/i].md": [made_quote("Grain in [b]silos[/b].\x1b[2J")]}) as collection:
         (quote,) = collection.document_quotes("[i]notes[/i].md")
     got = quoteweave("show", quote.id, "-c", tmp_path / "collection", "--out", tmp_path / "out", "--json")
-    assert got.json() == {"quote": quote.model_dump(mode="json"), "crop": None, "page": None}
+    assert got.json() == {"quote": quote.model_dump(mode="json"), "crop": None, "page": None, "spans": []}
     assert not (tmp_path / "out").exists()
     plain = quoteweave("show", quote.id, "-c", tmp_path / "collection")
     assert plain.out.splitlines() == [f"[i]notes[/i].md, page 1   paragraph  {quote.id}", "Grain in [b]silos[/b].[2J"]
@@ -78,3 +78,29 @@ def test_a_place_that_cannot_be_written(
     assert (got.code, got.out) == (1, "")
     assert got.err.startswith(f"error: {tmp_path}/file/")
     assert "cannot be written" in got.err
+
+
+def test_the_words_that_support_a_claim_are_told_and_marked_on_the_page(
+    quoteweave: Quoteweave, sample_collection: Path, tmp_path: Path
+) -> None:
+    with Collection.open(sample_collection) as collection:
+        quotes = collection.document_quotes("harbour-report.pdf")
+    cited = next(quote for quote in quotes if "1,058 vessel calls" in quote.text)
+    asked = ("show", cited.id, "-c", sample_collection, "--claim", "There were 1,058 vessel calls, and 1,020 before.")
+    value = quoteweave(*asked, "--out", tmp_path / "marked", "--json").json()
+    (span,) = value["spans"]
+    assert cited.text[span["start"] : span["end"]].startswith("The port received 1,058 vessel calls")
+    plain = quoteweave("show", cited.id, "-c", sample_collection, "--out", tmp_path / "plain", "--json").json()
+    x1, y1, x2, _ = span["boxes"][0]
+    with Image.open(value["page"]) as marked, Image.open(plain["page"]) as bare:
+        scale = marked.width / 595.5
+        inside, outside = ((x1 + x2) / 2 * scale, (y1 + 1) * scale), (10, 10)
+        marked_pixel, bare_pixel = (page.convert("RGB").getpixel(inside) for page in (marked, bare))
+        assert marked_pixel != bare_pixel
+        assert marked.convert("RGB").getpixel(outside) == bare.convert("RGB").getpixel(outside)
+    told = quoteweave(*asked, "--out", tmp_path / "told").out
+    assert "supports it: “The port received 1,058 vessel calls" in told
+    unsure = quoteweave(
+        "show", cited.id, "-c", sample_collection, "--claim", "Whales sing.", "--out", tmp_path / "u"
+    ).out
+    assert "not sure which words" in unsure

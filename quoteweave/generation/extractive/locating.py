@@ -33,6 +33,8 @@ NAMED = PAGE
 """What it counts that the question names it: as much as the first rank."""
 HEADING = 0.2
 """How much less a heading or caption counts, which only says what is told elsewhere."""
+ROW = 0.5
+"""Share of the best row's worth that another row of a table has, to be repeated too."""
 SUBSTANCE, RICH = 0.15, 40
 """What the different words of a quote count, where there are `RICH` or more; fewer in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
@@ -158,7 +160,7 @@ def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], mos
     taken, size = {best}, len(parts[best].split())
     for at in order:
         more = len(parts[at].split())
-        if at in taken or (table and worth[at] <= 0):
+        if at in taken or (table and worth[at] < ROW * worth[best]):
             continue
         if size + more > most:
             if table:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock
+from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
+from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.checking import check_sentence, is_factual
 from quoteweave.generation.gate.claims import Claim, claims_of
 from quoteweave.generation.wording import clip
@@ -30,7 +31,7 @@ def check(answer: Answer, context: Context) -> Answer:
             judged += checked.citations
         elif answer.status == "answered" and is_factual(claim.said):
             uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN)}”.")
-    return _with(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
+    return with_citations(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
 
 
 async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
@@ -60,7 +61,7 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]
-    return _with(answer, judged, (*answer.warnings, *_told(verdicts)))
+    return with_citations(answer, judged, (*answer.warnings, *_told(verdicts)))
 
 
 def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
@@ -94,20 +95,3 @@ def _premise(citations: Iterable[Citation], context: Context) -> str:
     cited = dict.fromkeys((citation.kind, citation.number) for citation in citations)
     quotes = (context.quote(kind, number) for kind, number in cited)
     return "\n".join(said for quote in quotes if quote is not None and (said := quote.words()))
-
-
-def _with(answer: Answer, judged: Iterable[Citation], warnings: Sequence[str]) -> Answer:
-    """The answer with these citations in place of its own of the same place and number."""
-    found = {(citation.start, citation.kind, citation.number): citation for citation in judged}
-
-    def change(own: Citation) -> Citation:
-        return found.get((own.start, own.kind, own.number), own)
-
-    blocks: list[Block] = [
-        block.model_copy(update={"citation": change(block.citation)})
-        if isinstance(block, ImageBlock)
-        else block.model_copy(update={"citations": tuple(map(change, block.citations))})
-        for block in answer.blocks
-    ]
-    citations = tuple(map(change, answer.citations))
-    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": tuple(warnings)})

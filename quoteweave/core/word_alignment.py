@@ -1,0 +1,89 @@
+"""Where the characters of a quote stand on its page: its text aligned with the page's words and their boxes.
+
+A quote's text is that of its page's words, but joined at hyphens, and in pictures and tables in another order. So both
+are cut into runs of letters and of digits, and aligned as sequences; runs that a hyphen parted are joined again.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+
+from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.core.records import PageWord
+from quoteweave.core.tokens import fold
+
+LEAST_INSIDE = 0.5
+"""Share of a word's box that lies in the quote's, for it to be one of the quote's words."""
+LEAST_FOUND = 0.8
+"""Share of the runs of a span that are found on the page, below which the span has no boxes."""
+MOST_JOINED = 3
+"""Runs of the page between two that match which may be one run of the text that a hyphen parted."""
+GAP = 3.0
+"""Blank between two words of a line, in heights of the line, beyond which they are boxed apart."""
+
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+
+
+class WordAlignment:
+    """The runs of a quote's text with the words of its page that they are."""
+
+    def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
+        self._words = [word for word in page_words if inside(word.bbox, bbox) >= LEAST_INSIDE]
+        runs = [(fold(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
+        self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
+        there = [(fold(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)]
+        self._found = _aligned([run[0] for run in runs], there)
+
+    def boxes(self, start: int, end: int) -> tuple[Box, ...]:
+        """The boxes of the characters `[start:end]`, one for each line, or part of one; none where they are not found.
+
+        Words are boxed whole. Order: as the page has its words.
+        """
+        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        found = [self._found[at] for at in range(first, last)]
+        known = [places for places in found if places]
+        if not known or len(known) < LEAST_FOUND * len(found):
+            return ()
+        chosen = [self._words[at] for at in sorted({at for places in known for at in places})]
+        return tuple(box for _, line in groupby(chosen, key=lambda word: word.line) for box in _boxes(list(line)))
+
+    def estimated(self) -> bool:
+        """Whether any of its words was read by OCR, which places words to about a letter."""
+        return any(word.ocr for word in self._words)
+
+
+def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
+    """For each run of the text the words of the page that hold it; none where it is not found."""
+    found: list[tuple[int, ...]] = [()] * len(runs)
+    matcher = SequenceMatcher(None, runs, [run for run, _ in there], autojunk=False)
+    text_end = page_end = 0
+    for block in matcher.get_matching_blocks():
+        between = there[page_end : block.b]
+        parted = "".join(run for run, _ in between)
+        if block.a - text_end == 1 and 0 < len(between) <= MOST_JOINED and parted == runs[text_end]:
+            found[text_end] = tuple(at for _, at in between)
+        for step in range(block.size):
+            found[block.a + step] = (there[block.b + step][1],)
+        text_end, page_end = block.a + block.size, block.b + block.size
+    return found
+
+
+def _boxes(line: Sequence[PageWord]) -> list[Box]:
+    """One box around words of a line that stand near each other."""
+    groups: list[list[Box]] = []
+    for word in line:
+        box = word.bbox
+        if groups and _near(groups[-1][-1], box):
+            groups[-1].append(box)
+        else:
+            groups.append([box])
+    return [hull(group) for group in groups]
+
+
+def _near(one: Box, other: Box) -> bool:
+    height = min(max(one[3] - one[1], 1.0), max(one[2] - one[0], 1.0))
+    across = max(other[0] - one[2], one[0] - other[2], 0.0)
+    down = max(other[1] - one[3], one[1] - other[3], 0.0)
+    return max(across, down) <= GAP * height

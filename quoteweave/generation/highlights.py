@@ -1,0 +1,175 @@
+"""Which characters of a quote support a claim: evidence to the word, by rule, or nothing where that is not sure.
+
+1. Of a table, whose rows are lines with ` | ` between cells: the cells that the claim gives whole, in rows that it
+   names, with the first cell of their row and the heading of their column where the claim gives that too.
+2. Words that the claim repeats from the quote, one after another (`REPEATED` or more, or all that it says in quotation
+   marks).
+3. Else the sentences of a text, or the lines of a picture without cells, that hold the claim's numbers and words: one
+   must hold `LEAST_SHARED` of the weight of the claim's words, and every number of it that the quote has; a second is
+   taken where the first lacks some.
+
+A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+from quoteweave.core.records import Quote
+from quoteweave.core.tokens import fold, words
+from quoteweave.generation.sentences import split_sentences
+
+REPEATED = 5
+"""Words in a row that are repeated, of which no more than half may be stop words."""
+LEAST_SHARED = 0.5
+NUMBER = 2.0
+"""What a number or name counts beside another word."""
+MOST_SENTENCES = 2
+MOST_OF_PICTURE = 0.5
+"""Share of a picture's words beyond which they are no evidence to the word."""
+
+Range = tuple[int, int]
+_Token = tuple[str, int, int]
+
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
+_QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
+_SIGNS = " \n\t.,;:"
+_CUT = re.compile(r"…|\.{3}")
+
+
+def text_of(quote: Quote) -> str:
+    """The words of a quote that its spans index: its text, or what OCR or a vision model read."""
+    return quote.text or quote.ocr_text or quote.vlm_text or ""
+
+
+def spans_of(claim: str, quote: Quote) -> list[Range]:
+    """The characters of `text_of(quote)` that support the claim, in order and apart; none where that is not sure."""
+    text = text_of(quote)
+    if not text.strip() or not claim.strip():
+        return []
+    table, pictured = " | " in text, quote.kind == "image"
+    found = (_cells(claim, text) if table else []) or _repeated(claim, text)
+    if not found and not table:
+        found = _sentences(claim, text, pictured=pictured)
+    found = _joined(found, text, apart=table)
+    covered = sum(end - start for start, end in found)
+    # All labels of a chart are no closer to the claim than the chart.
+    return [] if pictured and not table and covered > MOST_OF_PICTURE * len(text) else found
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The words and numbers of a text, folded, with where they stand."""
+    return [(fold(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+
+
+def _repeated(claim: str, text: str) -> list[Range]:
+    """What the claim repeats word for word: each piece in quotation marks, else its longest runs of words."""
+    quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
+    pieces = [_tokens(piece) for said in quoted for piece in _CUT.split(said)]
+    there = _tokens(text)
+    found = [run for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if len(run) > 1]
+    found = found or [run for run in _runs(_tokens(claim), there) if len(run) >= REPEATED and _tells(run)]
+    return [(run[0][1], run[-1][2]) for run in found]
+
+
+def _runs(said: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
+    matcher = SequenceMatcher(None, [one[0] for one in said], [one[0] for one in there], autojunk=False)
+    return [there[block.b : block.b + block.size] for block in matcher.get_matching_blocks() if block.size]
+
+
+def _tells(run: Sequence[_Token]) -> bool:
+    """Whether half of these words or more are no stop words."""
+    return 2 * len(words(" ".join(one[0] for one in run))) >= len(run)
+
+
+def _cells(claim: str, text: str) -> list[Range]:
+    """The cells that the claim gives, with the names of their row and column."""
+    rows = _rows(text)
+    said, own = f" {_squeezed(claim)} ", set(words(claim))
+    heading = next((row for row in rows if len(row) > 1), [])
+    found: list[Range] = []
+    for row in rows:
+        name = set(words(_at(text, row[0])))
+        named = bool(name) and name <= own
+        cells = [at for at, cell in enumerate(row[1:], 1) if _is_given(_at(text, cell), said)]
+        if named and cells and row is not heading:
+            found += [row[0], *(row[at] for at in cells)]
+            found += [
+                heading[at] for at in cells if at < len(heading) and f" {_squeezed(_at(text, heading[at]))} " in said
+            ]
+    return found
+
+
+def _rows(text: str) -> list[list[Range]]:
+    """Where the cells of each row stand, without blanks around them."""
+    rows, start = [], 0
+    for line in text.splitlines(keepends=True):
+        cells, at = [], start
+        for cell in line.split("|"):
+            bare = cell.strip()
+            begin = at + (cell.index(bare) if bare else 0)
+            cells.append((begin, begin + len(bare)))
+            at += len(cell) + 1
+        rows.append(cells)
+        start += len(line)
+    return [row for row in rows if len(row) > 1]
+
+
+def _is_given(cell: str, said: str) -> bool:
+    squeezed = _squeezed(cell)
+    return bool(squeezed) and f" {squeezed} " in said
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(one[0] for one in _tokens(text))
+
+
+def _at(text: str, place: Range) -> str:
+    return text[place[0] : place[1]]
+
+
+def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
+    """The one or two sentences, or lines of a picture, that hold most of what the claim says."""
+    weights = _weights(claim)
+    parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
+    held = [weights.keys() & set(words(_at(text, part))) for part in parts]
+    total = sum(weights.values())
+    wanted = {word for word in set().union(*held) if _is_telling(word)}
+    taken: list[int] = []
+    covered: set[str] = set()
+    for _ in range(MOST_SENTENCES):
+        gains = [sum(weights[word] for word in sorted(words_held - covered)) for words_held in held]
+        best = max(range(len(parts)), key=lambda at: gains[at], default=None)
+        if best is None or not gains[best] or (taken and not wanted - covered):
+            break
+        taken.append(best)
+        covered |= held[best]
+    first = sum(weights[word] for word in sorted(held[taken[0]])) if taken else 0.0
+    sure = bool(taken) and first >= LEAST_SHARED * total and wanted <= covered
+    return [parts[at] for at in sorted(taken)] if sure else []
+
+
+def _lines(text: str) -> list[Range]:
+    starts = itertools.accumulate((len(line) for line in text.splitlines(keepends=True)), initial=0)
+    return [(start, start + len(line)) for start, line in zip(starts, text.splitlines(), strict=False) if line.strip()]
+
+
+def _weights(claim: str) -> dict[str, float]:
+    return {word: NUMBER if _is_telling(word) else 1.0 for word in dict.fromkeys(words(claim))}
+
+
+def _is_telling(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def _joined(found: Iterable[Range], text: str, *, apart: bool) -> list[Range]:
+    """Ranges in order, those made one that overlap or, unless they are cells, that nothing but a sign parts."""
+    joined: list[Range] = []
+    for start, end in sorted(set(found)):
+        touches = joined and (start < joined[-1][1] or (not apart and not text[joined[-1][1] : start].strip(_SIGNS)))
+        if touches:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        elif start < end:
+            joined.append((start, end))
+    return joined

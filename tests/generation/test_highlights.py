@@ -1,0 +1,86 @@
+"""Which words of a quote support a claim, and when that is not sure."""
+
+import itertools
+
+import pytest
+from harbour_quotes import CALLS, DUES, FERRY, STORM, image, quote
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.records import Quote
+from quoteweave.generation.highlights import spans_of, text_of
+
+DUES_TABLE = image("Table 1: Harbour dues.", DUES, layout="table")
+
+
+def said(claim: str, cited: Quote | str) -> list[str]:
+    found = quote(cited) if isinstance(cited, str) else cited
+    return [text_of(found)[start:end] for start, end in spans_of(claim, found)]
+
+
+def test_what_is_repeated_is_the_evidence() -> None:
+    claim = "The ferry to the Outer Isles carried 214,000 passengers and 38,500 cars."
+    assert said(claim, FERRY) == ["The ferry to the Outer Isles carried 214,000 passengers and 38,500 cars"]
+
+
+def test_line_breaks_and_case_do_not_part_what_is_repeated() -> None:
+    assert said(
+        "the mean gross tonnage rose from 4,870 to 5,130", CALLS.replace("tonnage rose", "TONNAGE\n  rose")
+    ) == ["The mean gross TONNAGE\n  rose from 4,870 to 5,130"]
+
+
+def test_of_what_is_quoted_only_that() -> None:
+    claim = "According to the chair the year was “not easy”, and the port “closed … for three days”."
+    assert said(claim, STORM) == ["not easy", "for three days"]
+
+
+def test_a_claim_in_other_words_is_supported_by_the_sentence_that_holds_its_numbers() -> None:
+    assert said("In total 38,500 cars and 214,000 people went by ferry.", FERRY) == [
+        "The ferry to the Outer Isles carried 214,000 passengers and 38,500 cars."
+    ]
+
+
+def test_two_sentences_where_one_lacks_a_number() -> None:
+    text = "Dues were raised to 48 francs. Nobody minded. Fees were raised to 29 francs."
+    assert said("Dues of 48 and fees of 29 francs.", text) == [
+        "Dues were raised to 48 francs.",
+        "Fees were raised to 29 francs.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Hedgehogs sleep in winter.",
+        "The harbour authority of a distant kingdom bought whales, ships and 9 canoes.",
+        "",
+        "!?",
+    ],
+)
+def test_where_it_is_not_sure_there_are_no_spans(claim: str) -> None:
+    assert said(claim, FERRY) == []
+
+
+def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
+    assert said("Table 1 (Harbour dues) lists Grain (2022: 512).", DUES_TABLE) == ["2022", "Grain", "512"]
+    claim = "Dues for grain were 486 in 2021 and 512 in 2022."
+    assert said(claim, DUES_TABLE) == ["2021", "2022", "Grain", "486", "512"]
+    assert said("Containers paid 1,310.", DUES_TABLE) == ["Container", "1,310"]
+    assert said("Containers paid 1,311.", DUES_TABLE) == []
+
+
+def test_all_labels_of_a_chart_are_no_closer_than_the_chart() -> None:
+    chart = image("Figure 2: Calls.", "2022 2023\n0 100 200 300\nJanuary March", layout="chart")
+    assert said("“2022 2023 0 100 200 300 January March”", chart) == []
+    slide = image(
+        None, "Opening hours\nThe counter opens at nine in the morning\nGroups ring the bell and wait for the porter"
+    )
+    assert said("“The counter opens at nine in the morning”", slide) == ["The counter opens at nine in the morning"]
+
+
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_spans_lie_in_the_text_in_order_and_apart(claim: str, text: str) -> None:
+    for cited in (quote(text), image(None, text, layout="table"), image(None, text)):
+        spans = spans_of(claim, cited)
+        assert all(0 <= start < end <= len(text_of(cited)) for start, end in spans)
+        assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))

@@ -1,0 +1,108 @@
+"""Citations that say which words of their quotes support them, over real pages."""
+
+from pathlib import Path
+
+import lxml.html
+import pytest
+from test_arranging import quote
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Hit, Page, PageWords
+from quoteweave.generation.citations import weave
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.highlighting import highlighted
+from quoteweave.pipeline.rag import Answered, Rag
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+
+@pytest.fixture(scope="module")
+def harbour(sample_collection: Path) -> Collection:
+    return Collection.open(sample_collection)
+
+
+def asked(question: str, collection: Collection) -> Answered:
+    rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), gate=Gate(pages=collection))
+    return rag.answer_with_context(question)
+
+
+def test_a_sentence_that_is_repeated_is_boxed_on_its_line(harbour: Collection) -> None:
+    (citation,) = asked("How many vessel calls did the port receive?", harbour).answer.citations
+    assert citation.evidence == "words"
+    (span,) = citation.spans
+    assert citation.quoted is not None
+    assert citation.quoted[span.start : span.end].startswith("The port received 1,058 vessel calls")
+    assert citation.page_size == (595.5, 842.0)
+    (box,) = span.boxes
+    x1, y1, x2, y2 = citation.bbox
+    assert x1 - 1 <= box[0] < box[2] <= x2 + 1
+    assert y1 - 1 <= box[1] < box[3] <= y2 + 1
+    assert box[3] - box[1] < 0.4 * (y2 - y1)
+    assert not span.estimated
+
+
+def test_words_that_ocr_read_have_estimated_boxes(harbour: Collection) -> None:
+    (citation,) = asked("At what depth did the rod meet a layer of wood?", harbour).answer.citations
+    assert citation.evidence == "words"
+    assert all(span.boxes and span.estimated for span in citation.spans)
+
+
+def test_places_that_are_shown_are_supported_by_what_is_repeated_of_them(harbour: Collection) -> None:
+    answer = asked("What did timber come to in 2022?", harbour).answer
+    assert answer.status == "located"
+    first = answer.citations[0]
+    assert first.quoted is not None
+    said = [first.quoted[span.start : span.end] for span in first.spans]
+    assert "Timber and forest products" in said
+    assert "318" in said
+
+
+class NoPages:
+    def pages(self, name: str) -> list[Page]:
+        return []
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        return None
+
+
+def answered(text: str) -> tuple[Answer, Context]:
+    given = Context(
+        texts=(Hit(rank=1, score=1, quote=quote("text", "t", text="The port has nine pilots. Dues rose by 5 %.")),)
+    )
+    return weave("q", text, given, model="m"), given
+
+
+def test_where_words_have_no_boxes_the_characters_are_told_all_the_same() -> None:
+    answer, given = answered("The port has nine pilots [1].")
+    (citation,) = highlighted(answer, given, NoPages()).citations
+    assert (citation.evidence, citation.page_size) == ("words", None)
+    assert [(span.start, span.end, span.boxes) for span in citation.spans] == [(0, 24, ())]
+
+
+def test_where_it_is_not_sure_the_element_is_the_evidence() -> None:
+    answer, given = answered("Whales sing in winter [1].")
+    (citation,) = highlighted(answer, given, NoPages()).citations
+    assert (citation.evidence, citation.spans) == ("element", ())
+
+
+def test_what_the_gate_does_not_support_has_no_words() -> None:
+    answer, given = answered("The port has nine pilots [1].")
+    wrong = answer.citations[0].model_copy(update={"verdict": "unsupported"})
+    (citation,) = highlighted(answer.model_copy(update={"citations": (wrong,)}), given, NoPages()).citations
+    assert (citation.evidence, citation.spans) == ("element", ())
+
+
+def test_the_page_shows_the_element_lightly_and_the_words_darker(harbour: Collection) -> None:
+    from quoteweave.pipeline.answer_page import render_answer
+    from quoteweave.pipeline.views import cited_pages
+
+    found = asked("How many vessel calls did the port receive?", harbour)
+    pages, _ = cited_pages(harbour, found.answer)
+    page = lxml.html.fromstring(render_answer(found.answer, found.context, pages, {}))
+    (words,) = page.xpath("//rect[@class='words']")
+    (box,) = found.answer.citations[0].spans[0].boxes
+    assert [float(words.get(side)) for side in ("x", "y", "width", "height")] == pytest.approx(
+        [box[0], box[1], box[2] - box[0], box[3] - box[1]]
+    )
+    assert words.get("data-box") == page.xpath("//a[contains(@class, 'box')]")[0].get("id")
