@@ -45,7 +45,7 @@ def session() -> list[tuple[str, str]]:
 
 def test_the_short_session_prints_what_the_readme_shows(desk: Path) -> None:
     commands = [(command, output) for command, output in session() if "--open" not in command]
-    assert len(commands) == 2
+    assert len(commands) == 3
     for command, output in commands:
         arguments = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', command)]
         assert run(desk, *arguments).strip() == output

@@ -12,7 +12,10 @@ JSON = "--json prints a list of answers, each as ask --json prints it."
 QUESTIONS = (
     "How many vessel calls did the port receive in 2023, and how did the quarters compare?",
     "At which station did the rod meet a layer of wood, and at what depth?",
+    "Which quarter of 2023 had the most vessel calls?",
+    "Who won the football world cup in 2022?",
 )
+"""A sentence and a chart; a scanned page; a chart to look at; and what the documents are not about."""
 
 
 def demo(
@@ -20,13 +23,14 @@ def demo(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Build a collection from the sample documents, ask two questions, and write a page with the answers."""
+    """Build a collection from the sample documents, ask four questions, and write a page with the answers."""
     from importlib.resources import as_file, files
 
     from quoteweave.cli.add import add_paths
     from quoteweave.cli.answer_output import answer_json, print_answer
     from quoteweave.cli.ask import write_page
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import ModelSettings, make_generator
     from quoteweave.retrievers.registry import DEFAULT, make_retriever
@@ -36,9 +40,10 @@ def demo(
         report = add_paths(collection, [samples], quiet=as_json)
     typer.echo(f"{len(report.added)} sample documents added, {len(report.unchanged)} were there", err=True)
     with Collection.open(collection) as opened:
-        rag = Rag(make_retriever(DEFAULT, opened), make_generator(ModelSettings(), opened))
+        generator = make_generator(ModelSettings(), opened)
+        rag = Rag(make_retriever(DEFAULT, opened), generator, gate=Gate(pages=opened))
         answers = [rag.answer_with_context(question) for question in QUESTIONS]
-        write_page(answers, opened, page, title="Four documents, two questions")
+        write_page(answers, opened, page, title="Four documents, four questions")
     if as_json:
         print_json([answer_json(answered) for answered in answers])
     else:

@@ -46,6 +46,11 @@ def has_what_is_asked(statement: Statement, question: Question) -> bool:
     return _HAS.get(question.reading.asks, _says_more)(statement, question)
 
 
+def new_numbers(statement: Statement, question: Question) -> frozenset[Decimal]:
+    """The numbers of the statement that the question does not hold, years aside."""
+    return frozenset(one.value for one in _facts(statement, question)[1] if not one.year)
+
+
 def _facts(statement: Statement, question: Question) -> tuple[Facts, list[Amount]]:
     """What can be checked in a statement, and its numbers that the question does not hold."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}

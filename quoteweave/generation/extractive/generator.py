@@ -23,12 +23,13 @@ from quoteweave.generation.citations import weave
 from quoteweave.generation.extractive.answering import Answering
 from quoteweave.generation.extractive.composing import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
-from quoteweave.generation.extractive.selection import Bearings, choose, score
+from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
 from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
 from quoteweave.generation.extractive.topic import is_about
 from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
 
 MODEL = "extractive"
+DISAGREE = "The documents give different numbers here: compare what they say."
 NOTHING_FOUND = "What was found in the documents is about something else."
 
 
@@ -62,7 +63,8 @@ class ExtractiveGenerator:
         asked = [what_is_asked(part) for part in questions_in(query.text)]
         held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
         parts = [(question, weigh(question, held, context.rarity)) for question in asked]
-        chosen = [self._chosen(question, context, weights) for question, weights in parts]
+        found = [of_best_document(self._chosen(question, context, weights), question) for question, weights in parts]
+        chosen = [statements for statements, _ in found]
         if any(chosen):
             said = list({(one.hit.quote.id, one.place): one for statements in chosen for one in statements}.values())
             cited = {statement.quote.id for statement in said}
@@ -70,7 +72,8 @@ class ExtractiveGenerator:
             located = [locate(question, context, weights, besides=cited)[:1] for question, weights in left]
             rest = compose_rest([place for places in located for place in places])
             text = compose(said, context, max_images=self.max_images, rest=rest)
-            return weave(query.text, text, context, model=MODEL)
+            warnings = (DISAGREE,) if any(differ for _, differ in found) else ()
+            return weave(query.text, text, context, model=MODEL, warnings=warnings)
         whole = what_is_asked(query.text)
         text = compose_places(locate(whole, context, weigh(whole, held, context.rarity)), whole)
         return weave(query.text, text, context, model=MODEL, status="located")

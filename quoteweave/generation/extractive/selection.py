@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
+from quoteweave.generation.extractive.answer_kinds import new_numbers
 from quoteweave.generation.extractive.statements import Statement, words_around
 from quoteweave.generation.relevance import Question, adjacency, coverage, overlap
 
@@ -52,6 +53,18 @@ def score(statement: Statement, question: Question, bearing: float) -> float:
     if question.reading.wants_number and any(word[0].isdigit() for word in new):
         total += NUMBER_BONUS
     return (total + RANK_BONUS / math.sqrt(statement.hit.rank)) * _soundness(statement)
+
+
+def of_best_document(chosen: Sequence[Statement], question: Question) -> tuple[list[Statement], bool]:
+    """Those of the best statement's document, and whether another document tells other numbers.
+
+    Statements of other documents are kept only then, so that both can be compared. `chosen` is best first.
+    """
+    own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
+    others = [one for one in chosen if one not in own]
+    told = [numbers for one in own if (numbers := new_numbers(one, question))]
+    differing = [one for one in others if told and (new := new_numbers(one, question)) and new.isdisjoint(told[0])]
+    return [*own, *differing], bool(differing)
 
 
 def choose(
