@@ -1,16 +1,22 @@
-"""The light markup of an answer's text: paragraphs, bullet lines, bold, and marks in their places. All else is literal.
+"""The light markup of an answer's text: paragraphs, bullet lines, tables, bold, and marks in their places.
+
+All else is literal.
 
 Images are set after the paragraph whose mark shows them, so that no sentence is cut in two.
 """
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+
+from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, ImageBlock, UnresolvedMark
 from quoteweave.core.records import Record
 
 _BULLET = re.compile(r"[-*•][ \t]+")
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
 _MASK = "\ufffc"
@@ -35,10 +41,11 @@ class Run(Record):
 
 
 class Passage(Record):
-    """A paragraph or a bullet list, followed by the images that its marks show."""
+    """A paragraph, a bullet list or a table, followed by the images that its marks show."""
 
     bulleted: bool
-    lines: tuple[tuple[Run, ...], ...]
+    lines: tuple[tuple[Run, ...], ...] = Field(description="of a table none")
+    rows: tuple[tuple[tuple[Run, ...], ...], ...] = Field(default=(), description="of a table, its headings first")
     figures: tuple[ImageBlock, ...] = ()
 
 
@@ -98,9 +105,28 @@ class _Text:
             start += len(line) + 1
 
     def _passage(self, bulleted: bool, spans: list[Span]) -> Passage:
-        lines = [tuple(self._runs(span)) for span in spans]
         shown = [self.images[place] for span in spans for place in self._shown_within(*span)]
+        if not bulleted and self._is_table(spans):
+            rows = tuple(self._cells(span) for at, span in enumerate(spans) if at != 1)
+            return Passage(bulleted=False, lines=(), rows=rows, figures=tuple(shown))
+        lines = [tuple(self._runs(span)) for span in spans]
         return Passage(bulleted=bulleted, lines=tuple(filter(self._says_something, lines)), figures=tuple(shown))
+
+    def _is_table(self, spans: list[Span]) -> bool:
+        """Whether these lines are a table of Markdown's: all begin with a bar, and the second is its rule."""
+        said = [self.masked[start:end] for start, end in spans]
+        return len(said) > 1 and all(line.startswith("|") for line in said) and _RULE.fullmatch(said[1]) is not None
+
+    def _cells(self, line: Span) -> tuple[tuple[Run, ...], ...]:
+        start, end = line
+        cuts = [at for at in range(start, end) if self.masked[at] == "|"]
+        cuts = cuts if cuts[-1] == end - 1 else [*cuts, end]
+        cells = []
+        for left, right in itertools.pairwise(cuts):
+            said = self.masked[left + 1 : right]
+            begin = left + 1 + len(said) - len(said.lstrip())
+            cells.append(tuple(self._runs((begin, max(begin, left + 1 + len(said.rstrip()))))))
+        return tuple(cells)
 
     def _says_something(self, line: tuple[Run, ...]) -> bool:
         """False for a line of nothing but shown images and the punctuation around them."""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Context
-from quoteweave.pipeline.answer_markup import Passage, passages
+from quoteweave.pipeline.answer_markup import Passage, Run, passages
 
 
 def context() -> Context:
@@ -18,7 +18,8 @@ def read(text: str) -> list[Passage]:
 
 
 def plain(passage: Passage) -> list[str]:
-    return ["".join(run.text for run in line) for line in passage.lines]
+    cells = [cell for row in passage.rows for cell in row]
+    return ["".join(run.text for run in line) for line in (*passage.lines, *cells)]
 
 
 def test_blank_lines_part_paragraphs_and_single_line_ends_stay_within_one() -> None:
@@ -82,8 +83,47 @@ def test_the_figure_of_a_bullet_follows_it_and_not_the_list() -> None:
     assert ([len(first.lines), len(first.figures)], [len(second.lines), len(second.figures)]) == ([1, 1], [2, 0])
 
 
+def said(cell: tuple[Run, ...]) -> str:
+    return "".join(run.text for run in cell)
+
+
+def test_a_markdown_table_is_a_table() -> None:
+    before, table, after = read(
+        "So:\n\n| Group | 2022 |\n|:---|---:|\n| **Grain** | 512 [1] |\n| Coal |  |\n\nThat is all."
+    )
+    assert [[said(cell) for cell in row] for row in table.rows] == [
+        ["Group", "2022"],
+        ["Grain", "512\u00a0[1]"],
+        ["Coal", ""],
+    ]
+    assert table.rows[1][0][0].bold
+    assert [run.is_mark for run in table.rows[1][1]] == [False, True]
+    assert (table.lines, before.rows, after.rows) == ((), (), ())
+
+
+def test_bars_without_a_rule_are_no_table() -> None:
+    (passage,) = read("| a | b |\n| c | d |")
+    assert (passage.rows, len(passage.lines)) == ((), 2)
+
+
 pieces = st.sampled_from(
-    ["word", " ", "\n", "\n\n", "- ", "**", "[1]", "[2, 3]", "[8]", "![s **t\n](image1)", "![](image4)", "*", "é漢"]
+    [
+        "word",
+        " ",
+        "\n",
+        "\n\n",
+        "- ",
+        "| ",
+        "|word|\n|-|\n|",
+        "**",
+        "[1]",
+        "[2, 3]",
+        "[8]",
+        "![s **t\n](image1)",
+        "![](image4)",
+        "*",
+        "é漢",
+    ]
 )
 
 
@@ -91,7 +131,8 @@ pieces = st.sampled_from(
 def test_no_word_and_no_mark_is_lost_or_told_twice(text: str) -> None:
     answer = make_answer("?", text, context())
     read_passages = passages(answer)
-    told = [c for part in read_passages for line in part.lines for run in line for c in run.citations]
+    lines = [line for part in read_passages for line in (*part.lines, *(cell for row in part.rows for cell in row))]
+    told = [citation for line in lines for run in line for citation in run.citations]
     shown = [block.citation for part in read_passages for block in part.figures]
     assert [c for c in answer.citations if c.kind == "text"] == [c for c in told if c.kind == "text"]
     assert shown == [c for c in answer.citations if c.kind == "image"]
