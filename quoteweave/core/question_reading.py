@@ -26,6 +26,8 @@ Asked = Literal[
 """What kind of answer a question asks for: what has to be looked at, reckoned or counted on pages; a number of some
 kind, a name, a reason…; or any statement."""
 
+Extreme = Literal["highest", "lowest"]
+
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is no question of a few sentences, in characters: it is searched for as it is.
 LONGEST = 2000
@@ -59,6 +61,7 @@ class QuestionReading(Record):
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
     asks: Asked = Field(default="statement", description="what kind of answer it asks for")
     asked_by: str = Field(default="", description="the words that say so, as written")
+    extreme: Extreme | None = Field(default=None, description="whether it asks for the highest or lowest of several")
 
 
 def read_question(question: str) -> QuestionReading:
@@ -80,6 +83,7 @@ def read_question(question: str) -> QuestionReading:
         wants_number=_QUANTITY.search(text) is not None,
         asks=asks,
         asked_by=asked_by,
+        extreme=next((kind for kind, pattern in rules.extremes.items() if pattern.search(text)), None),
     )
 
 
@@ -127,6 +131,7 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
 class _Rules:
     kinds: dict[Shown, re.Pattern[str]]
     asks: dict[Asked, re.Pattern[str]]
+    extremes: dict[Extreme, re.Pattern[str]]
     front: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
@@ -157,7 +162,12 @@ def _rules() -> _Rules:
     kinds: tuple[Shown, ...] = ("chart", "table", "figure")
     asked: tuple[Asked, ...] = get_args(Asked)[:-1]
     asks = {kind: [word for each in languages for word in each.get("asks", {}).get(kind, ())] for kind in asked}
+    extremes: tuple[Extreme, ...] = ("highest", "lowest")
     return _Rules(
+        extremes={
+            kind: _words([word for each in languages for word in each.get("extremes", {}).get(kind, ())])
+            for kind in extremes
+        },
         asks={kind: _asking(found) for kind, found in asks.items()},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words([word for each in languages for word in each["front"]]),

@@ -223,6 +223,20 @@ def test_what_compares_must_be_said_and_is_not_reckoned() -> None:
     assert ask("Which is the highest crane of the harbour?", given).status == "answered"
 
 
+def test_the_highest_number_of_a_column_is_reckoned_and_says_so() -> None:
+    rows = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318"
+    given = context(images=[image("Table 1: Harbour dues by group.", rows, layout="table")])
+    answer = ask("Which group had the highest harbour dues in 2022?", given)
+    assert answer.text.startswith(
+        "By Table 1 (Harbour dues by group), Container has the highest 2022 of 3 rows: 1,310, before Grain with 512."
+    )
+    (citation,) = answer.citations
+    assert (citation.verdict, citation.reason) == (
+        "unchecked",
+        "The table's numbers were compared; it does not say this itself.",
+    )
+
+
 def test_a_heading_answers_nothing_but_a_definition() -> None:
     given = context([quote("Harbour Emission Limits (HEL)", layout="title"), "Ships keep to HEL."])
     assert ask("What does HEL stand for?", given).text.startswith("Harbour Emission Limits (HEL) [1].")

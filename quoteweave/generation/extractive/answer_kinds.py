@@ -112,8 +112,8 @@ def _names_place(statement: Statement, question: Question) -> bool:
 
 
 def _compares(statement: Statement, question: Question) -> bool:
-    """Whether the words that compare stand in the statement."""
-    return question.reading.asked_by.casefold() in statement.text.casefold()
+    """Whether the words that compare stand in the statement, or it was reckoned from numbers."""
+    return statement.is_reckoned or question.reading.asked_by.casefold() in statement.text.casefold()
 
 
 def _says_more(statement: Statement, _: Question) -> bool:

@@ -15,11 +15,11 @@ Each sentence and place is cited. A sentence is repeated as it is written, but f
 (`wording`). It reads words, not meaning: how often it answers, and rightly, is measured by `benchmarks/answers.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Kind, Query
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import weave, with_citations
 from quoteweave.generation.extractive.answering import Answering
 from quoteweave.generation.extractive.composing import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
@@ -29,6 +29,7 @@ from quoteweave.generation.extractive.topic import is_about
 from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
 
 MODEL = "extractive"
+RECKONED = "The table's numbers were compared; it does not say this itself."
 DISAGREE = "The documents give different numbers here: compare what they say."
 NOTHING_FOUND = "What was found in the documents is about something else."
 
@@ -73,7 +74,8 @@ class ExtractiveGenerator:
             rest = compose_rest([place for places in located for place in places])
             text = compose(said, context, max_images=self.max_images, rest=rest)
             warnings = (DISAGREE,) if any(differ for _, differ in found) else ()
-            return weave(query.text, text, context, model=MODEL, warnings=warnings)
+            answer = weave(query.text, text, context, model=MODEL, warnings=warnings)
+            return _with_reckoned(answer, said)
         whole = what_is_asked(query.text)
         text = compose_places(locate(whole, context, weigh(whole, held, context.rarity)), whole)
         return weave(query.text, text, context, model=MODEL, status="located")
@@ -87,3 +89,14 @@ class ExtractiveGenerator:
         scores = [score(statement, question, bearings[statement]) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         return choose(said, scores, limits=limits, keep=self.keep)
+
+
+def _with_reckoned(answer: Answer, said: Sequence[Statement]) -> Answer:
+    """The answer, its citations of what was reckoned marked as such."""
+    reckoned = {(one.quote.kind, one.number) for one in said if one.is_reckoned}
+    changed = [
+        citation.model_copy(update={"verdict": "unchecked", "reason": RECKONED})
+        for citation in answer.citations
+        if (citation.kind, citation.number) in reckoned
+    ]
+    return with_citations(answer, changed)

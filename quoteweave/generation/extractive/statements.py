@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.tokens import STOP_WORDS, words
-from quoteweave.generation.extractive.tables_in_words import cells_in_words
+from quoteweave.generation.extractive.tables_in_words import cells_in_words, extreme_in_words
 from quoteweave.generation.relevance import Question, coverage
 from quoteweave.generation.sentences import split_sentences
 from quoteweave.generation.wording import clip, neutral, tidy
@@ -46,6 +46,8 @@ class Statement(Record):
     words: tuple[str, ...]
     is_row: bool = False
     """Whether it says cells of a table, named by their row and column."""
+    is_reckoned: bool = False
+    """Whether it was reckoned from the cells of a table, which say no such thing themselves."""
 
     @property
     def quote(self) -> Quote:
@@ -67,12 +69,12 @@ def image_statements(context: Context, question: Question, weights: Mapping[str,
     """What image quotes say: of a table the cells that the question names, else the sentence that is nearest to it."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        cells = _cells(hit.quote, question, weights)
+        reckoned = _extreme(hit.quote, question, weights)
+        cells = reckoned or _cells(hit.quote, question, weights)
         if text := cells or _reads(hit.quote, weights):
             text = neutral(clip(text, limit))
-            statements.append(
-                Statement(text=text, hit=hit, number=number, words=tuple(words(text)), is_row=bool(cells))
-            )
+            kind = {"is_row": bool(cells), "is_reckoned": bool(reckoned)}
+            statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **kind))
     return statements
 
 
@@ -125,6 +127,15 @@ def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> st
     said = cells_in_words(quote.text or quote.ocr_text or "", question.terms, weights)
     about = f" ({title(quote)})" if title(quote) else ""
     return f"{name(quote)}{about} lists {said}." if said else ""
+
+
+def _extreme(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
+    extreme = question.reading.extreme
+    if quote.layout != "table" or extreme is None or question.reading.asks != "reckon":
+        return ""
+    said = extreme_in_words(quote.text or quote.ocr_text or "", question.terms, weights, extreme)
+    about = f" ({title(quote)})" if title(quote) else ""
+    return f"By {name(quote)}{about}, {said}." if said else ""
 
 
 def _reads(quote: Quote, weights: Mapping[str, float]) -> str:

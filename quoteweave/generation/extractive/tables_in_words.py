@@ -5,17 +5,23 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from quoteweave.core.question_reading import asking_words
+from quoteweave.core.question_reading import Extreme, asking_words
 from quoteweave.core.tokens import words
+from quoteweave.generation.gate.amounts import read_amounts
+from quoteweave.generation.gate.reading import plain
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
 FEW_COLUMNS = 4
+LEAST_ROWS = 3
+"""Rows with a number among which one is the highest or lowest."""
 MAX_COLUMNS = 6
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+_TOTAL = re.compile(r"\b(?:total|sum|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\s*(?:[-–−]\s*[$€£]?\d|\(\s*[$€£]?\d)")
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
 
@@ -48,6 +54,33 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
         return ""
     said = [_say(row, header, columns) for row in named if any(_cell(row, column) for column in columns)]
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
+
+
+def extreme_in_words(text: str, asked: Collection[str], weights: Mapping[str, float], extreme: Extreme) -> str:
+    """The row with the highest or lowest number of the column that the question names, and the next: what was reckoned.
+
+    `Container has the highest 2022 of 3 rows: 1,310, before Grain with 512`. Rows of totals and averages are left out.
+    "" where the column is not certain, a cell of it holds no number or several, units differ, or two rows share the
+    place.
+    """
+    header, rows = parted(read_rows(text))
+    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)]
+    own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
+    if len(columns) != 1 or len(own) < LEAST_ROWS:
+        return ""
+    cells = [_cell(row, columns[0]) for row in own]
+    amounts = [read_amounts(plain(cell)) for cell in cells]
+    if any(len(found) != 1 for found in amounts) or len({found[0].unit for found in amounts}) > 1:
+        return ""
+    values = [
+        -found[0].value if _NEGATIVE.match(cell) else found[0].value for found, cell in zip(amounts, cells, strict=True)
+    ]
+    order = sorted(range(len(own)), key=values.__getitem__, reverse=extreme == "highest")
+    first, second = order[:2]
+    if values[first] == values[second]:
+        return ""
+    said = f"{own[first][0]} has the {extreme} {header[columns[0]]} of {len(own)} rows: {cells[first]}"
+    return f"{said}, before {own[second][0]} with {cells[second]}"
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
