@@ -20,12 +20,16 @@ from quoteweave.core.tokens import words
 
 Shown = Literal["chart", "table", "figure"]
 Asked = Literal[
-    "look", "reckon", "parts", "percent", "count", "money", "date", "amount", "contact", "person", "place", "reason",
+    "look", "reckon", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place", "reason",
     "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
 """What kind of answer a question asks for: what has to be looked at, reckoned or counted on pages; a number of some
 kind, a name, a reason…; or any statement."""
 
+_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)\b)[\w'’-]++"
+_WHAT_IS = re.compile(
+    rf"\s*what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?{_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
+)
 Extreme = Literal["highest", "lowest"]
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
@@ -91,8 +95,11 @@ def read_question(question: str) -> QuestionReading:
 def asking_words() -> frozenset[str]:
     """The words by which questions say what they look for besides their subject, as `core.tokens.words` cuts them."""
     rules = _languages()
-    listed = [group for each in rules for group in (each["kinds"], each.get("asks", {}), {"front": each["front"]})]
-    return frozenset(stem for group in listed for found in group.values() for word in found for stem in words(word))
+    listed = [
+        [*each["front"], *each.get("pictures", ()), *each["kinds"]["chart"], *each["kinds"]["table"]] for each in rules
+    ]
+    listed += [found for each in rules for found in each.get("asks", {}).values()]
+    return frozenset(stem for found in listed for word in found for stem in words(word))
 
 
 def read_lines(question: str) -> Counter[QuestionReading]:
@@ -141,7 +148,9 @@ class _Rules:
         for kind, pattern in self.asks.items():
             if match := pattern.search(question):
                 return kind, match[0]
-        return "statement", ""
+        # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
+        match = _WHAT_IS.fullmatch(question)
+        return ("definition", match[0]) if match else ("statement", "")
 
     def says_how(self, text: str) -> bool:
         """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""

@@ -60,6 +60,38 @@ def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
 @pytest.mark.parametrize(
     ("question", "asks"),
     [
+        ("What is a quay?", "definition"),
+        ("What is retrieval-augmented generation?", "definition"),
+        ("What is the depth of the quay?", "statement"),
+        ("What does BM25 stand for?", "definition"),
+        ("Was ist ein Kai?", "definition"),
+        ("How many ships called?", "count"),
+        ("How many more ships called than before?", "reckon"),
+        ("How many charts are there?", "parts"),
+        ("What percentage of ships called?", "percent"),
+        ("How much does a ticket cost?", "money"),
+        ("How deep is it?", "amount"),
+        ("When was it built?", "date"),
+        ("Who built it?", "person"),
+        ("Where was it built?", "place"),
+        ("Why was it built?", "reason"),
+        ("How do I build it?", "steps"),
+        ("Is it deep?", "yes_or_no"),
+        ("What colour is it?", "look"),
+        ("What is the telephone number of the port?", "contact"),
+        ("Wie viele Schiffe kamen?", "count"),
+        ("Pourquoi ?", "reason"),
+        ("¿Cuándo se construyó?", "date"),
+        ("The port", "statement"),
+    ],
+)
+def test_what_kind_of_answer_is_asked_for(question: str, asks: str) -> None:
+    assert read_question(question).asks == asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
         ("What is the title of the slides?", True),
         ("Who is the author?", True),
         ("What is the telephone number of the home?", True),

@@ -96,3 +96,10 @@ def test_the_highest_and_lowest_of_a_column(asked: list[str], extreme: Extreme, 
 def test_what_cannot_be_ordered_is_not(cells: list[str], expected: str) -> None:
     rows = "\n".join(f"{name} | {cell} | x" for name, cell in zip("abc", cells, strict=True))
     assert extreme_in_words(f"Shop | Sales | Note\n{rows}", ["sale"], {"sale": 1.0}, "highest") == expected
+
+
+def test_signs_in_cells_of_their_own_do_not_move_the_numbers() -> None:
+    table = "- | 2021 | 2020 | 2019\nTaxes | 5 | 6 | 7\nNet income | $ | 5,007 $ | 4,002 $ | 3,659"
+    assert said(table, "net", "incom", "2021") == "Net income (2021: 5,007 $)"
+    odd = "- | 2021 | 2020 | 2019\nTaxes | 5 | 6 | 7\nNet income | 1 | 5,007 | 4,002 | 3,659"
+    assert said(odd, "net", "incom", "2021") == "Net income (1)"

@@ -10,8 +10,10 @@ from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.reading import Facts, plain, read_evidence
 from quoteweave.generation.gate.units import CURRENCIES
-from quoteweave.generation.relevance import Question
+from quoteweave.generation.relevance import Question, subject
 
+DEFINED_WITHIN = 25
+"""Characters behind a word within which a sentence that defines it says "is"."""
 COUNTED_WORDS = 3
 """Words behind a number among which stands what it counts."""
 
@@ -29,11 +31,12 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _DEFINES = re.compile(
-    r"\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b|\(",
+    r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
 )
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w[\w'’-]*")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-ZÀ-Þ][\w'’.-]+")
 _PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
 
@@ -111,6 +114,13 @@ def _names_place(statement: Statement, question: Question) -> bool:
     return any(not set(words(match[0])) & set(question.terms) for match in _NAME.finditer(statement.text))
 
 
+def _defines(statement: Statement, question: Question) -> bool:
+    """Whether "is", "means" or a bracket follows close behind what is to be defined, or it stands in brackets."""
+    asked, text = set(subject(question)), statement.text
+    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
+    return any(text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places)
+
+
 def _compares(statement: Statement, question: Question) -> bool:
     """Whether the words that compare stand in the statement, or it was reckoned from numbers."""
     return statement.is_reckoned or question.reading.asked_by.casefold() in statement.text.casefold()
@@ -132,5 +142,5 @@ _HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {
     "person": _names_person,
     "place": _names_place,
     "reason": lambda statement, _: _REASON.search(statement.text) is not None,
-    "definition": lambda statement, _: _DEFINES.search(statement.text) is not None,
+    "definition": _defines,
 }

@@ -29,10 +29,12 @@ from quoteweave.generation.relevance import Question, coverage, subject
 
 LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.5, 0.65
 """Share of the weight of what the question is about that a statement holds: on the best pages, and elsewhere."""
+LEAST_CONFIRMED = 0.8
+"""The same of a question that is answered with yes or no, which almost all of it must be told for."""
 LEADING = 2
 """How many pages are the best."""
-AROUND = 1.2
-"""How much more it holds with what it stands under."""
+AROUND, MOST_ASKED = 1.2, 0.8
+"""How much more it holds with what it stands under, and the share beyond which no more is asked for."""
 DISTINGUISHING = 0.6
 """Of the weight of the question's heaviest word, what that of a word must be that may not be lacking."""
 LEAST_SUBJECT = 2
@@ -69,8 +71,11 @@ class Answering:
             return False
         held, beside = frozenset(statement.words), _above(statement)
         least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
-        least *= sum(self._subject.values())
-        if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < least * AROUND:
+        least = LEAST_CONFIRMED if self._question.reading.asks == "yes_or_no" else least
+        total = sum(self._subject.values())
+        least *= total
+        around = min(least * AROUND, MOST_ASKED * total)
+        if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < around:
             return False
         keeps_together = statement.is_row or self._keeps_together(statement)
         return keeps_together and not held <= set(self._question.terms) and has_what_is_asked(statement, self._question)
@@ -81,7 +86,7 @@ class Answering:
         if reading.asks in ("look", "parts"):
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
-            return True
+            return layout != "caption" and not statement.is_row
         if layout in _TELLS_NOTHING or len(self._subject) < LEAST_SUBJECT:
             return False
         if reading.shows and layout not in reading.shows:

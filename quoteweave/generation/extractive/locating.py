@@ -14,7 +14,7 @@ from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.statements import name, named_place, title, words_around
-from quoteweave.generation.extractive.tables_in_words import parted, read_rows
+from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
 from quoteweave.generation.relevance import Question, coverage, subject
 from quoteweave.generation.sentences import split_sentences
 from quoteweave.generation.wording import cited, neutral, tidy
@@ -185,5 +185,5 @@ def _parts(quote: Quote) -> list[str]:
 
 
 def _row(row: Sequence[str], header: Sequence[str]) -> str:
-    headings = ["", *header[1:], *[""] * len(row)]
-    return "; ".join(f"{headings[at]}: {cell}" if headings[at] else cell for at, cell in enumerate(row) if cell)
+    names = [heading_of(at, row, header) for at in range(len(row))]
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell)

@@ -20,6 +20,7 @@ MAX_COLUMNS = 6
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+_SIGN = re.compile(r"[$€£¥%()]+")
 _TOTAL = re.compile(r"\b(?:total|sum|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(r"\s*(?:[-–−]\s*[$€£]?\d|\(\s*[$€£]?\d)")
 _ROMAN = re.compile("[ivx]+")
@@ -124,7 +125,19 @@ def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
             found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
     # Of two rows of names the first may span columns, and then names fewer.
     _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
-    return header, body
+    return header, [_aligned(row, len(header)) for row in body]
+
+
+def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
+    """A row without the cells that hold but a sign ("$"), where these make it longer than the row of names."""
+    bare = [cell for at, cell in enumerate(row) if not at or not _SIGN.fullmatch(cell)]
+    return bare if len(row) > width == len(bare) else row
+
+
+def heading_of(column: int, row: Sequence[str], header: Sequence[str]) -> str:
+    """The name of a row's column; "" where there is none, or the row has more or fewer cells than there are names."""
+    name = header[column] if column and len(row) == len(header) else ""
+    return "" if name in _EMPTY else name
 
 
 def _are_numbers(rows: Rows) -> bool:
@@ -142,7 +155,7 @@ def _say(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> s
     cells = []
     for column in columns:
         if cell := _cell(row, column):
-            heading = header[column] if column < len(header) and header[column] not in _EMPTY else ""
+            heading = heading_of(column, row, header)
             cells.append(f"{heading}: {cell}" if heading else cell)
     details = "; ".join(cells[:MAX_COLUMNS])
     return f"{row[0]} ({details})" if row[0] and details else row[0] or details
