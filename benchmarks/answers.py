@@ -8,10 +8,12 @@ are resampled for them. What each figure counts stands in `answer_rows.AnswerRow
 `--leave-out` asks instead whether the constants of the generator are luck: see `left_out_answers.py`.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from answer_rows import answer_rows, asked_within, examples, read_rows
+from answer_rows import AnswerRow, answer_rows, asked_within, examples, read_rows
 from answer_tables import (
+    Figures,
     answer_tables,
     benchmark_scores,
     difference_tables,
@@ -24,7 +26,6 @@ from answer_tables import (
 from common import add_collection_options, arguments, collection_of, finish, machine, mmdocir
 from left_out_answers import left_out, left_out_table
 
-from quoteweave.evaluation.statistics import Interval
 from quoteweave.generation.extractive import ExtractiveGenerator
 
 
@@ -45,28 +46,26 @@ def main() -> None:
         finish(found, figures, [left_out_table(chosen)], as_json=options.json)
         return
     rows = list(answer_rows(asked, ExtractiveGenerator()))
-    groups, old = groups_of(rows), groups_of(before)
-    compared = {name: differences_of(own, old[name]) for name, own in groups.items() if old[name]}
-    tables = list(answer_tables(rows))
-    if before:
-        tables += difference_tables(f"less {options.before}", compared)
+    old = groups_of(before)
+    compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
+    tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]
+    finish(found, _figures(rows, compared), tables, as_json=options.json)
+
+
+def _figures(rows: Sequence[AnswerRow], compared: Mapping[str, Figures]) -> dict[str, object]:
+    groups = groups_of(rows)
     kinds = kinds_of(groups["MMLongBench-Doc, answerable"])
-    finish(
-        found,
-        {
-            "figures": {name: _plain(figures_of(own)) for name, own in groups.items()},
-            "by": {by: {name: _plain(figures_of(own)) for name, own in kind.items()} for by, kind in kinds.items()},
-            "scores": benchmark_scores(rows),
-            "milliseconds": times_of(rows),
-            "differences_from_before": {name: _plain(one) for name, one in compared.items()},
-            "rows": [row.model_dump() for row in rows],
-        },
-        tables,
-        as_json=options.json,
-    )
+    return {
+        "figures": {name: _plain(figures_of(own)) for name, own in groups.items()},
+        "by": {by: {name: _plain(figures_of(own)) for name, own in kind.items()} for by, kind in kinds.items()},
+        "scores": benchmark_scores(rows),
+        "milliseconds": times_of(rows),
+        "differences_from_before": {name: _plain(one) for name, one in compared.items()},
+        "rows": [row.model_dump() for row in rows],
+    }
 
 
-def _plain(figures: dict[str, Interval | None]) -> dict[str, object]:
+def _plain(figures: Figures) -> dict[str, object]:
     return {name: interval and interval.model_dump() for name, interval in figures.items()}
 
 
