@@ -22,6 +22,8 @@ lint: $(VENV)/.dev
 # documents are in the cache, which is why some scripts measure here but a part of what they do by default.
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/retrieval_mmdocir.py
+	$(BIN)/python benchmarks/answers.py
+	$(BIN)/python benchmarks/off_topic.py
 	$(BIN)/python benchmarks/parsing_mmdocir.py
 	$(BIN)/python benchmarks/parsing_speed.py --only digital ocr memory
 	$(BIN)/python benchmarks/search_speed.py

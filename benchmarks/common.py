@@ -89,6 +89,7 @@ def arguments(doc: str | None) -> argparse.ArgumentParser:
 def add_collection_options(parser: argparse.ArgumentParser) -> None:
     """Where the collection is that `collection_of` opens."""
     parser.add_argument("--collection", type=Path, metavar="DIR", help="build the collection here, or use the one here")
+    parser.add_argument("--as-is", action="store_true", help="of --collection: read no document again, nor a new one")
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help=f"keep here what takes minutes to make (or {CACHE_VARIABLE})"
     )
@@ -156,7 +157,8 @@ def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator
     """A collection of the documents in the `pdf/` of each folder, brought up to date and kept.
 
     It is in the folder that `--collection` names, or in the cache, where each state of the code that makes it has its
-    own: a collection there is never of other code.
+    own: a collection there is never of other code. With `--as-is` the one that `--collection` names is only opened: it
+    may be of other code, and lack documents.
     """
     from quoteweave.documents.ingest import AddOptions, add
     from quoteweave.index.collection import Collection
@@ -164,6 +166,12 @@ def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator
     name = "-".join([*(folder.name for folder in data), _digest_of_code()])
     place: Path = options.collection or cache_folder(options.cache) / name
     print(f"collection: {place}", file=sys.stderr)
+    if options.as_is:
+        if options.collection is None:
+            raise SystemExit("--as-is needs --collection DIR")
+        with Collection.open(place) as collection:
+            yield collection
+        return
     place.mkdir(parents=True, exist_ok=True)
     with Collection.open_or_create(place) as collection:
         report = add(collection, [folder / "pdf" for folder in data], AddOptions(wait_s=None))

@@ -1,0 +1,204 @@
+"""Questions asked of the generator without a model, and what its answers come to: a row for each question."""
+
+import json
+import re
+import time
+from ast import literal_eval
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import mmdocir
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.boxes import iou
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.marks import parse_marks
+from quoteweave.core.records import Filter, Query
+from quoteweave.core.splits import C15
+from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+from quoteweave.evaluation.datasets.mmlongbench import SAMPLES, load_mmlongbench
+from quoteweave.evaluation.metrics.mmlongbench import MMLongBench
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.registry import make_fused
+
+MET = 0.5
+"""Intersection over union of a cited quote and a gold box, from which on the box is cited."""
+MMLONGBENCH, MMDOCIR = "mmlongbench", "mmdocir"
+
+_SOURCES = re.compile(r"^This is from .*", re.MULTILINE)
+_LABEL = re.compile(
+    r"\b(?:pages?|slides?|fig(?:ure)?s?|tables?|charts?|sections?|chapters?)\.? ?#?\d[\d.]*"
+    r"(?:\s*(?:, ?and\b|,|and\b|[–-])\s*\d[\d.]*)*",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[^\W_]+(?:[.,'][^\W_]+)*")
+
+
+class AnswerRow(BaseModel):
+    """One question and its answer. A figure is None where it is not defined for the question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    example: str
+    document: str
+    set: str
+    answer_format: str
+    """`none` where the document does not answer; "" where the set has none."""
+    evidence_types: tuple[str, ...]
+    status: str
+    gold_page: float | None
+    """1 where any citation is on a gold page; 0 where the set names no page for a question that can be answered."""
+    gold_box: float | None
+    """1 where any quote cited meets a gold box (`MET`), whole pages left out."""
+    said: float | None
+    """1 where the gold answer stands in the words of the answer (`says`); 0 of one that abstains."""
+    rule: float | None
+    """What MMLongBench-Doc's own rule gives of the short answer read out of it; 0 unless `answered`."""
+    words: int
+    """Of the whole text, marks and all, between white space."""
+    places: int
+    """Quotes cited, each once."""
+    pages: int
+    seconds: float
+    """From the context to the answer; the search comes before."""
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the document answers it."""
+        return self.answer_format != "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the set that it is of, and what the search found for it."""
+
+    set: str
+    example: Example
+    context: Context
+
+
+def examples() -> list[tuple[str, Example]]:
+    """MMLongBench-Doc's questions and MMDocIR's, each with the name of its set; ends the script where either lacks."""
+    folder = mmdocir()
+    samples = folder.parent / MMLONGBENCH
+    if not (samples / SAMPLES).is_file():
+        raise SystemExit(f"This benchmark needs mmlongbench/{SAMPLES} beside mmdocir/; see benchmarks/README.md")
+    found = [(MMLONGBENCH, example) for example in load_mmlongbench(samples)]
+    return found + [(MMDOCIR, example) for example in load_mmdocir(folder)]
+
+
+def search_of(collection: Collection) -> Search:
+    """The search of `quoteweave ask` with nothing set."""
+    return Search(make_fused(["lexical"], None, collection))
+
+
+def found_for(search: Search, question: str, document: str | None) -> Context:
+    """What the generator gets for a question, as `Rag` finds it: within a document, or over the whole collection."""
+    where = None if document is None else Filter(documents=(document,))
+    return wait_for(search.context(Query(text=question), C15, where=where)).context
+
+
+def asked_within(collection: Collection, questions: Sequence[tuple[str, Example]]) -> list[Asked]:
+    """Each question with what is found within its document. Ends the script where a document is not there."""
+    search, names = search_of(collection), {document.name for document in collection.documents()}
+    if lacking := sorted({example.document or "" for _, example in questions} - names):
+        raise SystemExit(f"the collection lacks {len(lacking)} documents, such as {lacking[0]}")
+    return [
+        Asked(name, example, found_for(search, example.query.text, example.document)) for name, example in questions
+    ]
+
+
+def answer_rows(asked: Sequence[Asked], generator: ExtractiveGenerator) -> Iterator[AnswerRow]:
+    """The row of each question, in order."""
+    metric = MMLongBench("own")
+    for one in asked:
+        start = time.perf_counter()
+        answer = wait_for(generator.answer(one.example.query, one.context))
+        yield _row(one, answer, time.perf_counter() - start, metric)
+
+
+def read_rows(path: Path) -> list[AnswerRow]:
+    """The rows that `answers.py --json` printed. Ends the script where they cannot be read."""
+    try:
+        return TypeAdapter(list[AnswerRow]).validate_python(json.loads(path.read_text("utf-8"))["rows"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path} is not what this script prints with --json: {type(error).__name__}") from error
+
+
+def says(text: str, gold: str, answer_format: str) -> bool:
+    """Whether the words of an answer hold the gold answer as whole tokens, of a list each of its items.
+
+    Left aside are marks, those of images with their summaries, the closing sentence that names pages, and labels such
+    as "Table 2" and "page 12", whose numbers are no answer. Case does not count, nor commas in numbers.
+    """
+    told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", _without_marks(text))))
+    items = _items(gold) if answer_format == "list" else [gold]
+    return all(_holds(told, _tokens(item)) for item in items)
+
+
+def _row(asked: Asked, answer: Answer, seconds: float, metric: MMLongBench) -> AnswerRow:
+    example, gold = asked.example, asked.example.reference
+    short, cited = gold.short_answer, {(one.kind, one.number): one for one in answer.citations}
+    scored = metric.row(Prediction(example=example.id, response=answer.text, answer=answer), example)
+    return AnswerRow(
+        example=example.id,
+        document=example.document or "",
+        set=asked.set,
+        answer_format=gold.answer_format or "",
+        evidence_types=example.evidence_types or ("not said",),
+        status=answer.status,
+        gold_page=float(any(one.page in gold.pages for one in answer.citations))
+        if gold.answer_format != "none"
+        else None,
+        gold_box=float(_meets_box(asked, answer)) if gold.boxes else None,
+        said=None if short is None else float(_says(answer, short, gold.answer_format or "")),
+        rule=None if short is None else scored["mmlongbench.score"],
+        words=len(answer.text.split()),
+        places=len(cited),
+        pages=len({(one.document, one.page) for one in answer.citations}),
+        seconds=seconds,
+    )
+
+
+def _says(answer: Answer, gold: str, answer_format: str) -> bool:
+    return answer.status != "abstained" and says(answer.text, gold, answer_format)
+
+
+def _meets_box(asked: Asked, answer: Answer) -> bool:
+    quotes = [asked.context.quote(one.kind, one.number) for one in answer.citations]
+    return any(
+        box.page == quote.page and iou(box.bbox, quote.bbox) >= MET
+        for quote in quotes
+        if quote is not None and quote.layout != "page"
+        for box in asked.example.reference.boxes
+    )
+
+
+def _without_marks(text: str) -> str:
+    parts, end = [], 0
+    for mark in parse_marks(text):
+        parts.append(text[end : mark.start])
+        end = mark.end
+    return " ".join([*parts, text[end:]])
+
+
+def _items(gold: str) -> list[str]:
+    try:
+        value = literal_eval(gold)
+    except (ValueError, SyntaxError):
+        return [gold]
+    return [str(item) for item in value] if isinstance(value, list) else [gold]
+
+
+def _tokens(text: str) -> list[str]:
+    return [match[0].casefold().replace(",", "") for match in _TOKEN.finditer(text)]
+
+
+def _holds(told: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return size > 0 and any(told[at : at + size] == wanted for at in range(len(told) - size + 1))

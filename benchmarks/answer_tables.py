@@ -1,0 +1,144 @@
+"""The tables that `answers.py` prints, made from rows, and the figures in them."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from answer_rows import MMDOCIR, MMLONGBENCH, AnswerRow
+from common import Table, bounds, percent
+
+from quoteweave.evaluation.statistics import Interval, clustered_interval, paired_difference
+
+SHARES = ("gold_page", "gold_box", "said", "rule")
+OUTCOMES = ("answered", "located", "abstained")
+SIZES = ("words", "places", "pages")
+TITLES = {
+    "gold_page": "gold page cited",
+    "gold_box": "gold box cited",
+    "said": "answer said",
+    "rule": "the benchmark's rule",
+    "not_answered": "not answered",
+}
+FORMATS = ("str", "int", "float", "list")
+Figures = Mapping[str, Interval | None]
+Groups = Mapping[str, Sequence[AnswerRow]]
+
+
+def groups_of(rows: Sequence[AnswerRow]) -> dict[str, list[AnswerRow]]:
+    """Questions that can be answered, by set, and those that cannot."""
+    own = {name: [row for row in rows if row.set == name] for name in (MMLONGBENCH, MMDOCIR)}
+    return {
+        "MMLongBench-Doc, answerable": [row for row in own[MMLONGBENCH] if row.answerable],
+        "MMLongBench-Doc, unanswerable": [row for row in own[MMLONGBENCH] if not row.answerable],
+        "MMDocIR": own[MMDOCIR],
+    }
+
+
+def kinds_of(rows: Sequence[AnswerRow]) -> dict[str, dict[str, list[AnswerRow]]]:
+    """Answerable questions by what they are grouped by; one with several types of evidence counts in each."""
+    types = sorted({name for row in rows for name in row.evidence_types})
+    return {
+        "type of evidence": {name: [row for row in rows if name in row.evidence_types] for name in types},
+        "format of the answer": {name: [row for row in rows if row.answer_format == name] for name in FORMATS},
+        "outcome": {name: [row for row in rows if row.status == name] for name in OUTCOMES},
+    }
+
+
+def figures_of(rows: Sequence[AnswerRow]) -> dict[str, Interval | None]:
+    """The mean of each figure with its 95 % interval, documents resampled; outcomes are shares of the questions."""
+    documents = [row.document for row in rows]
+    return {name: clustered_interval(values_of(rows, name), documents) for name in (*SHARES, *OUTCOMES, *SIZES)}
+
+
+def differences_of(ours: Sequence[AnswerRow], theirs: Sequence[AnswerRow]) -> dict[str, Interval | None]:
+    """Ours less theirs, paired by question; questions that either lacks are left out."""
+    known = {(row.set, row.example): row for row in theirs}
+    pairs = [(row, known[row.set, row.example]) for row in ours if (row.set, row.example) in known]
+    first, second = [row for row, _ in pairs], [row for _, row in pairs]
+    documents = [row.document for row in first]
+    return {
+        name: paired_difference(values_of(first, name), values_of(second, name), documents)
+        for name in (*SHARES, "not_answered", *OUTCOMES, *SIZES)
+    }
+
+
+def benchmark_scores(rows: Sequence[AnswerRow]) -> dict[str, float]:
+    """Accuracy and F1 of MMLongBench-Doc (arXiv 2407.01523, section 4.1) over all its questions; see `MMLongBench`."""
+    own = [row for row in rows if row.set == MMLONGBENCH]
+    score = sum(row.rule or 0.0 for row in own)
+    refused = sum(row.status != "answered" for row in own if not row.answerable)
+    counted = sum(row.answerable for row in own) + sum(row.status == "answered" for row in own)
+    return {"accuracy": (score + refused) / len(own), "f1": 2 * score / counted}
+
+
+def times_of(rows: Sequence[AnswerRow]) -> dict[str, float]:
+    """Milliseconds of an answer after its search: the median, and what 95 % stay under."""
+    taken = [1000 * row.seconds for row in rows]
+    return {"median": statistics.median(taken), "p95": statistics.quantiles(taken, n=20)[-1]}
+
+
+def answer_tables(rows: Sequence[AnswerRow]) -> Iterator[Table]:
+    """All of one run."""
+    groups = groups_of(rows)
+    yield _shares("answers within the document, %", groups)
+    yield _outcomes("outcomes within the document, %", groups)
+    answerable = groups["MMLongBench-Doc, answerable"]
+    for by, kinds in kinds_of(answerable).items():
+        yield _shares(f"MMLongBench-Doc, answerable, by {by}, %", {name: own for name, own in kinds.items() if own})
+    yield _sizes({**groups, **kinds_of(answerable)["outcome"]})
+    scores, times = benchmark_scores(rows), times_of(rows)
+    yield Table(
+        "MMLongBench-Doc's own scores, short answers read by rule, %",
+        tuple(scores),
+        [[percent(value) for value in scores.values()]],
+    )
+    yield Table(
+        "milliseconds of an answer, after its search",
+        ("median", "95 %"),
+        [[f"{value:.1f}" for value in times.values()]],
+    )
+
+
+def difference_tables(title: str, compared: Mapping[str, Figures]) -> Iterator[Table]:
+    """By group of questions; shares in points, sizes as they are."""
+    shares = (*SHARES, "not_answered", *OUTCOMES)
+    cells = [[name, *(bounds(found[one], signed=True) for one in shares)] for name, found in compared.items()]
+    yield Table(f"{title}, points", ("", *(TITLES.get(one, one) for one in shares)), cells)
+    cells = [[name, *(_size(found[one]) for one in SIZES)] for name, found in compared.items()]
+    yield Table(f"{title}, means", ("", *SIZES), cells)
+
+
+def values_of(rows: Sequence[AnswerRow], figure: str) -> list[float | None]:
+    """One figure of each row."""
+    if figure in OUTCOMES:
+        return [float(row.status == figure) for row in rows]
+    if figure == "not_answered":
+        return [float(row.status != "answered") for row in rows]
+    return [getattr(row, figure) for row in rows]
+
+
+def _shares(title: str, groups: Groups) -> Table:
+    cells = [[name, str(len(rows)), *_cells(rows, SHARES)] for name, rows in groups.items()]
+    return Table(title, ("", "n", *(TITLES[one] for one in SHARES)), cells)
+
+
+def _outcomes(title: str, groups: Groups) -> Table:
+    cells = [[name, str(len(rows)), *_cells(rows, ("not_answered", *OUTCOMES))] for name, rows in groups.items()]
+    return Table(title, ("", "n", TITLES["not_answered"], *OUTCOMES), cells)
+
+
+def _sizes(groups: Groups) -> Table:
+    cells = [
+        [name, str(len(rows)), *(f"{statistics.fmean(getattr(row, one) for row in rows):.1f}" for one in SIZES)]
+        for name, rows in groups.items()
+        if rows
+    ]
+    return Table("size of answers, means", ("", "n", *SIZES), cells)
+
+
+def _cells(rows: Sequence[AnswerRow], figures: Sequence[str]) -> list[str]:
+    documents = [row.document for row in rows]
+    return [bounds(clustered_interval(values_of(rows, one), documents)) for one in figures]
+
+
+def _size(found: Interval | None) -> str:
+    return "–" if found is None else f"{found.mean:+.1f} [{found.low or 0:.1f}, {found.high or 0:.1f}]"

@@ -1,0 +1,73 @@
+"""Answers without a model: how often they cite what holds the answer, how often they say it, and what they decline.
+
+Every question of MMLongBench-Doc, and those of MMDocIR, which have gold boxes, is asked within its document, with the
+default retriever and the context that `quoteweave ask` gives a generator. All tables are made from rows, one for each
+question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too; whole documents
+are resampled for them. What each figure counts stands in `answer_rows.AnswerRow`.
+
+`--leave-out` asks instead whether the constants of the generator are luck: see `left_out_answers.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from answer_rows import AnswerRow, answer_rows, asked_within, examples, read_rows
+from answer_tables import (
+    Figures,
+    answer_tables,
+    benchmark_scores,
+    difference_tables,
+    differences_of,
+    figures_of,
+    groups_of,
+    kinds_of,
+    times_of,
+)
+from common import add_collection_options, arguments, collection_of, finish, machine, mmdocir
+from left_out_answers import left_out, left_out_table
+
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    add_collection_options(parser)
+    parser.add_argument("--before", type=Path, metavar="FILE", help="compare with this earlier output of --json")
+    parser.add_argument("--leave-out", action="store_true", help="choose constants on all documents but one, in turn")
+    options = parser.parse_args()
+    found, before = machine(), read_rows(options.before) if options.before else []
+    folders = [mmdocir(), mmdocir().parent / "mmlongbench"]
+    with collection_of(folders, options) as collection:
+        asked = asked_within(collection, examples())
+    if options.leave_out:
+        chosen = left_out(asked)
+        figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
+        finish(found, figures, [left_out_table(chosen)], as_json=options.json)
+        return
+    rows = list(answer_rows(asked, ExtractiveGenerator()))
+    old = groups_of(before)
+    compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
+    tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]
+    finish(found, _figures(rows, compared), tables, as_json=options.json)
+
+
+def _figures(rows: Sequence[AnswerRow], compared: Mapping[str, Figures]) -> dict[str, object]:
+    groups = groups_of(rows)
+    kinds = kinds_of(groups["MMLongBench-Doc, answerable"])
+    return {
+        "figures": {name: _plain(figures_of(own)) for name, own in groups.items()},
+        "by": {by: {name: _plain(figures_of(own)) for name, own in kind.items()} for by, kind in kinds.items()},
+        "scores": benchmark_scores(rows),
+        "milliseconds": times_of(rows),
+        "differences_from_before": {name: _plain(one) for name, one in compared.items()},
+        "rows": [row.model_dump() for row in rows],
+    }
+
+
+def _plain(figures: Figures) -> dict[str, object]:
+    return {name: interval and interval.model_dump() for name, interval in figures.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Whether constants of the generator without a model are more than luck: leave one document out.
+
+Each of the constants that were chosen by looking at MMLongBench-Doc's answerable questions is varied by itself. A
+value's score for a question is 1 for a gold page cited and 1 for the answer said, the mean of both. For each document
+the best value is chosen on the questions of all others, and the left-out document is scored with it: the mean of these
+held-out scores stands beside that of the shipped value. Of equals the shipped one is taken.
+
+The score sees neither words nor questions that should be declined: by it, longer places and fewer abstentions never
+lose. What it would choose for `MOST_WORDS`, `MISSING` and `LEAST` is therefore not what one would ship.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+from answer_rows import MMLONGBENCH, Asked, answer_rows
+from common import Table, bounds, percent
+from pydantic import BaseModel
+
+from quoteweave.evaluation.statistics import Interval, paired_difference
+from quoteweave.generation.extractive import ExtractiveGenerator, answering, locating, topic
+
+GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
+    (topic, "MISSING", (0.25, 1.0)),
+    (topic, "LEAST", (0.0, 0.4)),
+    (locating, "SUBSTANCE", (0.0, 0.3)),
+    (locating, "HEADING", (0.0, 0.4)),
+    (answering, "LEAST_HELD", (0.4, 0.6)),
+    (locating, "MOST_WORDS", ((30, 20, 12), (90, 60, 38))),
+)
+"""Values to try beside the shipped one."""
+
+
+class LeftOut(BaseModel):
+    """One constant."""
+
+    name: str
+    scores: dict[str, float]
+    """By value, the shipped one first: the mean over all questions."""
+    held_out: float
+    chosen: dict[str, int]
+    """By value, for how many documents it was chosen."""
+    less_shipped: Interval | None
+
+
+def left_out(asked: Sequence[Asked]) -> list[LeftOut]:
+    """Each constant of the grid; questions that cannot be answered are left out."""
+    own = [one for one in asked if one.set == MMLONGBENCH and one.example.reference.answer_format != "none"]
+    documents = [one.example.document or "" for one in own]
+    shipped = _scores(own)
+    found = []
+    for module, name, values in GRID:
+        scores = [shipped]
+        for value in values:
+            with _constant(module, name, value):
+                scores.append(_scores(own))
+        named = [str(getattr(module, name)), *map(str, values)]
+        found.append(_held_out(f"{module.__name__.rpartition('.')[2]}.{name}", named, np.array(scores), documents))
+    return found
+
+
+def left_out_table(found: Sequence[LeftOut]) -> Table:
+    """Scores in per cent, differences in points."""
+    cells = [
+        [
+            one.name,
+            ", ".join(f"{value}: {percent(score)}" for value, score in one.scores.items()),
+            percent(one.held_out),
+            bounds(one.less_shipped, signed=True),
+            ", ".join(f"{value}: {count}" for value, count in one.chosen.items()),
+        ]
+        for one in found
+    ]
+    title = "mean of gold page cited and answer said, MMLongBench-Doc, answerable, %"
+    return Table(title, ("", "by value, shipped first", "left out", "less shipped", "documents by value"), cells)
+
+
+def _held_out(name: str, values: Sequence[str], scores: npt.NDArray[np.float64], documents: Sequence[str]) -> LeftOut:
+    """`scores` are (values, questions), those of the shipped value first."""
+    at = np.array(documents)
+    chosen = {own: int(np.argmax(scores[:, at != own].mean(axis=1).round(12))) for own in dict.fromkeys(documents)}
+    held_out = [float(scores[chosen[own], place]) for place, own in enumerate(documents)]
+    return LeftOut(
+        name=name,
+        scores={value: float(own.mean()) for value, own in zip(values, scores, strict=True)},
+        held_out=float(np.mean(held_out)),
+        chosen={value: list(chosen.values()).count(place) for place, value in enumerate(values)},
+        less_shipped=paired_difference(held_out, scores[0].tolist(), documents),
+    )
+
+
+def _scores(asked: Sequence[Asked]) -> list[float]:
+    return [((row.gold_page or 0.0) + (row.said or 0.0)) / 2 for row in answer_rows(asked, ExtractiveGenerator())]
+
+
+@contextmanager
+def _constant(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """The generator with another value of a constant, until the block ends."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)

@@ -1,0 +1,176 @@
+"""Questions about other things: how often the generator without a model declines them, and what that costs.
+
+`off_topic.jsonl` holds 100 questions that we wrote: 50 are about nothing that the documents of MMLongBench-Doc tell of
+(`off`), 50 name what a document is about, and ask what it does not tell (`near`: another year, another property). The
+first are asked within three documents each, `near` within its own, and all of the whole collection.
+
+The curve: for thresholds around the shipped one (`extractive/topic.py`, `LEAST`), the share of the `off` questions that
+are declined, beside the share of MMLongBench-Doc's answerable questions that are, which one wants to be small.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from answer_rows import MMLONGBENCH, examples, found_for, search_of
+from answer_tables import OUTCOMES
+from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
+from pydantic import BaseModel
+
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.records import Query
+from quoteweave.evaluation.report.drawing import COLOURS, INK, panels, saved, style
+from quoteweave.evaluation.statistics import clustered_interval
+from quoteweave.generation.extractive import ExtractiveGenerator, topic
+from quoteweave.generation.relevance import what_is_asked
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.search import Search
+
+QUESTIONS = Path(__file__).with_name("off_topic.jsonl")
+WITHIN = 3
+"""Documents within which a question about other things is asked."""
+STEPS = (-0.6, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.6)
+"""From the shipped threshold."""
+SCOPES = ("document", "collection")
+REAL = "real"
+Curve = Mapping[float, Mapping[str, Mapping[str, float]]]
+"""Of each step the share declined by scope and kind."""
+
+
+class _Question(BaseModel):
+    question: str
+    kind: Literal["off", "near"]
+    document: str | None = None
+
+
+class _Asking(NamedTuple):
+    question: str
+    kind: str
+    scope: str
+    document: str | None
+
+
+class Outcome(BaseModel):
+    """One question in one scope."""
+
+    question: str
+    kind: str
+    """`off`, `near`, or `real` of MMLongBench-Doc's answerable."""
+    scope: str
+    document: str | None
+    """Of a real or near question its own, of another the one searched; None for another over the whole collection."""
+    status: str
+    margin: float
+    """`topic.margin`; declined where negative."""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    add_collection_options(parser)
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve there (needs the extra 'report')")
+    options = parser.parse_args()
+    found = machine()
+    with collection_of([mmdocir(), mmdocir().parent / "mmlongbench"], options) as collection:
+        outcomes = _outcomes(collection)
+    curve = {step: {scope: _declined(outcomes, scope, step) for scope in SCOPES} for step in STEPS}
+    if options.svg is not None:
+        options.svg.write_text(_drawn(curve), encoding="utf-8")
+    figures: dict[str, object] = {
+        "outcomes": {f"{kind}, {scope}": _shares(own) for (kind, scope), own in _groups(outcomes).items()},
+        "curve": [{"threshold": round(topic.LEAST + step, 3), **own} for step, own in curve.items()],
+        "rows": [outcome.model_dump(exclude={"margin"}) | {"margin": _finite(outcome.margin)} for outcome in outcomes],
+    }
+    finish(found, figures, [_outcome_table(outcomes), _curve_table(curve)], as_json=options.json)
+
+
+def _outcomes(collection: Collection) -> list[Outcome]:
+    written = [_Question.model_validate_json(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    names = sorted(document.name for document in collection.documents())
+    asked: list[_Asking] = []
+    for place, one in enumerate(written):
+        # Each time other documents, spread over all of them.
+        others = [names[(place + at * len(names) // WITHIN) % len(names)] for at in range(WITHIN)]
+        within = others if one.document is None else [one.document]
+        asked += [_Asking(one.question, one.kind, "document", name) for name in within]
+        asked.append(_Asking(one.question, one.kind, "collection", one.document))
+    for name, example in examples():
+        if name == MMLONGBENCH and example.reference.answer_format != "none":
+            asked += [_Asking(example.query.text, REAL, scope, example.document) for scope in SCOPES]
+    if lacking := sorted({one.document for one in asked if one.document} - set(names)):
+        raise SystemExit(f"the collection lacks {len(lacking)} documents, such as {lacking[0]}")
+    search, generator = search_of(collection), ExtractiveGenerator()
+    return [_outcome(search, generator, one) for one in asked]
+
+
+def _outcome(search: Search, generator: ExtractiveGenerator, asked: _Asking) -> Outcome:
+    context = found_for(search, asked.question, asked.document if asked.scope == "document" else None)
+    return Outcome(
+        **asked._asdict(),
+        status=wait_for(generator.answer(Query(text=asked.question), context)).status,
+        margin=topic.margin(what_is_asked(asked.question), context),
+    )
+
+
+def _groups(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]:
+    return {
+        (kind, scope): [one for one in outcomes if (one.kind, one.scope) == (kind, scope)]
+        for kind in ("off", "near", REAL)
+        for scope in SCOPES
+    }
+
+
+def _shares(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    return {status: sum(one.status == status for one in outcomes) / len(outcomes) for status in OUTCOMES}
+
+
+def _declined(outcomes: Sequence[Outcome], scope: str, step: float) -> dict[str, float]:
+    """By kind, the share below a threshold that is so much higher than the shipped one."""
+    own = {kind: group for (kind, where), group in _groups(outcomes).items() if where == scope}
+    return {kind: sum(one.margin < step for one in group) / len(group) for kind, group in own.items()}
+
+
+def _outcome_table(outcomes: Sequence[Outcome]) -> Table:
+    cells = []
+    for (kind, scope), own in _groups(outcomes).items():
+        # Real questions come in documents; of the others each was written by itself, and asked up to three times.
+        clusters = [one.document if kind == REAL else one.question for one in own]
+        shares = ([float(one.status == status) for one in own] for status in reversed(OUTCOMES))
+        cells.append([kind, scope, str(len(own)), *(bounds(clustered_interval(one, clusters)) for one in shares)])
+    return Table("outcomes, %", ("", "within the", "n", *reversed(OUTCOMES)), cells)
+
+
+def _drawn(curve: Curve) -> str:
+    """The curve as an SVG file: real questions declined across, those about other things upward; the shipped marked."""
+    with style("off-topic"):
+        figure, axes = panels(1, height=3.0)
+        for scope, colour in zip(SCOPES, COLOURS, strict=False):
+            across, upward = ([100 * own[scope][kind] for own in curve.values()] for kind in (REAL, "off"))
+            axes[0].plot(across, upward, color=colour, marker=".", label=f"within the {scope}")
+            shipped = curve[0.0][scope]
+            axes[0].plot(100 * shipped[REAL], 100 * shipped["off"], "o", color=INK)
+        axes[0].set(xlabel="answerable questions that abstain, %", ylabel="off-topic questions declined, %")
+        axes[0].legend()
+        return saved(figure, "off-topic", title="What declining questions about other things costs").svg
+
+
+def _curve_table(curve: Curve) -> Table:
+    cells = [
+        [
+            f"{topic.LEAST + step:+.2f}{' (shipped)' if step == 0 else ''}",
+            *(percent(own[scope][kind]) for scope in SCOPES for kind in ("off", REAL)),
+            "█" * round(20 * own["collection"]["off"]),
+        ]
+        for step, own in curve.items()
+    ]
+    columns = ("threshold", *(f"{kind}, {scope}" for scope in SCOPES for kind in ("off", REAL)), "off, collection")
+    return Table("declined by threshold, %", columns, cells)
+
+
+def _finite(margin: float) -> float | None:
+    """None for a question that names a place, or is about the document itself, whose margin has no bound."""
+    return margin if abs(margin) != float("inf") else None
+
+
+if __name__ == "__main__":
+    main()
