@@ -67,7 +67,8 @@ if TYPE_CHECKING:
 
 JSON = """--json prints the answer: question, status (answered, located or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed), unresolved, raw, model, usage, price_usd,
+page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed, quoted,
+page_size, evidence, spans), unresolved, raw, model, usage, price_usd,
 seconds, warnings; context: texts and images, the hits that marks refer to, and rarity, of the question's words; and
 trace: how they were found.
 
@@ -139,7 +140,7 @@ def ask(
     fallback: Annotated[
         FallbackName | None,
         typer.Option(
-            help="Where the model's endpoint fails, answer without a model, and say so.", metavar="extractive"
+            help="Where the model's endpoint fails at once, answer without it, and say so.", metavar="extractive"
         ),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
@@ -186,7 +187,7 @@ def ask(
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, chats)
-        passing = Gate(_policy(gate), checker, calibration, on_topic=not any_topic, pages=opened)
+        passing = Gate(_policy(gate), checker, calibration, on_topic=chat is not None and not any_topic, pages=opened)
         generator = make_generator(settings, opened, chat, fallback=fallback is not None)
         rag = Rag(search, generator, gate=passing, window=settings.read(window))
         if settings.destination is not None:

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from operator import itemgetter
 from typing import Any, Literal, get_args
 
 from pydantic import Field
@@ -93,13 +94,9 @@ def read_question(question: str) -> QuestionReading:
 
 @cache
 def asking_words() -> frozenset[str]:
-    """The words by which questions say what they look for besides their subject, as `core.tokens.words` cuts them."""
+    """The words of questions that only ask, and never tell what is asked about, as `core.tokens.words` cuts them."""
     rules = _languages()
-    listed = [
-        [*each["front"], *each.get("pictures", ()), *each["kinds"]["chart"], *each["kinds"]["table"]] for each in rules
-    ]
-    listed += [found for each in rules for found in each.get("asks", {}).values()]
-    return frozenset(stem for found in listed for word in found for stem in words(word))
+    return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
 def read_lines(question: str) -> Counter[QuestionReading]:
@@ -145,9 +142,10 @@ class _Rules:
 
     def asks_for(self, question: str) -> tuple[Asked, str]:
         """What kind of answer is asked for, and the words that say so."""
-        for kind, pattern in self.asks.items():
-            if match := pattern.search(question):
-                return kind, match[0]
+        found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
+        if found:  # what comes first in the question says it, and the order of kinds where two do
+            _, kind, said = min(found, key=itemgetter(0))
+            return kind, said
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
         match = _WHAT_IS.fullmatch(question)
         return ("definition", match[0]) if match else ("statement", "")
@@ -190,9 +188,9 @@ def _words(found: list[str]) -> re.Pattern[str]:
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:
-    """As `_words`; those that begin with ^ count at the beginning alone."""
+    """As `_words`; those that begin with ^ count at the beginning alone, or behind "In the report,"."""
     opening = [word[1:] for word in found if word.startswith("^")]
     anywhere = [word for word in found if not word.startswith("^")]
-    patterns = [rf"\A\s*{any_of(opening)}"] if opening else []
+    patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{any_of(opening)}"] if opening else []
     patterns += [rf"(?<!\w){any_of(anywhere)}"] if anywhere else []
     return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)

@@ -87,8 +87,10 @@ def questions_in(text: str) -> list[str]:
 
 
 def subject(question: Question) -> list[str]:
-    """The words of the question without those that say what kind of answer it asks for."""
-    return [term for term in question.terms if term not in asking_words()]
+    """The words of the question without those that only ask, such as "how long" and "number"."""
+    reading = question.reading
+    phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
+    return [term for term in question.terms if term not in asking_words() and term not in phrase]
 
 
 def weigh(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FINGERPRINT = "lexical-4"
 # Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
 K1, B = 1.5, 0.75
+# Pages among which it first shows which words are common (`LexicalIndex.rarity_share`).
+FEW_PAGES = 100
 
 
 class LexicalIndex:
@@ -120,10 +122,12 @@ class LexicalIndex:
         return self._rarities(token)
 
     def rarity_share(self, token: str) -> float:
-        """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none."""
-        if not self._fields["pages"].having(self._ids(token)).size:
-            return 1.0
-        return self.rarity(token) / _idf(self.page_count, 0)
+        """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none.
+
+        As among `FEW_PAGES` where there are fewer: these do not tell which words are common.
+        """
+        having, pages = self._fields["pages"].having(self._ids(token)).size, max(self.page_count, FEW_PAGES)
+        return _idf(pages, having) / _idf(pages, 0) if having else 1.0
 
     def stands_twice(self, token: str, page: int) -> bool:
         """Whether a word stands on two pages, or more, of the document of a page."""

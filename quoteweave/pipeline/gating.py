@@ -12,6 +12,8 @@ from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.pricing import priced
 
+NOT_ASKED = "No model was asked; --any-topic (`Gate.on_topic` off) has it asked all the same."
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -43,6 +45,8 @@ class Gate:
         is found shares no words with the question, words alone tell too little.
         """
         abstention = off_topic(question, context) if self.on_topic and context.rarity else None
+        if abstention is not None:
+            abstention = abstention.model_copy(update={"warnings": (*abstention.warnings, NOT_ASKED)})
         if abstention is None and self.calibration is not None:
             abstention = abstain_before(question, context, self.calibration)
         return abstention and priced(abstention)

@@ -172,7 +172,12 @@ def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Qu
         ):
             for command in ("search", "ask"):
                 assert said in quoteweave(command, QUESTION, "-c", port, *spec, *waits).err, spec
-        assert said in quoteweave("ask", QUESTION, "-c", port, "--check", f"chat:m@{server.base_url}", *waits).err
+        assert (
+            said
+            in quoteweave(
+                "ask", "What does the port store?", "-c", port, "--check", f"chat:m@{server.base_url}", *waits
+            ).err
+        )
         assert said in quoteweave("index", f"openai:other@{server.base_url}", "-c", port, *waits).err
 
 

@@ -12,6 +12,8 @@ from quoteweave.generation.gate.reading import Facts, plain, read_evidence
 from quoteweave.generation.gate.units import CURRENCIES
 from quoteweave.generation.relevance import Question, subject
 
+MOST_NAMES = 3
+"""New names beyond which a sentence is a list, and tells of none of them what is asked."""
 DEFINED_WITHIN = 25
 """Characters behind a word within which a sentence that defines it says "is"."""
 COUNTED_WORDS = 3
@@ -37,7 +39,10 @@ _DEFINES = re.compile(
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
-_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-ZÀ-Þ][\w'’.-]+")
+_PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
+_COMPANY = re.compile(
+    r"\b(?:Inc|LLC|Ltd|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
+)
 _PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
 
 
@@ -66,16 +71,18 @@ def _counts(statement: Statement, question: Question) -> bool:
     _, amounts = _facts(statement, question)
     counted = _COUNTED.search(question.reading.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
-    if statement.is_row:
-        return any(not one.year for one in amounts)
+    amounts = [one for one in amounts if not one.year]
+    if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
+        return bool(amounts)
     return bool(nouns) and any(nouns[-1] in _following(one, statement.text) for one in amounts)
 
 
 def _following(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words behind it, up to the first that is a stop word or a sign."""
     said = plain(text)
+    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", said)
     found: list[str] = []
-    for word in said[said.find(amount.text) :].split()[1 : 1 + COUNTED_WORDS]:
+    for word in said[place.start() :].split()[1 : 1 + COUNTED_WORDS] if place else ():
         bare = word.strip("()“”\"'")
         if bare.casefold() in STOP_WORDS:
             break
@@ -106,12 +113,14 @@ def _dates(statement: Statement, question: Question) -> bool:
 
 
 def _names_person(statement: Statement, question: Question) -> bool:
-    found = (words(match[0]) for match in _PERSON.finditer(statement.text))
-    return any(len(name) > 1 and not set(name) & set(question.terms) for name in found)
+    found = [words(match[0]) for match in _PERSON.finditer(statement.text) if not _COMPANY.search(match[0])]
+    new = [name for name in found if len(name) > 1 and not set(name) & set(question.terms)]
+    return 0 < len(new) <= MOST_NAMES
 
 
 def _names_place(statement: Statement, question: Question) -> bool:
-    return any(not set(words(match[0])) & set(question.terms) for match in _NAME.finditer(statement.text))
+    found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
+    return any(not set(words(name)) & set(question.terms) for name in found)
 
 
 def _defines(statement: Statement, question: Question) -> bool:
@@ -123,7 +132,8 @@ def _defines(statement: Statement, question: Question) -> bool:
 
 def _compares(statement: Statement, question: Question) -> bool:
     """Whether the words that compare stand in the statement, or it was reckoned from numbers."""
-    return statement.is_reckoned or question.reading.asked_by.casefold() in statement.text.casefold()
+    said = re.escape(question.reading.asked_by)
+    return statement.is_reckoned or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
 def _says_more(statement: Statement, _: Question) -> bool:

@@ -17,10 +17,12 @@ sentence for what has to be looked at or counted on pages.
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import lru_cache
 
 from quoteweave.core.answers import Context
+from quoteweave.core.records import Quote
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.answer_kinds import has_what_is_asked
 from quoteweave.generation.extractive.locating import best_pages
@@ -29,8 +31,9 @@ from quoteweave.generation.relevance import Question, coverage, subject
 
 LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.5, 0.65
 """Share of the weight of what the question is about that a statement holds: on the best pages, and elsewhere."""
-LEAST_CONFIRMED = 0.8
-"""The same of a question that is answered with yes or no, which almost all of it must be told for."""
+LEAST_CERTAIN = 0.8
+"""The same of a question that is answered with yes or no, a date, a person or a place: almost all of it must be told,
+its verb above all, as any sentence has a name."""
 LEADING = 2
 """How many pages are the best."""
 AROUND, MOST_ASKED = 1.2, 0.8
@@ -40,6 +43,7 @@ DISTINGUISHING = 0.6
 LEAST_SUBJECT = 2
 """Words of the question besides those that only ask: any statement holds the one word of "what year is it for"."""
 
+_CERTAIN = frozenset({"yes_or_no", "date", "person", "place"})
 _TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
@@ -57,9 +61,9 @@ class Answering:
         self._subject = {word: weights[word] for word in subject(question)}
         self._pairs = _side_by_side(question, frozenset(self._subject) - question.names)
         self._leading = {id(hit) for page in best_pages(context)[:LEADING] for _, hit in page}
-        self._documents: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+        self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for hit in (*context.texts, *context.images):
-            self._documents[hit.quote.document] |= words_around(hit.quote)
+            self._documents[hit.quote.document].update(words_around(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         things = {word for match in _THING.finditer(question.reading.text) for word in words(match[1])}
@@ -69,16 +73,17 @@ class Answering:
         """Whether the statement, which is a sentence or cells of a table, answers the question."""
         if not self._may_answer(statement) or not self._tells_of_the_same(statement):
             return False
-        held, beside = frozenset(statement.words), _above(statement)
+        held, beside = frozenset(statement.words), _above(statement.quote)
         least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
-        least = LEAST_CONFIRMED if self._question.reading.asks == "yes_or_no" else least
+        least = LEAST_CERTAIN if self._question.reading.asks in _CERTAIN else least
         total = sum(self._subject.values())
         least *= total
         around = min(least * AROUND, MOST_ASKED * total)
         if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < around:
             return False
         keeps_together = statement.is_row or self._keeps_together(statement)
-        return keeps_together and not held <= set(self._question.terms) and has_what_is_asked(statement, self._question)
+        says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
+        return keeps_together and says_more and has_what_is_asked(statement, self._question)
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether the question can be answered by a statement, and this is one that says something by itself."""
@@ -89,24 +94,25 @@ class Answering:
             return layout != "caption" and not statement.is_row
         if layout in _TELLS_NOTHING or len(self._subject) < LEAST_SUBJECT:
             return False
-        if reading.shows and layout not in reading.shows:
+        if "chart" in reading.shows and layout != "chart":
             return False
         return layout == "list" or not statement.text[:1].islower()
 
     def _tells_of_the_same(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question stand in the statement or around it.
 
-        A year may stand elsewhere in the document, where the statement tells of no other: a report on 2023 does not say
-        so in each of its sentences.
+        A year may be lacking that no other year is named more often than in what was found of the document, where the
+        statement tells of no other: a report on 2023 does not say so in each of its sentences.
         """
         document = self._documents[statement.quote.document]
+        most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
         around = words_around(statement.quote).union(statement.words)
         lacking = self._question.names - around
-        if lacking and not (all(map(_YEAR.fullmatch, lacking)) and lacking <= document):
+        if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
             return False
         if lacking and any(map(_YEAR.fullmatch, statement.words)):
             return False
-        return not ((self._heavy & document) | (self._unheard & self._subject.keys())) - around - lacking
+        return not ((self._heavy & document.keys()) | (self._unheard & self._subject.keys())) - around - lacking
 
     def _keeps_together(self, statement: Statement) -> bool:
         """Whether of the words that stand side by side in the question, and that it holds, any do in it."""
@@ -122,7 +128,7 @@ def _side_by_side(question: Question, among: frozenset[str]) -> frozenset[tuple[
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
-def _above(statement: Statement) -> frozenset[str]:
-    """The words that a statement stands under."""
-    quote = statement.quote
+@lru_cache(maxsize=256)  # asked of each sentence of the same quotes
+def _above(quote: Quote) -> frozenset[str]:
+    """The words that a quote stands under."""
     return frozenset(words("\n".join(filter(None, [quote.caption, quote.section, quote.document.rpartition(".")[0]]))))

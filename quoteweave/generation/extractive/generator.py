@@ -19,26 +19,29 @@ from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Kind, Query
+from quoteweave.core.tokens import words
 from quoteweave.generation.citations import weave, with_citations
 from quoteweave.generation.extractive.answering import Answering
-from quoteweave.generation.extractive.composing import compose
+from quoteweave.generation.extractive.composing import compose, listed
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
 from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
 from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
-from quoteweave.generation.extractive.topic import is_about
+from quoteweave.generation.extractive.topic import is_about, unknown
 from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
 
 MODEL = "extractive"
 RECKONED = "The table's numbers were compared; it does not say this itself."
 DISAGREE = "The documents give different numbers here: compare what they say."
-NOTHING_FOUND = "What was found in the documents is about something else."
+NOTHING_FOUND = "What was found in the documents seems to be about something else."
 
 
 def off_topic(question: str, context: Context) -> Answer | None:
     """The abstention where what was found is about something else (`topic`); None where it is about the question."""
     if is_about(what_is_asked(question), context):
         return None
-    return weave(question, NOTHING_FOUND, context, model=MODEL, status="abstained")
+    unheard = [word for word in words(question, stem=False) if unknown(word, context)]
+    told = (f"No page has the word{'s' if len(unheard) > 1 else ''} {listed(unheard)}.",) if unheard else ()
+    return weave(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=told)
 
 
 class ExtractiveGenerator:

@@ -6,6 +6,7 @@ words so many are repeated as the place's share allows: the sentence, row or lab
 weight, and what stands beside it.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.answers import Context
@@ -17,7 +18,7 @@ from quoteweave.generation.extractive.statements import name, named_place, title
 from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
 from quoteweave.generation.relevance import Question, coverage, subject
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.generation.wording import cited, neutral, tidy
+from quoteweave.generation.wording import cited, clip, neutral, tidy
 
 MOST_WORDS = (60, 40, 25)
 """Of what is repeated of the first place, the second and the third."""
@@ -38,7 +39,10 @@ ROW = 0.5
 SUBSTANCE, RICH = 0.15, 40
 """What the different words of a quote count, where there are `RICH` or more; fewer in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
-NOT_SAID = "No sentence that was found says this."
+NOT_SAID = "No sentence was found that surely answers this."
+LONG_WORD = 10
+"""Characters of a word and the blank behind it, which bound what is repeated where words are not told apart."""
+_LEADER = re.compile(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "reckon")
 
 
@@ -84,10 +88,12 @@ def locate(
     asked = frozenset() if context.rarity else frozenset(subject(question))
     bears = [any(asked & words_around(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
-    places = []
+    places: list[Place] = []
     for at, most in zip(ranked, MOST_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
         said = _excerpt(hit.quote, question, weights, most)
+        if said and any(said == place.said for place in places):
+            continue
         places.append(Place(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
     return places
 
@@ -169,7 +175,7 @@ def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], mos
         taken.add(at)
         size += more
     text = " ".join(parts[at] for at in sorted(taken)).split()
-    cut = " ".join(text[:most]) + ("…" if len(text) > most else "")
+    cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
     return neutral(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
 
 

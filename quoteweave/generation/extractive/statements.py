@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
@@ -78,6 +79,7 @@ def image_statements(context: Context, question: Question, weights: Mapping[str,
     return statements
 
 
+@lru_cache(maxsize=256)  # asked of each sentence of the same quotes
 def words_around(quote: Quote) -> frozenset[str]:
     """Every word that a quote has or stands under."""
     stem = PurePosixPath(quote.document).stem

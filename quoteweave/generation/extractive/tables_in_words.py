@@ -53,6 +53,8 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(named) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return ""
+    if header and any(len(row) != len(header) for row in named):
+        return ""  # which cell belongs to which name is not certain
     said = [_say(row, header, columns) for row in named if any(_cell(row, column) for column in columns)]
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
 
@@ -67,7 +69,7 @@ def extreme_in_words(text: str, asked: Collection[str], weights: Mapping[str, fl
     header, rows = parted(read_rows(text))
     columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)]
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
-    if len(columns) != 1 or len(own) < LEAST_ROWS:
+    if len(columns) != 1 or len(own) < LEAST_ROWS or any(len(row) != len(header) for row in own):
         return ""
     cells = [_cell(row, columns[0]) for row in own]
     amounts = [read_amounts(plain(cell)) for cell in cells]

@@ -21,6 +21,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.question_reading import QuestionReading
 from quoteweave.core.records import Quote
 from quoteweave.core.references import heading_names, labels_in
+from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.statements import words_around
 from quoteweave.generation.relevance import Question, subject
 
@@ -38,6 +39,11 @@ def is_about(question: Question, context: Context) -> bool:
     return margin(question, context) >= 0
 
 
+def unknown(word: str, context: Context) -> bool:
+    """Whether no page of the collection has a word, as far as the retriever knows."""
+    return any(context.rarity.get(stem, 0.0) >= 1.0 for stem in words(word))
+
+
 def margin(question: Question, context: Context) -> float:
     """How far the best quote is above what `is_about` asks for; negative below. Infinite for a place that is named."""
     hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
@@ -49,7 +55,7 @@ def margin(question: Question, context: Context) -> float:
     quotes = [words_around(hit.quote) for hit in hits]
     known = frozenset().union(*quotes)
     rarity = {word: context.rarity.get(word, KNOWN if word in known else 1.0) for word in asked}
-    held = max((frozenset(rarity) & quote for quote in quotes), key=lambda words: sum(rarity[word] for word in words))
+    held = max((frozenset(rarity) & quote for quote in quotes), key=lambda own: sum(rarity[word] for word in own))
     unheard = {word for word, value in context.rarity.items() if value >= 1.0}
     missing = sum(rarity[word] * (UNHEARD if word in unheard else 1.0) for word in rarity if word not in held)
     first = [hit.quote.document for hit in hits[:FIRST_HITS]]
