@@ -30,7 +30,10 @@ class WordAlignment:
     """The runs of a quote's text with the words of its page that they are."""
 
     def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
-        self._words = [word for word in page_words if inside(word.bbox, bbox) >= LEAST_INSIDE]
+        x1, y1, x2, y2 = bbox
+        # Most words of the page stand elsewhere, and to see that takes less than to reckon with areas.
+        near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
+        self._words = [word for word in near if inside(word.bbox, bbox) >= LEAST_INSIDE]
         runs = [(fold(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
         there = [(fold(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)]
