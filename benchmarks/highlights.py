@@ -11,8 +11,8 @@ Words count as they stand on the page. *Precision* is the share of the highlight
 that of the gold words that are highlighted, over all words of the claims; a claim whose whole element is shown lowers
 recall. *No overlap*: the highlighted claims of which not one highlighted word is gold. *Element*: the claims without
 a highlighted word, and *rightly* of those without gold words. *Area*: boxes of the highlight over the element's, the
-median. The time is that of `evidence_for` in an open collection: it reads the page's words and aligns them with the
-quote's, each time anew.
+median, and the same of the gold words of these claims. The time is that of `evidence_for` in an open collection: it
+reads the page's words and aligns them with the quote's, each time anew.
 """
 
 import statistics
@@ -64,6 +64,8 @@ class Marked:
     shown: frozenset[int]
     area: float
     """That of the boxes as a share of the element's."""
+    gold_area: float
+    """The same of the gold words, each boxed by itself."""
     seconds: float
     said: tuple[str, ...]
     """The characters of the quote, for reading."""
@@ -86,7 +88,7 @@ def main() -> None:
         chosen = [one for one in marked if one.claim.set == name]
         if chosen:
             parts = [(group, [one for one in chosen if one.claim.group == group]) for group in GROUPS]
-            rows = [(group, _figures(part)) for group, part in [("all", chosen), *parts]]
+            rows = [(group, _figures(part)) for group, part in [("all", chosen), *parts] if part]
             figures[name] = dict(rows)
             tables.append(_table(f"{len(chosen)} claims written {name} the method was frozen", rows))
     if options.misses:
@@ -104,11 +106,13 @@ def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Ma
     within = [(at, word.text) for at, word in enumerate(words) if inside(word.bbox, quote.bbox) >= 0.5]
     spans = evidence_for(claim.claim, quote, collection)
     boxes = [box for span in spans for box in span.boxes]
+    gold = _gold(claim, within)
     return Marked(
         claim=claim,
-        gold=_gold(claim, within),
+        gold=gold,
         shown=_under(boxes, words),
         area=sum(map(area, boxes)) / area(quote.bbox),
+        gold_area=sum(area(words[at].bbox) for at in gold) / area(quote.bbox),
         seconds=median_seconds(lambda: evidence_for(claim.claim, quote, collection), REPEATS),
         said=tuple(text_of(quote)[span.start : span.end] for span in spans),
     )
@@ -169,6 +173,7 @@ def _figures(marked: Sequence[Marked]) -> dict[str, float | None]:
         "highlighted": len(highlighted),
         "no_overlap": sum(not one.shown & one.gold for one in highlighted),
         "median_area": statistics.median(one.area for one in highlighted) if highlighted else None,
+        "median_gold_area": statistics.median(one.gold_area for one in highlighted) if highlighted else None,
         "element": len(marked) - len(highlighted),
         "without_gold": len(without),
         "element_rightly": sum(not one.shown for one in without),
@@ -178,7 +183,19 @@ def _figures(marked: Sequence[Marked]) -> dict[str, float | None]:
 
 
 def _table(title: str, rows: Sequence[tuple[str, dict[str, float | None]]]) -> Table:
-    columns = ["", "claims", "precision %", "recall %", "no overlap", "area %", "element", "rightly", "ms", "ms 95 %"]
+    columns = [
+        "",
+        "claims",
+        "precision %",
+        "recall %",
+        "no overlap",
+        "area %",
+        "gold's %",
+        "element",
+        "rightly",
+        "ms",
+        "ms 95 %",
+    ]
     return Table(title, columns, [[name, *_cells(figures)] for name, figures in rows])
 
 
@@ -189,6 +206,7 @@ def _cells(figures: dict[str, float | None]) -> list[str]:
         percent(figures["recall"]),
         f"{figures['no_overlap']} of {figures['highlighted']}",
         percent(figures["median_area"]),
+        percent(figures["median_gold_area"]),
         f"{figures['element']}",
         f"{figures['element_rightly']} of {figures['without_gold']}",
         *(f"{figures[name]:.1f}" for name in ("milliseconds_median", "milliseconds_95")),
