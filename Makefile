@@ -32,6 +32,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/maxsim_speed.py --only made memory
 	$(BIN)/python benchmarks/encoding_speed.py --only speed --quotes 500
 	$(BIN)/python benchmarks/gate_quality.py
+	$(BIN)/python benchmarks/highlights.py
 	$(BIN)/python benchmarks/generation_speed.py
 	$(BIN)/python benchmarks/scoring_speed.py
 	$(BIN)/python benchmarks/startup.py

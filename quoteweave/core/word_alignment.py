@@ -6,7 +6,8 @@ are cut into runs of letters and of digits, and aligned as sequences; runs that 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 
@@ -23,14 +24,21 @@ MOST_JOINED = 3
 GAP = 3.0
 """Blank between two words of a line, in heights of the line, beyond which they are boxed apart."""
 
-_RUN = re.compile(r"[^\W\d_]+|\d+")
+# Scripts without spaces are cut into their characters.
+_UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_RUN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
+MOST_PAIRS = 20_000
+"""Pairs of equal words of two texts beyond which they are not aligned: that takes time in their square and more."""
 
 
 class WordAlignment:
     """The runs of a quote's text with the words of its page that they are."""
 
     def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
-        self._words = [word for word in page_words if inside(word.bbox, bbox) >= LEAST_INSIDE]
+        x1, y1, x2, y2 = bbox
+        # Most words of the page stand elsewhere, and to see that takes less than to reckon with areas.
+        near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
+        self._words = [word for word in near if inside(word.bbox, bbox) >= LEAST_INSIDE]
         runs = [(fold(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
         there = [(fold(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)]
@@ -54,9 +62,17 @@ class WordAlignment:
         return any(word.ocr for word in self._words)
 
 
+def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Whether two sequences of words can be aligned in little time: ever the same few words cannot."""
+    first, second = Counter(one), Counter(other)
+    return sum(times * second[word] for word, times in first.items()) <= MOST_PAIRS
+
+
 def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
     """For each run of the text the words of the page that hold it; none where it is not found."""
     found: list[tuple[int, ...]] = [()] * len(runs)
+    if not alignable(runs, (run for run, _ in there)):
+        return found
     matcher = SequenceMatcher(None, runs, [run for run, _ in there], autojunk=False)
     text_end = page_end = 0
     for block in matcher.get_matching_blocks():

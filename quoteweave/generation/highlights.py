@@ -1,27 +1,31 @@
 """Which characters of a quote support a claim: evidence to the word, by rule, or nothing where that is not sure.
 
 1. Of a table, whose rows are lines with ` | ` between cells: the cells that the claim gives whole, in rows that it
-   names, with the first cell of their row and the heading of their column where the claim gives that too.
+   names, with the first cell of their row and the heading of their column where the claim says a word of that too.
 2. Words that the claim repeats from the quote, one after another (`REPEATED` or more, or all that it says in quotation
-   marks).
+   marks), unless their sentences hold more of the claim's words, or the claim goes on with another number.
 3. Else the sentences of a text, or the lines of a picture without cells, that hold the claim's numbers and words: one
-   must hold `LEAST_SHARED` of the weight of the claim's words, and every number of it that the quote has; a second is
-   taken where the first lacks some.
+   must hold `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first lacks a number that
+   the quote has. Of a sentence those clauses are taken, one after another, that hold what it shares with the claim.
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
 from quoteweave.core.tokens import fold, words
+from quoteweave.core.word_alignment import alignable
 from quoteweave.generation.sentences import split_sentences
 
 REPEATED = 5
-"""Words in a row that are repeated, of which no more than half may be stop words."""
+"""Words in a row that are repeated."""
+TELLING = 3
+"""Of these, words that are no stop words."""
 LEAST_SHARED = 0.5
 NUMBER = 2.0
 """What a number or name counts beside another word."""
@@ -36,6 +40,11 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 _QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
 _CUT = re.compile(r"…|\.{3}")
+_JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou)"
+# What parts the clauses of a sentence: a sign with a space, which no number has, or a word that joins them.
+_BETWEEN_CLAUSES = re.compile(
+    rf"(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?|\s+{_JOINING}\s+", re.IGNORECASE
+)
 
 
 def text_of(quote: Quote) -> str:
@@ -49,9 +58,11 @@ def spans_of(claim: str, quote: Quote) -> list[Range]:
     if not text.strip() or not claim.strip():
         return []
     table, pictured = " | " in text, quote.kind == "image"
-    found = (_cells(claim, text) if table else []) or _repeated(claim, text)
-    if not found and not table:
-        found = _sentences(claim, text, pictured=pictured)
+    found = (_cells(claim, text) if table else []) or _quoted(claim, text)
+    if not found:
+        found = _repeated(claim, text)
+        if not table and not _holds_all(claim, text, found):
+            found = _sentences(claim, text, pictured=pictured) or found
     found = _joined(found, text, apart=table)
     covered = sum(end - start for start, end in found)
     # All labels of a chart are no closer to the claim than the chart.
@@ -63,24 +74,57 @@ def _tokens(text: str) -> list[_Token]:
     return [(fold(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
+def _quoted(claim: str, text: str) -> list[Range]:
+    """What the claim says in quotation marks, where it stands in the text."""
+    said = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
+    pieces = [_tokens(piece) for one in said for piece in _CUT.split(one)]
+    there = _tokens(text) if pieces else []
+    return [_range(run) for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if _is_quoted(run, piece)]
+
+
+def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
+    """Whether these are all words of what is quoted, or many of them in a row."""
+    return len(run) == len(piece) or (len(run) >= REPEATED and _tells(run))
+
+
 def _repeated(claim: str, text: str) -> list[Range]:
-    """What the claim repeats word for word: each piece in quotation marks, else its longest runs of words."""
-    quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
-    pieces = [_tokens(piece) for said in quoted for piece in _CUT.split(said)]
-    there = _tokens(text)
-    found = [run for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if len(run) > 1]
-    found = found or [run for run in _runs(_tokens(claim), there) if len(run) >= REPEATED and _tells(run)]
-    return [(run[0][1], run[-1][2]) for run in found]
+    """What the claim repeats word for word: its longest runs of words."""
+    return [_range(run) for run in _runs(_tokens(claim), _tokens(text)) if len(run) >= REPEATED and _tells(run)]
+
+
+def _range(run: Sequence[_Token]) -> Range:
+    return run[0][1], run[-1][2]
 
 
 def _runs(said: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
+    """The words that both have in a row, without those after which each goes on with a number of its own."""
+    if not alignable((one[0] for one in said), (one[0] for one in there)):
+        return []
     matcher = SequenceMatcher(None, [one[0] for one in said], [one[0] for one in there], autojunk=False)
-    return [there[block.b : block.b + block.size] for block in matcher.get_matching_blocks() if block.size]
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    return [
+        there[block.b : block.b + block.size]
+        for block in blocks
+        if not (_is_number_at(said, block.a + block.size) and _is_number_at(there, block.b + block.size))
+    ]
+
+
+def _is_number_at(tokens: Sequence[_Token], at: int) -> bool:
+    return at < len(tokens) and _is_telling(tokens[at][0])
 
 
 def _tells(run: Sequence[_Token]) -> bool:
-    """Whether half of these words or more are no stop words."""
-    return 2 * len(words(" ".join(one[0] for one in run))) >= len(run)
+    return len(words(" ".join(one[0] for one in run))) >= TELLING
+
+
+def _holds_all(claim: str, text: str, found: Sequence[Range]) -> bool:
+    """Whether these ranges hold all words of the claim that the sentences have in which they stand."""
+    own = set(words(claim))
+    held = own.intersection(words(" ".join(_at(text, part) for part in found)))
+    around = [
+        one.text for one in split_sentences(text) if any(one.start < end and start < one.end for start, end in found)
+    ]
+    return bool(found) and own.intersection(words(" ".join(around))) <= held
 
 
 def _cells(claim: str, text: str) -> list[Range]:
@@ -94,10 +138,11 @@ def _cells(claim: str, text: str) -> list[Range]:
         named = bool(name) and name <= own
         cells = [at for at, cell in enumerate(row[1:], 1) if _is_given(_at(text, cell), said)]
         if named and cells and row is not heading:
-            found += [row[0], *(row[at] for at in cells)]
-            found += [
-                heading[at] for at in cells if at < len(heading) and f" {_squeezed(_at(text, heading[at]))} " in said
-            ]
+            headed = [at for at in cells if at < len(heading) and own.intersection(words(_at(text, heading[at])))]
+            # Of cells that say the same, those whose column the claim names.
+            known = {_at(text, row[at]) for at in headed}
+            cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
+            found += [row[0], *(row[at] for at in cells), *(heading[at] for at in headed)]
     return found
 
 
@@ -134,20 +179,42 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     weights = _weights(claim)
     parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
     held = [weights.keys() & set(words(_at(text, part))) for part in parts]
-    total = sum(weights.values())
-    wanted = {word for word in set().union(*held) if _is_telling(word)}
-    taken: list[int] = []
+    # A number alone, in a sentence that shares nothing else with the claim, is about something else.
+    wanted = {word for one in held if len(one) > 1 for word in one if _is_telling(word)}
+    taken: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
     for _ in range(MOST_SENTENCES):
         gains = [sum(weights[word] for word in sorted(words_held - covered)) for words_held in held]
         best = max(range(len(parts)), key=lambda at: gains[at], default=None)
         if best is None or not gains[best] or (taken and not wanted - covered):
             break
-        taken.append(best)
+        taken.append((best, held[best] - covered))
         covered |= held[best]
-    first = sum(weights[word] for word in sorted(held[taken[0]])) if taken else 0.0
-    sure = bool(taken) and first >= LEAST_SHARED * total and wanted <= covered
-    return [parts[at] for at in sorted(taken)] if sure else []
+    first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
+    numbers = set(filter(_is_telling, weights))
+    sure = first >= LEAST_SHARED * sum(weights.values()) and wanted <= covered and (not numbers or numbers & covered)
+    if not taken or not sure:
+        return []
+    return [parts[at] if pictured else _clauses(text, parts[at], needed) for at, needed in taken]
+
+
+def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
+    """The fewest clauses of a sentence, one after another, that hold these words; all of it where none do."""
+    start, end = sentence
+    cuts = [match.span() for match in _BETWEEN_CLAUSES.finditer(text, start, end)]
+    clauses = list(zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True))
+    held = [needed.intersection(words(_at(text, clause))) for clause in clauses]
+    counts: Counter[str] = Counter()
+    best, first = sentence, 0
+    for last, one in enumerate(held):
+        counts.update(one)
+        while first < last and all(counts[word] > 1 for word in held[first]):
+            counts.subtract(held[first])
+            first += 1
+        window = clauses[first][0], clauses[last][1]
+        if all(counts[word] for word in needed) and window[1] - window[0] < best[1] - best[0]:
+            best = window
+    return best
 
 
 def _lines(text: str) -> list[Range]:

@@ -86,3 +86,13 @@ def test_any_text_gives_boxes_of_the_page_s_words(lines: list[str], text: str) -
     found = WordAlignment(text, COLUMN, words).boxes(0, len(text))
     edges = {edge for word in words for edge in word.bbox}
     assert all(edge in edges for box in found for edge in box)
+
+
+def test_ever_the_same_words_are_given_up_in_little_time() -> None:
+    words = page(" ".join(["0"] * 3000))
+    assert boxes("0 1 " * 1500, "0 1", words) == []
+
+
+def test_characters_of_scripts_without_spaces_stand_each_by_itself() -> None:
+    words = [PageWord("港口的位置", (0, 0, 50, 10), 0), PageWord("很好", (0, 12, 20, 22), 1)]
+    assert boxes("港口的位置很好", "港口", words) == [(0, 0, 50, 10)]

@@ -40,6 +40,40 @@ def test_a_claim_in_other_words_is_supported_by_the_sentence_that_holds_its_numb
     ]
 
 
+def test_of_a_sentence_only_the_clauses_that_the_claim_needs() -> None:
+    text = (
+        "The chair, who had been ill, noted that dues rose by 4.2 per cent to 1,422 francs, as planned; fees did not, "
+        "and the pilots asked for a second boat."
+    )
+    assert said("By 4.2 per cent the dues grew, to 1,422 francs.", text) == [
+        "noted that dues rose by 4.2 per cent to 1,422 francs"
+    ]
+    assert said("A second boat was what the pilots wanted.", text) == ["the pilots asked for a second boat."]
+    assert said("收入增长了4.2", "冬天很冷，收入增长了4.2，没有船。") == ["收入增长了4.2"]
+
+
+def test_a_run_that_lacks_what_its_sentence_has_gives_way_to_the_sentence() -> None:
+    text = "Fog came. On 3 May the pilots of the northern station met the masters for nine hours, in town."
+    assert said("On 3 May masters met with the pilots of the northern station.", text) == [
+        "On 3 May the pilots of the northern station met the masters for nine hours"
+    ]
+
+
+def test_a_run_after_which_the_number_differs_is_no_evidence() -> None:
+    assert said("The ferry to the Outer Isles carried 250,000 passengers.", FERRY) == []
+
+
+def test_a_number_in_a_sentence_about_something_else_is_no_evidence() -> None:
+    text = "The winter of 2023 was mild. Cargo grew by 9 per cent and calls by 3 per cent."
+    assert said("In 2023 cargo rose by 9 per cent and calls by 3.", text) == [
+        "Cargo grew by 9 per cent and calls by 3 per cent."
+    ]
+
+
+def test_where_none_of_the_claims_numbers_is_there_it_is_not_sure() -> None:
+    assert said("The new ferry of the Outer Isles carried passengers on 88 days.", FERRY) == []
+
+
 def test_two_sentences_where_one_lacks_a_number() -> None:
     text = "Dues were raised to 48 francs. Nobody minded. Fees were raised to 29 francs."
     assert said("Dues of 48 and fees of 29 francs.", text) == [
@@ -69,6 +103,12 @@ def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
     assert said("Containers paid 1,311.", DUES_TABLE) == []
 
 
+def test_of_cells_that_say_the_same_the_one_whose_column_the_claim_names() -> None:
+    table = image("Table 2", "Room | Seats | Price a day | Windows\nLoft | 60 | 60 | 60", layout="table")
+    assert said("The loft costs 60 francs a day.", table) == ["Price a day", "Loft", "60"]
+    assert said("The loft has 60.", table) == ["Loft", "60", "60", "60"]
+
+
 def test_all_labels_of_a_chart_are_no_closer_than_the_chart() -> None:
     chart = image("Figure 2: Calls.", "2022 2023\n0 100 200 300\nJanuary March", layout="chart")
     assert said("“2022 2023 0 100 200 300 January March”", chart) == []
@@ -84,3 +124,14 @@ def test_spans_lie_in_the_text_in_order_and_apart(claim: str, text: str) -> None
         spans = spans_of(claim, cited)
         assert all(0 <= start < end <= len(text_of(cited)) for start, end in spans)
         assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("It is “the end of the long road”.", "At the end of the year it rained."),
+        ("a " * 1000, "a b " * 1000),
+    ],
+)
+def test_nothing_is_marked_that_says_something_else(claim: str, text: str) -> None:
+    assert said(claim, text) == []

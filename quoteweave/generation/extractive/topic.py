@@ -28,7 +28,7 @@ from quoteweave.generation.relevance import Question, subject
 MISSING = 0.5
 UNHEARD = 1.5
 SCATTER = 0.5
-LEAST = 0.2
+LEAST = 0.1
 FIRST_HITS = 8
 KNOWN = 0.6
 """The rarity of a word that a quote holds, where the retriever does not know how rare words are; 1 of another."""

@@ -1,0 +1,227 @@
+"""Evidence to the word: which words are highlighted for a claim, beside those that people marked.
+
+The claims stand in `highlight_claims.jsonl`, written by hand over the sample documents and those that
+`made_highlight_pages.py` draws: ruled tables, columns with hyphens, turned pages, a scan. For each the words of its
+quote that support it (`gold`) were marked before the method was run on it: the fewest whole phrases that say it; of a
+table, the cell with the name of its row and the heading of its column; none where the quote does not support the
+claim. The claims of the set `before` were used to improve the method. It was frozen, and then those of the set
+`after` were written and marked; no rule was changed for them, and their figures are the ones to go by.
+
+Words count as they stand on the page. *Precision* is the share of the highlighted words that are gold, and *recall*
+that of the gold words that are highlighted, over all words of the claims; a claim whose whole element is shown lowers
+recall. *No overlap*: the highlighted claims of which not one highlighted word is gold. *Element*: the claims without
+a highlighted word, and *rightly* of those without gold words. *Area*: boxes of the highlight over the element's, the
+median, and the same of the gold words of these claims. The time is that of `evidence_for` in an open collection: it
+reads the page's words and aligns them with the quote's, each time anew.
+"""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from common import Table, arguments, finish, machine, median_seconds, percent, working_folder
+from made_highlight_pages import make_pages
+from pydantic import Field
+
+from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.records import PageWord, Quote, Record
+from quoteweave.documents.ingest import add
+from quoteweave.generation.highlights import text_of
+from quoteweave.index.collection import Collection
+from quoteweave.pipeline.highlighting import evidence_for
+
+CLAIMS = Path(__file__).with_name("highlight_claims.jsonl")
+SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
+SETS = ("before", "after")
+GROUPS = ("text", "tables", "scans", "rotated")
+REPEATS = 5
+
+
+class Claim(Record):
+    """A claim, the quote that it cites, and the words of that quote that support it."""
+
+    set: Literal["before", "after"] = Field(description="written before or after the method was frozen")
+    group: Literal["text", "tables", "scans", "rotated"]
+    kind: Literal["repeated", "paraphrased", "cell", "part", "unsupported"]
+    document: str
+    page: int = Field(description="from 0")
+    begins: str = Field(description="how its quote begins")
+    claim: str
+    gold: Sequence[str | tuple[str, int]] = Field(
+        description="words of the quote, and which, from 1, if there are more"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What was highlighted for a claim."""
+
+    claim: Claim
+    gold: frozenset[int]
+    """Places among the words of its page."""
+    shown: frozenset[int]
+    area: float
+    """That of the boxes as a share of the element's."""
+    gold_area: float
+    """The same of the gold words, each boxed by itself."""
+    seconds: float
+    said: tuple[str, ...]
+    """The characters of the quote, for reading."""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--misses", action="store_true", help="print each claim whose highlight is not the gold words")
+    options = parser.parse_args()
+    found = machine()
+    claims = [Claim.model_validate_json(line) for line in CLAIMS.read_text("utf-8").splitlines()]
+    with working_folder(None) as folder, Collection.open_or_create(folder / "collection") as collection:
+        make_pages(folder)
+        add(collection, [SAMPLES, *sorted(folder.glob("*.pdf"))])
+        quotes = [quote for _, _, some in collection.iter_documents_quotes() for quote in some if quote.retrievable]
+        marked = [_marked(claim, quotes, collection) for claim in claims]
+    figures, tables = {}, []
+    for name in SETS:
+        chosen = [one for one in marked if one.claim.set == name]
+        if chosen:
+            parts = [(group, [one for one in chosen if one.claim.group == group]) for group in GROUPS]
+            rows = [(group, _figures(part)) for group, part in [("all", chosen), *parts] if part]
+            figures[name] = dict(rows)
+            tables.append(_table(f"{len(chosen)} claims written {name} the method was frozen", rows))
+    if options.misses:
+        tables += [_misses(marked)]
+    finish(found, figures, tables, as_json=options.json)
+
+
+def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Marked:
+    quote = _quote(claim, quotes)
+    page = collection.page_words(claim.document, claim.page)
+    if page is None:
+        raise ValueError(f"{claim.document} has no words")
+    words = page.words
+    _gold(claim, [(at, word) for at, word in enumerate(text_of(quote).split())])
+    within = [(at, word.text) for at, word in enumerate(words) if inside(word.bbox, quote.bbox) >= 0.5]
+    spans = evidence_for(claim.claim, quote, collection)
+    boxes = [box for span in spans for box in span.boxes]
+    gold = _gold(claim, within)
+    return Marked(
+        claim=claim,
+        gold=gold,
+        shown=_under(boxes, words),
+        area=sum(map(area, boxes)) / area(quote.bbox),
+        gold_area=sum(area(words[at].bbox) for at in gold) / area(quote.bbox),
+        seconds=median_seconds(lambda: evidence_for(claim.claim, quote, collection), REPEATS),
+        said=tuple(text_of(quote)[span.start : span.end] for span in spans),
+    )
+
+
+def _quote(claim: Claim, quotes: Sequence[Quote]) -> Quote:
+    """The shortest that begins so: a page without text of its own is one too, and begins as its first paragraph."""
+    there = [quote for quote in quotes if (quote.document, quote.page) == (claim.document, claim.page)]
+    fitting = [quote for quote in there if text_of(quote).startswith(claim.begins)]
+    if not fitting:
+        raise ValueError(f"no quote of page {claim.page} of {claim.document} begins with {claim.begins!r}")
+    return min(fitting, key=lambda quote: len(text_of(quote)))
+
+
+def _gold(claim: Claim, words: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """The words, of those numbered, that the claim's gold names. Raises ValueError where they are not there."""
+    found: set[int] = set()
+    for named in claim.gold:
+        said, which = (named, None) if isinstance(named, str) else named
+        places = list(_places(said, words))
+        if not places or (which is None and len(places) > 1) or len(places) < (which or 1):
+            raise ValueError(f"{said!r} is in the quote of {claim.claim!r} {len(places)} times")
+        found |= places[(which or 1) - 1]
+    return frozenset(found)
+
+
+def _places(said: str, words: Sequence[tuple[int, str]]) -> Iterator[set[int]]:
+    """Where whole words say that, by letters and digits alone: hyphens at the ends of lines do not matter."""
+    wanted = _bare(said)
+    bare = [(at, _bare(word)) for at, word in words if _bare(word)]
+    for first in range(len(bare)):
+        held, last = "", first
+        while last < len(bare) and len(held) < len(wanted):
+            held += bare[last][1]
+            last += 1
+        if held == wanted:
+            yield {at for at, _ in bare[first:last]}
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _under(boxes: Sequence[Box], words: Sequence[PageWord]) -> frozenset[int]:
+    return frozenset(at for at, word in enumerate(words) if any(inside(word.bbox, box) >= 0.5 for box in boxes))
+
+
+def _figures(marked: Sequence[Marked]) -> dict[str, float | None]:
+    shown, gold = sum(len(one.shown) for one in marked), sum(len(one.gold) for one in marked)
+    both = sum(len(one.shown & one.gold) for one in marked)
+    highlighted = [one for one in marked if one.shown]
+    without = [one for one in marked if not one.gold]
+    times = sorted(1000 * one.seconds for one in marked)
+    return {
+        "claims": len(marked),
+        "precision": both / shown if shown else None,
+        "recall": both / gold if gold else None,
+        "highlighted": len(highlighted),
+        "no_overlap": sum(not one.shown & one.gold for one in highlighted),
+        "median_area": statistics.median(one.area for one in highlighted) if highlighted else None,
+        "median_gold_area": statistics.median(one.gold_area for one in highlighted) if highlighted else None,
+        "element": len(marked) - len(highlighted),
+        "without_gold": len(without),
+        "element_rightly": sum(not one.shown for one in without),
+        "milliseconds_median": statistics.median(times) if times else None,
+        "milliseconds_95": times[int(0.95 * (len(times) - 1))] if times else None,
+    }
+
+
+def _table(title: str, rows: Sequence[tuple[str, dict[str, float | None]]]) -> Table:
+    columns = [
+        "",
+        "claims",
+        "precision %",
+        "recall %",
+        "no overlap",
+        "area %",
+        "gold's %",
+        "element",
+        "rightly",
+        "ms",
+        "ms 95 %",
+    ]
+    return Table(title, columns, [[name, *_cells(figures)] for name, figures in rows])
+
+
+def _cells(figures: dict[str, float | None]) -> list[str]:
+    return [
+        f"{figures['claims']}",
+        percent(figures["precision"]),
+        percent(figures["recall"]),
+        f"{figures['no_overlap']} of {figures['highlighted']}",
+        percent(figures["median_area"]),
+        percent(figures["median_gold_area"]),
+        f"{figures['element']}",
+        f"{figures['element_rightly']} of {figures['without_gold']}",
+        *(f"{figures[name]:.1f}" for name in ("milliseconds_median", "milliseconds_95")),
+    ]
+
+
+def _misses(marked: Sequence[Marked]) -> Table:
+    """Claims with a word too many or too few."""
+    rows = [
+        [one.claim.claim, f"+{len(one.shown - one.gold)} -{len(one.gold - one.shown)}", " / ".join(one.said)]
+        for one in marked
+        if one.shown != one.gold
+    ]
+    return Table("Highlights that are not the gold words", ["claim", "words", "highlighted"], rows)
+
+
+if __name__ == "__main__":
+    main()
