@@ -71,7 +71,7 @@ def test_the_python_guide_prints_what_its_comments_say(desk: Path) -> None:
     guide = (ROOT / "docs" / "python.md").read_text("utf-8")
     code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
     said = re.findall(r"print\(.*\)  # (.*)", code)
-    assert len(said) == code.count("print(") == 9
+    assert len(said) == code.count("print(") == 11
     assert run(desk, sys.executable, "-c", code).splitlines() == said
 
 

@@ -330,6 +330,7 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("Who founded the port of Merrow?", "The port of Merrow owns Merrow Towage Inc and Merrow Pilots LLC."),
         ("Which berth is the most used?", "The coal berth of the harbour is used almost daily."),
         ("When was Skarn Quay built?", "In 2023 Skarn Quay was widened."),
+        ("When was Merrow founded?", "Before he joined Merrow, Mr. Holm co-founded Pictra in 1996."),
         ("What were the sales of the port in 2019?", "Sales of the port rose by 5 per cent in 2021."),
     ],
 )

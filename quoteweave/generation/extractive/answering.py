@@ -45,6 +45,7 @@ LEAST_SUBJECT = 2
 
 _CERTAIN = frozenset({"yes_or_no", "date", "person", "place"})
 _TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
+_COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _THING = re.compile(
@@ -73,7 +74,7 @@ class Answering:
         """Whether the statement, which is a sentence or cells of a table, answers the question."""
         if not self._may_answer(statement) or not self._tells_of_the_same(statement):
             return False
-        held, beside = frozenset(statement.words), _above(statement.quote)
+        held, beside = self._held(statement), _above(statement.quote)
         least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
         least = LEAST_CERTAIN if self._question.reading.asks in _CERTAIN else least
         total = sum(self._subject.values())
@@ -84,6 +85,18 @@ class Answering:
         keeps_together = statement.is_row or self._keeps_together(statement)
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
         return keeps_together and says_more and has_what_is_asked(statement, self._question)
+
+    def _held(self, statement: Statement) -> frozenset[str]:
+        """The words of a statement; of questions that need their verb, without those of compounds that they lack.
+
+        Whoever "co-founded" one company did not found the other that the sentence names.
+        """
+        reading = self._question.reading
+        if reading.asks not in _CERTAIN or "-" not in statement.text:
+            return frozenset(statement.words)
+        asked = reading.text.casefold()
+        bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
+        return frozenset(words(bare))
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether the question can be answered by a statement, and this is one that says something by itself."""
