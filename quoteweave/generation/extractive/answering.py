@@ -48,7 +48,7 @@ _TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
-_THING = re.compile(
+_NOUN = re.compile(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
     re.IGNORECASE,
 )
@@ -67,8 +67,8 @@ class Answering:
             self._documents[hit.quote.document].update(words_around(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
-        things = {word for match in _THING.finditer(question.reading.text) for word in words(match[1])}
-        self._unheard = frozenset(word for word in things if context.rarity.get(word, 0.0) >= 1.0)
+        nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
+        self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
     def answers(self, statement: Statement) -> bool:
         """Whether the statement, which is a sentence or cells of a table, answers the question."""
@@ -125,7 +125,7 @@ class Answering:
             return False
         if lacking and any(map(_YEAR.fullmatch, statement.words)):
             return False
-        return not ((self._heavy & document.keys()) | (self._unheard & self._subject.keys())) - around - lacking
+        return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
     def _keeps_together(self, statement: Statement) -> bool:
         """Whether of the words that stand side by side in the question, and that it holds, any do in it."""

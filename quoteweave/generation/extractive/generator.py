@@ -39,8 +39,8 @@ def off_topic(question: str, context: Context) -> Answer | None:
     """The abstention where what was found is about something else (`topic`); None where it is about the question."""
     if is_about(what_is_asked(question), context):
         return None
-    unheard = [word for word in words(question, stem=False) if unknown(word, context)]
-    told = (f"No page has the word{'s' if len(unheard) > 1 else ''} {listed(unheard)}.",) if unheard else ()
+    absent = [word for word in words(question, stem=False) if unknown(word, context)]
+    told = (f"No page has the word{'s' if len(absent) > 1 else ''} {listed(absent)}.",) if absent else ()
     return weave(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=told)
 
 

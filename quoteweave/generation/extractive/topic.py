@@ -8,7 +8,7 @@ mostly are:
     held - MISSING * missing - SCATTER * (1 - share of the best quote's document in the first hits) >= LEAST
 
 Shared words alone are no sign in a long question, nor is one shared word in a short one. A word that the collection
-does not have at all counts `UNHEARD` times among the missing.
+does not have at all counts `ABSENT` times among the missing.
 
 A page, figure or section that the question names, and that was found, is always about it; and so is a question that
 holds nothing but words that ask ("How many tables are there?", "What is the title?"), which means the document itself.
@@ -26,7 +26,7 @@ from quoteweave.generation.extractive.statements import words_around
 from quoteweave.generation.relevance import Question, subject
 
 MISSING = 0.5
-UNHEARD = 1.5
+ABSENT = 1.5
 SCATTER = 0.5
 LEAST = 0.1
 FIRST_HITS = 8
@@ -56,8 +56,8 @@ def margin(question: Question, context: Context) -> float:
     known = frozenset().union(*quotes)
     rarity = {word: context.rarity.get(word, KNOWN if word in known else 1.0) for word in asked}
     held = max((frozenset(rarity) & quote for quote in quotes), key=lambda own: sum(rarity[word] for word in own))
-    unheard = {word for word, value in context.rarity.items() if value >= 1.0}
-    missing = sum(rarity[word] * (UNHEARD if word in unheard else 1.0) for word in rarity if word not in held)
+    absent = {word for word, value in context.rarity.items() if value >= 1.0}
+    missing = sum(rarity[word] * (ABSENT if word in absent else 1.0) for word in rarity if word not in held)
     first = [hit.quote.document for hit in hits[:FIRST_HITS]]
     scattered = 1 - first.count(first[0]) / len(first)
     return sum(rarity[word] for word in sorted(held)) - MISSING * missing - SCATTER * scattered - LEAST
