@@ -33,7 +33,7 @@ _ASKING_WORDS = """
 answer describe document documents explain find give list mention mentioned name please provide report say says
 show shown shows state stated summarise summarize tell appear
 appeared appears different displayed include included includes page pages provided provides slide slides
-happen happened happens occur occurred occurs
+happen happened happens made make makes occur occurred occurs
 """
 # Chinese and Japanese ask at the end, in words that nobody answers with.
 _ASKED_AT_THE_END = re.compile(

@@ -23,7 +23,7 @@ def samples_file(tmp_path: Path) -> Path:
     lines = [
         line("How many deep quays does the port have?", "14", "Int", "[1]"),
         line("Which share of the grain came by rail?", "21.5%", "Float", "[2]"),
-        line("How many deep quays does the port have now?", "15", "Int", "[1]"),
+        line("The port has how many deep quays?", "15", "Int", "[1]"),
         line("Who was Napoleon's tailor?", "Not answerable", "None"),
     ]
     path.write_text("\n".join(lines), "utf-8")

@@ -330,6 +330,8 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("Who founded the port of Merrow?", "The port of Merrow owns Merrow Towage Inc and Merrow Pilots LLC."),
         ("Which berth is the most used?", "The coal berth of the harbour is used almost daily."),
         ("When was Skarn Quay built?", "In 2023 Skarn Quay was widened."),
+        ("How often should I grease the crane?", "2 Open the hatch and select the crane that you should grease."),
+        ("How do I start the crane?", "The crane will start by itself after a power cut."),
         ("When was Merrow founded?", "Before he joined Merrow, Mr. Holm co-founded Pictra in 1996."),
         ("What were the sales of the port in 2019?", "Sales of the port rose by 5 per cent in 2021."),
     ],
@@ -346,6 +348,7 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("Why did grain prices rise?", "Grain prices rise because summers are dry."),
         ("When was Skarn Quay built?", "Skarn Quay was built in 1931."),
         ("Who built Skarn Quay?", "Skarn Quay was built by Anna Holm."),
+        ("How do I start the crane?", "To start the crane, press the green button."),
     ],
 )
 def test_a_statement_in_the_question_s_words_answers(question: str, text: str) -> None:

@@ -36,6 +36,12 @@ _DEFINES = re.compile(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
+_INSTRUCTS = re.compile(
+    r"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*(?:press|select|touch|click|tap|open|choose|go to|hold|use"
+    r"|turn|insert|remove|enter|swipe|drag|run|install|push|pull|set|connect|switch|clean|wählen|drücken|öffnen|klicken)\b)",
+    re.IGNORECASE,
+)
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -62,7 +68,7 @@ def new_numbers(statement: Statement, question: Question) -> frozenset[Decimal]:
 def _facts(statement: Statement, question: Question) -> tuple[Facts, list[Amount]]:
     """What can be checked in a statement, and its numbers that the question does not hold."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}
-    facts = read_evidence(statement.text)
+    facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a step tells no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
@@ -130,6 +136,11 @@ def _defines(statement: Statement, question: Question) -> bool:
     return any(text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places)
 
 
+def _instructs(statement: Statement, _: Question) -> bool:
+    """Whether it says what to do: it is an item of a list, or begins as instructions do."""
+    return statement.quote.layout == "list" or _INSTRUCTS.match(statement.text) is not None
+
+
 def _compares(statement: Statement, question: Question) -> bool:
     """Whether the words that compare stand in the statement, or it was reckoned from numbers."""
     said = re.escape(question.reading.asked_by)
@@ -153,4 +164,5 @@ _HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {
     "place": _names_place,
     "reason": lambda statement, _: _REASON.search(statement.text) is not None,
     "definition": _defines,
+    "steps": _instructs,
 }

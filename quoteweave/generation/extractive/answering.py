@@ -29,9 +29,9 @@ from quoteweave.generation.extractive.locating import best_pages
 from quoteweave.generation.extractive.statements import Statement, words_around
 from quoteweave.generation.relevance import Question, coverage, subject
 
-LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.5, 0.65
+LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.6, 0.75
 """Share of the weight of what the question is about that a statement holds: on the best pages, and elsewhere."""
-LEAST_CERTAIN = 0.8
+LEAST_CERTAIN = 0.85
 """The same of a question that is answered with yes or no, a date, a person or a place: almost all of it must be told,
 its verb above all, as any sentence has a name."""
 LEADING = 2
