@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
 from quoteweave.core.protocols import Generator
-from quoteweave.core.records import Query
+from quoteweave.core.records import Query, Quote
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.sentences import split_sentences
 
@@ -196,6 +196,35 @@ def test_a_year_may_be_the_document_s() -> None:
     assert ask(question, context(texts)).text.startswith("The port received 1,058 calls [1].")
     assert ask(question.replace("2023", "2019"), context(texts)).status == "located"
     assert ask(question, context([quote("In 2022 the port received 1,020 calls."), texts[1]])).status == "located"
+
+
+def dues(number: int, grain: int, coal: int) -> Quote:
+    rows = f"Group | 2021 | 2022\nGrain | {grain} | {grain + 1}\nCoal | {coal} | {coal + 1}"
+    return image(f"Table {number}: Dues of the harbour.", rows, layout="table", page=number)
+
+
+def test_two_questions_may_be_answered_by_one_table() -> None:
+    question = "What were the harbour dues for grain in 2021, and what were the harbour dues for coal in 2021?"
+    answer = ask(question, context(images=[dues(1, 100, 200)]))
+    assert answer.text.startswith(
+        "Table 1 (Dues of the harbour) lists Grain (2021: 100); Table 1 (Dues of the harbour) lists Coal (2021: 200). "
+        "![Dues of the harbour](image1)"
+    )
+    assert len(answer.citations) == 1
+
+
+def test_two_questions_may_be_answered_by_more_tables_than_one_shows() -> None:
+    coal = "Group | 2021 | 2022\nCoal | 7 | 8\nTar | 5 | 6"
+    tables = [
+        dues(1, 100, 200),
+        dues(2, 102, 202),
+        image("Table 3: Harbour dues of coal.", coal, layout="table", page=3),
+    ]
+    question = "What were the harbour dues for grain in 2021, and what were the harbour dues for coal in 2022?"
+    answer = ask(question, context(images=tables), ExtractiveGenerator(keep=0.1, max_images=1))
+    assert "Grain (2021: " in answer.text
+    assert "Coal (2022: " in answer.text
+    assert {citation.kind for citation in answer.citations} == {"image"}
 
 
 def test_other_documents_are_left_out_unless_they_disagree() -> None:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
@@ -15,22 +16,26 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
     `rest` is what is shown for a part of the question that no statement answers.
     """
     ordered = in_order(chosen)
-    named = [number for statement in ordered for number in _named(statement, context)]
-    told = [statement.number for statement in ordered if statement.quote.kind == "image"]
-    to_show = list(dict.fromkeys([*told, *named]))[:max_images]
+    told = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
+    named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
+    # What a picture says needs its mark; pictures that are only named are shown while there is room.
+    to_show = [number for number in named if number not in told][: max(0, max_images - len(told))]
     text, used = "", list[Quote]()
-    for statement in ordered:
-        if statement.quote.kind == "image":
-            text += f"{statement.text} "
-            images = [statement.number]
-        else:
+    for _, statements in groupby(ordered, key=lambda statement: statement.quote.id):
+        same = list(statements)
+        quote = same[0].quote
+        if quote.kind == "image":
+            text += "; ".join([*(one.text.removesuffix(".") for one in same[:-1]), same[-1].text]) + " "
+            text += _shown(same[0].number, context)
+            used.append(quote)
+            continue
+        for statement in same:
             text += f"{cited(statement.text, f'[{statement.number}]')} "
-            images = [number for number in _named(statement, context) if number in to_show and number not in told]
-        used.append(statement.quote)
-        for number in images:
-            to_show.remove(number)
-            used.append(context.images[number - 1].quote)
-            text += f"![{_summary(context.images[number - 1].quote)}](image{number})\n\n"
+            used.append(quote)
+            for number in [number for number in _named(statement, context) if number in to_show]:
+                to_show.remove(number)
+                used.append(context.images[number - 1].quote)
+                text += _shown(number, context)
     return "\n\n".join(filter(None, [text.rstrip(), rest, sources(used)]))
 
 
@@ -83,6 +88,10 @@ def _named(statement: Statement, context: Context) -> list[int]:
         for number, hit in enumerate(context.images, start=1)
         if hit.quote.document == statement.quote.document and own_label(hit.quote) in wanted
     ]
+
+
+def _shown(number: int, context: Context) -> str:
+    return f"![{_summary(context.images[number - 1].quote)}](image{number})\n\n"
 
 
 def _summary(quote: Quote) -> str:

@@ -52,8 +52,9 @@ class ExtractiveGenerator:
     ) -> None:
         """Settings of an answer that says it.
 
-        `max_sentences`: taken from text quotes. `max_images`: shown. `max_characters`: of one sentence; longer ones are
-        cut after a clause. `keep`: share of the best score below which a statement is left out.
+        For each question of several: `max_sentences`: taken from text quotes. `max_images`: said or shown.
+        `max_characters`: of one sentence; longer ones are cut after a clause. `keep`: share of the best score below
+        which a statement is left out.
         """
         self.max_sentences = max_sentences
         self.max_images = max_images
@@ -70,7 +71,7 @@ class ExtractiveGenerator:
         found = [of_best_document(self._chosen(question, context, weights), question) for question, weights in parts]
         chosen = [statements for statements, _ in found]
         if any(chosen):
-            said = list({(one.hit.quote.id, one.place): one for statements in chosen for one in statements}.values())
+            said = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
             cited = {statement.quote.id for statement in said}
             left = [part for part, statements in zip(parts, chosen, strict=True) if not statements]
             located = [locate(question, context, weights, besides=cited)[:1] for question, weights in left]
