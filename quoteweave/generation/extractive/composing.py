@@ -6,7 +6,7 @@ from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.generation.extractive.statements import Statement, labels, name, named_place, own_label, title
+from quoteweave.generation.extractive.statements import Statement, image_mark, labels, named_place, own_label
 from quoteweave.generation.wording import cited, neutral
 
 
@@ -91,8 +91,4 @@ def _named(statement: Statement, context: Context) -> list[int]:
 
 
 def _shown(number: int, context: Context) -> str:
-    return f"![{_summary(context.images[number - 1].quote)}](image{number})\n\n"
-
-
-def _summary(quote: Quote) -> str:
-    return neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")
+    return f"{image_mark(context.images[number - 1].quote, number)}\n\n"

@@ -14,8 +14,9 @@ from quoteweave.core.question_reading import asking_words
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
-from quoteweave.generation.extractive.statements import name, named_place, title, words_around
+from quoteweave.generation.extractive.statements import image_mark, name, named_place, words_around
 from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
+from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import Question, coverage, subject
 from quoteweave.generation.sentences import split_sentences
 from quoteweave.generation.wording import cited, clip, neutral, tidy
@@ -101,18 +102,19 @@ def locate(
 def compose_places(places: Sequence[Place], question: Question) -> str:
     """The text of an answer that only shows where to look; `places` is not empty."""
     first = LOOK if question.reading.asks in _LOOKED_AT else NOT_SAID
-    several = len({place.quote.document for place in places}) > 1
-    bears = "These places bear on it most:" if len(places) > 1 else "This place bears on it most:"
-    return "\n".join([f"{first} {bears}", "", *(_line(place, several=several) for place in places)])
+    return f"{first} {_bulleted(places, 'on it most')}"
 
 
 def compose_rest(places: Sequence[Place]) -> str:
     """What is shown for parts of a question that no sentence answers, while one answers another part; "" for none."""
-    if not places:
-        return ""
+    return _bulleted(places, "on what else is asked") if places else ""
+
+
+def _bulleted(places: Sequence[Place], what: str) -> str:
+    """`These places bear on it most:` and a bullet for each."""
     bear = "This place bears" if len(places) == 1 else "These places bear"
     several = len({place.quote.document for place in places}) > 1
-    return "\n".join([f"{bear} on what else is asked:", "", *(_line(place, several=several) for place in places)])
+    return "\n".join([f"{bear} {what}:", "", *(_line(place, several=several) for place in places)])
 
 
 def _line(place: Place, *, several: bool) -> str:
@@ -125,8 +127,7 @@ def _line(place: Place, *, several: bool) -> str:
     said = f": “{place.said}”" if place.said else ""
     if quote.kind == "text":
         return f"- {cited(neutral(f'{told}{why}{said}'), f'[{place.number}]')}"
-    summary = neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")
-    return f"- {neutral(f'{told}{why}{said}')}. ![{summary}](image{place.number})"
+    return f"- {neutral(f'{told}{why}{said}')}. {image_mark(quote, place.number)}"
 
 
 def _fit(hit: Hit, question: Question, weights: Mapping[str, float], best: float) -> float:
@@ -181,7 +182,7 @@ def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], mos
 
 def _parts(quote: Quote) -> list[str]:
     """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture."""
-    text = quote.text or quote.ocr_text or quote.vlm_text or ""
+    text = text_of(quote)
     if quote.kind == "text":
         return [tidy(sentence.text, len(sentence.text) + 1) for sentence in split_sentences(text)]
     if quote.layout == "table" and " | " in text:

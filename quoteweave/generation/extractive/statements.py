@@ -118,6 +118,12 @@ def name(quote: Quote) -> str:
     return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {named_place(quote)}"
 
 
+def image_mark(quote: Quote, number: int) -> str:
+    """The mark that shows an image quote of that number in the context, with its title."""
+    summary = neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")
+    return f"![{summary}](image{number})"
+
+
 def named_place(quote: Quote) -> str:
     """The quote's place within a sentence; a heading in quotation marks."""
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
@@ -126,23 +132,30 @@ def named_place(quote: Quote) -> str:
 def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
     if quote.layout != "table":
         return ""
-    said = cells_in_words(quote.text or quote.ocr_text or "", question.terms, weights)
-    about = f" ({title(quote)})" if title(quote) else ""
-    return f"{name(quote)}{about} lists {said}." if said else ""
+    said = cells_in_words(_read(quote), question.terms, weights)
+    return f"{_titled(quote)} lists {said}." if said else ""
 
 
 def _extreme(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
     extreme = question.reading.extreme
     if quote.layout != "table" or extreme is None or question.reading.asks != "reckon":
         return ""
-    said = extreme_in_words(quote.text or quote.ocr_text or "", question.terms, weights, extreme)
-    about = f" ({title(quote)})" if title(quote) else ""
-    return f"By {name(quote)}{about}, {said}." if said else ""
+    said = extreme_in_words(_read(quote), question.terms, weights, extreme)
+    return f"By {_titled(quote)}, {said}." if said else ""
+
+
+def _titled(quote: Quote) -> str:
+    return f"{name(quote)} ({title(quote)})" if title(quote) else name(quote)
+
+
+def _read(quote: Quote) -> str:
+    """What stands in a picture, as its file or OCR has it; not what a vision model writes of it."""
+    return quote.text or quote.ocr_text or ""
 
 
 def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
     """The best sentence of an image's text, where it has any that is one."""
-    parts = [part.text for part in split_sentences(quote.text or quote.ocr_text or "")]
+    parts = [part.text for part in split_sentences(_read(quote))]
     said = [tidy(part, MAX_READ) for part in parts if _is_prose(part)]
     best = max(said, key=lambda text: coverage(weights, words(text)), default="")
     return f"{name(quote)} reads “{best.rstrip('.')}”." if best else ""
