@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The share of its page's score that a quote gets which fits least.
 FLOOR = 0.4
+# How well a quote fits by the heading that it stands under, beside the heading itself.
+UNDER_HEADING = 0.6
 # How well a table or picture fits by being one, beside the words of the question's best quote on its page, where the
 # question asks about pictures, names one, or speaks of terms.
 PICTURE = 0.5
@@ -33,8 +35,9 @@ class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
 
     The quote of a page that fits best gets the page's score, and the others at least `FLOOR` of it: in proportion to
-    their own BM25, and to whether they are pictures where these are asked for. So evidence that a quote alone cannot
-    show (a number in a chart, an icon in a manual) is found through the words around it.
+    their own BM25, to that of the heading they stand under, and to whether they are pictures where these are asked for.
+    So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
+    announces) is found through the words around it.
 
     `terms` are those of a field of which questions may speak, beside the shipped ones of finance.
     """
@@ -43,6 +46,7 @@ class LexicalRetriever(Bm25Retriever):
         super().__init__(collection)
         self._terms = (finance(), *terms)
         self._reader: EvidenceReader | None = None
+        self._headings: tuple[LexicalIndex, Positions] | None = None
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> Evidence:
         """What speaks for each page of an index, among those that pass the filter; its kinds of quotes do not count."""
@@ -86,7 +90,9 @@ class LexicalRetriever(Bm25Retriever):
 
         evidence = self.evidence(index, question, where)
         of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
-        fit = evidence.quotes / best[of_page]
+        headings = self._headings_of(index)
+        above = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
+        fit = (evidence.quotes + np.float32(UNDER_HEADING) * above) / best[of_page]
         if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
             fit += np.float32(PICTURE) * index.is_image
         fittest = np.zeros(index.page_count, dtype=np.float32)
@@ -114,6 +120,23 @@ class LexicalRetriever(Bm25Retriever):
         if reader is None or reader.index is not index:
             reader = self._reader = EvidenceReader(index, lambda positions: self._words(index, positions), self._terms)
         return reader
+
+    def _headings_of(self, index: LexicalIndex) -> "Positions":
+        """(n,) the position of the last heading before each quote, on its page or the one before; -1 for none.
+
+        Headings themselves stand under none.
+        """
+        import numpy as np
+
+        if self._headings is None or self._headings[0] is not index:
+            size = len(index.rows)
+            is_heading = np.isin(index.rows, self._collection.select(Filter(layouts=("title",))), assume_unique=True)
+            last = np.maximum.accumulate(np.where(is_heading, np.arange(size), -1)) if size else index.rows
+            document = index.document_of[index.page_of]
+            near = (last >= 0) & ~is_heading & (document[last] == document)
+            near &= index.page_of - index.page_of[last] <= 1
+            self._headings = index, np.where(near, last, -1)
+        return self._headings[1]
 
     def _words(self, index: LexicalIndex, positions: "Positions") -> list[list[str]]:
         """The words of quotes; none of one that is gone since."""

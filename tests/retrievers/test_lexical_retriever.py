@@ -66,6 +66,23 @@ def test_the_words_of_a_caption_bring_its_picture_before_text_that_speaks_of_oth
     assert (best.page, best.kind) == (1, "image")
 
 
+FENCE = made_quote("Paint a fence", layout="title")
+BOARDS, TIN = made_quote("Cut the boards to length"), made_quote("Stir the tin well")
+
+
+def test_what_stands_under_a_heading_is_found_by_it(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": [BOARDS, FENCE, TIN]}) as collection:
+        hits = search(collection, "How do I paint a fence?")
+    assert [hit.quote.text for hit in hits] == [FENCE.text, TIN.text, BOARDS.text]
+
+
+def test_a_heading_ends_where_another_begins(tmp_path: Path) -> None:
+    another = made_quote("Sharpen a saw", layout="title")
+    with make_collection(tmp_path, {"a.pdf": [BOARDS, FENCE, another, TIN]}) as collection:
+        scores = {hit.quote.text: hit.score for hit in search(collection, "How do I paint a fence?")}
+    assert scores[TIN.text] == scores[BOARDS.text] == scores[another.text] < scores[FENCE.text]
+
+
 def test_what_ocr_read_is_found_where_there_is_no_text(tmp_path: Path) -> None:
     read = made_quote("", layout="figure").model_copy(update={"ocr_text": "Depth of the bore hole"})
     with make_collection(tmp_path, {"a.pdf": [read, made_quote("Grain.", page=1)]}) as collection:
