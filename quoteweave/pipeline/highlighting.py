@@ -6,13 +6,16 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Answer, Citation, Context, Span
 from quoteweave.core.errors import CollectionError, UsageError
+from quoteweave.core.marks import parse_marks
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import PageWord, Quote
 from quoteweave.core.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.answers import cited_claims
+from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import spans_of, text_of
 
+_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
 
 
@@ -47,13 +50,27 @@ def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...
 
 
 def _claims(answer: Answer) -> Iterator[tuple[str, Citation]]:
-    """What each citation is cited for: its sentence; where places are shown, what is quoted before its mark."""
+    """What each citation is cited for: its sentence, or all sentences of the item of a list at whose end it stands.
+
+    Where places are shown it is what is quoted before its mark.
+    """
     for claim, citations in cited_claims(answer):
         for citation in citations:
-            line = answer.text[answer.text.rfind("\n", 0, citation.start) + 1 : citation.start]
+            line = _line_before(answer.text, citation.start)
             quotation = _QUOTATION.findall(line)
             bulleted = line.startswith("- ") and quotation
-            yield (f"“{quotation[-1]}”" if bulleted else claim.said), citation
+            yield (f"“{quotation[-1]}”" if bulleted else _item(answer.text, claim) or claim.said), citation
+
+
+def _line_before(text: str, at: int) -> str:
+    return text[text.rfind("\n", 0, at) + 1 : at]
+
+
+def _item(text: str, claim: Claim) -> str:
+    """All sentences of the item that the claim ends, where only its last has marks; "" for a claim in other text."""
+    line = _line_before(text, claim.marks[0].start)
+    item = _ITEM.match(line)
+    return "" if item is None or parse_marks(line) else line[item.end() :].strip()
 
 
 class _Alignments:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FLOOR = 0.4
 # How well a quote fits by the heading that it stands under, beside the heading itself.
 UNDER_HEADING = 0.6
+# Headings whose quotes are kept together where steps are asked for, and how many of each are.
+SECTIONS, MOST_TOGETHER = 2, 8
 # How well a table or picture fits by being one, beside the words of the question's best quote on its page, where the
 # question asks about pictures, names one, or speaks of terms.
 PICTURE = 0.5
@@ -100,8 +102,20 @@ class LexicalRetriever(Bm25Retriever):
         # On a page that is found by its place or its kind alone, no quote fits better than another.
         alike = fittest == 0
         fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
+        if any(reading.asks == "steps" for reading in evidence.readings):
+            fit[self._kept_together(evidence, headings, of_page)] = 1
         scores: Scores = (evidence.total[of_page] * (FLOOR + (1 - FLOOR) * fit)).astype(np.float32, copy=False)
         return scores
+
+    @staticmethod
+    def _kept_together(evidence: Evidence, headings: "Positions", of_page: "Positions") -> "Positions":
+        """Positions of what stands under the best headings, as one step alone tells nobody how something is done."""
+        import numpy as np
+
+        worth = np.where(np.isin(np.arange(len(headings)), headings), evidence.quotes * evidence.total[of_page], 0)
+        best = np.argsort(-worth, kind="stable")[:SECTIONS]
+        under = [np.flatnonzero(headings == at)[:MOST_TOGETHER] for at in best if worth[at] > 0]
+        return np.concatenate(under) if under else np.empty(0, dtype=np.int64)
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""

@@ -80,6 +80,26 @@ def test_where_words_have_no_boxes_the_characters_are_told_all_the_same() -> Non
     assert [(span.start, span.end, span.boxes) for span in citation.spans] == [(0, 24, ())]
 
 
+@pytest.mark.parametrize(
+    ("text", "nine"),
+    [
+        ("1. The port has nine pilots. Dues rose [1].", [True]),
+        ("- The port has nine pilots [1]. Dues rose [1].", [True, False]),
+        ("The port has nine pilots. Dues rose [1].", [False]),
+    ],
+    ids=["one mark at the end of an item", "a mark for each sentence", "no item"],
+)
+def test_a_mark_at_the_end_of_an_item_is_for_all_of_its_sentences(text: str, nine: list[bool]) -> None:
+    answer, given = answered(text)
+    quoted = given.texts[0].quote.text
+    shown = [
+        " ".join(quoted[span.start : span.end] for span in citation.spans)
+        for citation in highlighted(answer, given, NoPages()).citations
+    ]
+    assert ["nine pilots" in words for words in shown] == nine
+    assert "Dues rose" in shown[-1]
+
+
 def test_where_it_is_not_sure_the_element_is_the_evidence() -> None:
     answer, given = answered("Whales sing in winter [1].")
     (citation,) = highlighted(answer, given, NoPages()).citations

@@ -76,6 +76,15 @@ def test_what_stands_under_a_heading_is_found_by_it(tmp_path: Path) -> None:
     assert [hit.quote.text for hit in hits] == [FENCE.text, TIN.text, BOARDS.text]
 
 
+def test_steps_are_kept_together_where_they_are_asked_for(tmp_path: Path) -> None:
+    other = made_quote("Paint: a fence of oak needs none")
+    with make_collection(tmp_path, {"a.pdf": [other, FENCE, TIN, made_quote("Let it dry")]}) as collection:
+        asked = [hit.quote.text for hit in search(collection, "How do I paint a fence?")]
+        told = [hit.quote.text for hit in search(collection, "Paint on a fence")]
+    assert asked.index("Let it dry") < asked.index(other.text)
+    assert told.index("Let it dry") > told.index(other.text)
+
+
 def test_a_heading_ends_where_another_begins(tmp_path: Path) -> None:
     another = made_quote("Sharpen a saw", layout="title")
     with make_collection(tmp_path, {"a.pdf": [BOARDS, FENCE, another, TIN]}) as collection:

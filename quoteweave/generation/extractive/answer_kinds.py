@@ -37,7 +37,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-_INSTRUCTS = re.compile(
+INSTRUCTS = re.compile(
     r"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*(?:press|select|touch|click|tap|open|choose|go to|hold|use"
     r"|turn|insert|remove|enter|swipe|drag|run|install|push|pull|set|connect|switch|clean|wählen|drücken|öffnen|klicken)\b)",
     re.IGNORECASE,
@@ -137,8 +137,8 @@ def _defines(statement: Statement, question: Question) -> bool:
 
 
 def _instructs(statement: Statement, _: Question) -> bool:
-    """Whether it says what to do: it is an item of a list, or begins as instructions do."""
-    return statement.quote.layout == "list" or _INSTRUCTS.match(statement.text) is not None
+    """Whether it begins as instructions do. Items of lists are steps under a heading that says so (`procedures`)."""
+    return INSTRUCTS.match(statement.text) is not None
 
 
 def _compares(statement: Statement, question: Question) -> bool:

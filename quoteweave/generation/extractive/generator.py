@@ -6,6 +6,7 @@
    sentences in a picture (`statements`). Those that answer the question (`answering`) are scored by how far they bear
    on it, and the best are chosen without repeats (`selection`) and set in order: the best quote first, then the others
    of its document from front to back (`composing`). The answer is `answered`.
+   Of a question for steps, those under the heading that it asks for are given as their list (`procedures`).
    A question of several ("How many … , and why …?") is answered part by part, and for a part without an answer the best
    place is shown.
 3. Where none answers, the best quote of each of the best pages is shown, with what it says (`locating`). The answer is
@@ -24,6 +25,7 @@ from quoteweave.generation.citations import weave, with_citations
 from quoteweave.generation.extractive.answering import Answering
 from quoteweave.generation.extractive.composing import compose, listed
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
+from quoteweave.generation.extractive.procedures import compose_procedure, procedure
 from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
 from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
 from quoteweave.generation.extractive.topic import is_about, unknown
@@ -68,6 +70,9 @@ class ExtractiveGenerator:
         asked = [what_is_asked(part) for part in questions_in(query.text)]
         held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
         parts = [(question, weigh(question, held, context.rarity)) for question in asked]
+        steps = procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
+        if steps is not None:
+            return weave(query.text, compose_procedure(steps), context, model=MODEL, status="answered")
         found = [of_best_document(self._chosen(question, context, weights), question) for question, weights in parts]
         chosen = [statements for statements, _ in found]
         if any(chosen):

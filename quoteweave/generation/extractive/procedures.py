@@ -1,0 +1,178 @@
+"""How something is done: the steps that stand under a heading which the question asks for, given as the list they are.
+
+A manual seldom says "to replace the strap" in its steps; the heading above them does, or a line that announces them
+("To force an application to quit:"). Of the quotes that were found, those under one heading are one section. A section
+answers where its heading, with the document's name, holds what the question is about, and where what stands in it are
+steps: items of a list, numbered lines, or sentences that say what to do.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from quoteweave.core.answers import Context
+from quoteweave.core.question_reading import asking_words
+from quoteweave.core.records import Hit, Quote
+from quoteweave.core.tokens import words
+from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
+from quoteweave.generation.extractive.composing import listed, sources
+from quoteweave.generation.relevance import Question, adjacency, coverage, subject
+from quoteweave.generation.wording import cited, neutral, tidy
+
+LEAST_NAMED = 0.85
+"""Share of the weight of what the question is about that a heading holds, with the document's name."""
+LEAST_IN_HEADING = 0.6
+"""The share that the heading holds by itself."""
+MOST_WORDS = 150
+"""Of all steps together."""
+LEAST_ITEMS = 2
+"""Items of a list that are steps without saying what to do."""
+
+_STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*|\s+)(?=[^\W\d_])")
+_ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
+_STEPS_LAYOUTS = frozenset({"paragraph", "list"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step, in the words of its document."""
+
+    text: str
+    marks: tuple[int, ...]
+    """Numbers in the context of the text quotes that hold it."""
+    number: int | None = None
+    """As the document numbers it."""
+    is_item: bool = False
+    """Whether it is set as one of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """The steps under one heading, in order."""
+
+    heading: str
+    steps: tuple[Step, ...]
+    quotes: tuple[Quote, ...]
+    """Those that hold the steps."""
+
+    @property
+    def missing(self) -> list[int]:
+        """Numbers of steps that were not found, up to the last one that was."""
+        numbers = {step.number for step in self.steps if step.number is not None}
+        return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
+
+
+def procedure(question: Question, context: Context, weights: Mapping[str, float], limit: int) -> Procedure | None:
+    """The procedure that the question asks for; None for a question of another kind, and where none was found.
+
+    Each step is given in `limit` characters at most; `weights` are those of the question's words.
+    """
+    about = {word: weights[word] for word in subject(question) if word not in asking_words()}
+    if question.reading.asks != "steps" or not about:
+        return None
+    found = []
+    for heading, hits in _sections(context):
+        held = set(words(heading))
+        beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
+        total = sum(about.values())
+        if coverage(about, held) < LEAST_IN_HEADING * total or coverage(about, beside) < LEAST_NAMED * total:
+            continue
+        steps = _steps(hits, limit)
+        if steps:
+            quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
+            # "Take a screenshot" is not what "Take a scrolling screenshot" tells.
+            nearest = adjacency(question, words(heading)), -len(held.difference(about))
+            worth = (coverage(about, beside), *nearest, max(hit.score for _, hit in hits))
+            found.append((worth, Procedure(heading, tuple(steps), quotes)))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def compose_procedure(found: Procedure) -> str:
+    """The heading, the steps as a list, each cited, and what is missing of them."""
+    place = found.quotes[0].place
+    of = f" ({place})" if found.quotes[0].has_pages else ""
+    lines, size, left = [f"Under “{neutral(found.heading)}”{of}:", ""], 0, False
+    for step in found.steps:
+        size += len(step.text.split())
+        if size > MOST_WORDS and len(lines) > 2:
+            left = True
+            break
+        start = f"{step.number}." if step.number is not None else "-"
+        lines.append(f"{start} {cited(step.text, str(list(step.marks)))}")
+    if left:
+        lines += ["", "The steps go on there."]
+    elif missing := found.missing:
+        several = len(missing) > 1
+        told = f"Steps {listed(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
+        lines += ["", f"{told} not found."]
+    return "\n".join([*lines, "", sources(found.quotes)])
+
+
+def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
+    """The headings of what was found, and the announcements of steps within, each with the text quotes below it."""
+    sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
+    for number, hit in enumerate(context.texts, start=1):
+        if hit.quote.section and hit.quote.layout in _STEPS_LAYOUTS:
+            sections[hit.quote.document, hit.quote.section].append((number, hit))
+    for (_, heading), hits in sections.items():
+        hits.sort(key=lambda one: _place(one[1].quote))
+        title = " ".join(heading.split())
+        yield title, hits
+        for at, (_, hit) in enumerate(hits):
+            text = tidy(hit.quote.text, len(hit.quote.text) + 1)
+            if text.endswith(":") and hits[at + 1 :]:
+                yield text.rstrip(": "), hits[at + 1 :]
+
+
+def _place(quote: Quote) -> tuple[int, int]:
+    """Where in its document a quote stands: its page, and its number on that."""
+    ordinal = quote.id.rpartition(":")[2]
+    return quote.page, int(ordinal) if ordinal.isdecimal() else 0
+
+
+def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
+    """What is done, in order: the first run of numbered steps, or else the items, or the sentences that instruct."""
+    parts = [part for number, hit in hits for part in _parts(hit.quote, number, limit)]
+    numbered = _first_run(parts)
+    if len(numbered) >= LEAST_ITEMS:
+        return numbered
+    instructs = [part for part in parts if part.is_item or INSTRUCTS.match(part.text)]
+    items = sum(part.is_item for part in instructs)
+    return instructs if items >= LEAST_ITEMS or any(INSTRUCTS.match(part.text) for part in instructs) else []
+
+
+def _first_run(parts: Sequence[Step]) -> list[Step]:
+    """The numbered parts up to the first whose number does not rise, with what goes on in small letters behind each."""
+    run: list[Step] = []
+    for part in parts:
+        if part.number is not None:
+            if run and part.number <= (run[-1].number or 0):
+                break
+            run.append(part)
+        elif run and part.text[:1].islower() and not run[-1].text.endswith((".", "!", ":")):
+            marks = tuple(dict.fromkeys((*run[-1].marks, *part.marks)))
+            run[-1] = Step(f"{run[-1].text} {part.text}", marks, run[-1].number, is_item=True)
+    return run
+
+
+def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
+    """The lines of a list, each with those that go on with it; of other text the whole."""
+    lines = quote.text.splitlines() if quote.layout == "list" else [quote.text]
+    texts: list[str] = []
+    for line in lines:
+        if texts and not (_STEP.match(line) or _ITEM.match(line)):
+            texts[-1] = f"{texts[-1]}\n{line}"
+        else:
+            texts.append(line)
+    found = []
+    for text in texts:
+        step = _STEP.match(text)
+        item = _ITEM.match(text)
+        begun = step or item
+        bare = tidy(text[begun.end() :] if begun else text, limit)
+        if bare:
+            counted = int(step["number"]) if step else None
+            found.append(Step(bare, (number,), counted, is_item=begun is not None or quote.layout == "list"))
+    return found

@@ -1,0 +1,103 @@
+"""Steps under the heading that a question asks for, given as the list that they are."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+from harbour_quotes import context, quote
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Layout, Query, Quote
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+STRAP = "Replacing the strap"
+
+
+def ask(question: str, quotes: Sequence[Quote]) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
+
+
+def step(text: str, at: int, *, section: str = STRAP, page: int = 4, layout: Layout = "paragraph") -> Quote:
+    return quote(text, id=f"w:{page}:{at}", document="watch.pdf", page=page, section=section, layout=layout)
+
+
+FIRST = step("1 Open the buckle of the strap.", 1)
+SECOND = step("2 Push the lever inwards. It clicks.", 2)
+THIRD = step("3. Align the new strap", 3)
+GOES_ON = step("with the body of the watch.", 4)
+REST = step("Straps of leather must not become wet.", 5)
+
+
+def test_numbered_steps_come_in_their_order_whatever_the_rank_each_with_its_mark() -> None:
+    answer = ask("How do I replace the strap?", [THIRD, REST, FIRST, GOES_ON, SECOND])
+    assert answer.status == "answered"
+    assert answer.text.splitlines() == [
+        "Under “Replacing the strap” (page 5):",
+        "",
+        "1. Open the buckle of the strap [3].",
+        "2. Push the lever inwards. It clicks [5].",
+        "3. Align the new strap with the body of the watch [1, 4].",
+        "",
+        "This is from page 5 of watch.pdf.",
+    ]
+    assert [citation.number for citation in answer.citations] == [3, 5, 1, 4]
+
+
+def test_a_step_that_was_not_found_is_told() -> None:
+    assert "\nStep 2 was not found.\n" in ask("How do I replace the strap?", [THIRD, FIRST]).text
+    fourth = step("4. Close the buckle.", 6)
+    assert "\nSteps 1 and 2 were not found.\n" in ask("How do I replace the strap?", [THIRD, fourth]).text
+
+
+def test_items_of_a_list_are_steps_each() -> None:
+    items = step("• The old strap is pulled\noutwards.\n• The new one is pushed in.", 1, layout="list")
+    answer = ask("How do I replace the strap?", [items])
+    assert "- The old strap is pulled outwards [1].\n- The new one is pushed in [1]." in answer.text
+
+
+def test_a_line_that_announces_steps_is_their_heading() -> None:
+    quotes = [
+        step("To replace the strap:", 1, section="Care"),
+        step("Press the button until it clicks.", 2, section="Care"),
+    ]
+    assert "Under “To replace the strap” (page 5):\n\n- Press the button until it clicks [2]." in (
+        ask("How can I replace the strap?", quotes).text
+    )
+
+
+def test_of_several_headings_the_one_that_says_what_is_asked_and_no_more_is_given() -> None:
+    other = [step("Use the knuckle twice.", at, section="Take a scrolling screenshot", page=7) for at in (1, 2)]
+    own = step("Press both buttons.", 1, section="Take a screenshot", page=8)
+    assert "Under “Take a screenshot” (page 9)" in ask("How do I take a screenshot?", [*other, own]).text
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes"),
+    [
+        ("How do I replace the battery?", [FIRST, SECOND]),
+        ("Why is the strap replaced?", [FIRST, SECOND]),
+        ("How do I replace the strap?", [REST]),
+        ("How do I replace the strap?", [step(FIRST.text, 1, section="Warranty")]),
+    ],
+    ids=["another thing", "another kind of question", "nothing that is done", "another heading"],
+)
+def test_nothing_else_is_taken_for_steps(question: str, quotes: Sequence[Quote]) -> None:
+    assert not ask(question, quotes).text.startswith("Under")
+
+
+def test_a_long_procedure_is_cut_at_a_step_and_says_so() -> None:
+    steps = [step(f"{at}. Turn the screw {' and the wheel' * 15}.", at) for at in range(1, 9)]
+    lines = ask("How do I replace the strap?", steps).text.splitlines()
+    assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
+    assert "The steps go on there." in lines
+
+
+@given(st.permutations([FIRST, SECOND, THIRD, GOES_ON, REST]))
+def test_the_order_in_which_quotes_are_found_changes_the_marks_alone(found: list[Quote]) -> None:
+    one, other = (
+        ask("How do I replace the strap?", each).text for each in (found, [FIRST, SECOND, THIRD, GOES_ON, REST])
+    )
+    assert re.sub(r"\[[\d, ]+\]", "[]", one) == re.sub(r"\[[\d, ]+\]", "[]", other)
