@@ -9,6 +9,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from command_line import Outcome, Quoteweave
 
@@ -24,6 +25,9 @@ LOOPBACK = ("127.", "::1", "localhost")
 # the CPU, and where it can be seen, transformers takes it for usable.
 VISUAL = Path(sys.prefix) / "visual"
 
+# Texts are made slowly beside other work; that says nothing of what is tested.
+hypothesis.settings.register_profile("quoteweave", suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("quoteweave")
 # A shell without job control lets what it puts in the background ignore Ctrl-C, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

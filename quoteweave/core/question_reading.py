@@ -27,9 +27,9 @@ Asked = Literal[
 """What kind of answer a question asks for: what has to be looked at, reckoned or counted on pages; a number of some
 kind, a name, a reason…; or any statement."""
 
-_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)\b)[\w'’-]++"
+_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’-]++"
 _WHAT_IS = re.compile(
-    rf"\s*what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?{_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
+    rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
 )
 Extreme = Literal["highest", "lowest"]
 
@@ -99,6 +99,22 @@ def asking_words() -> frozenset[str]:
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
+def differs(question: str, text: str) -> bool:
+    """Whether a text says the opposite of a word of the question, and not that word: `up` where it asks of `down`."""
+    asked, said = (frozenset(_WORD.findall(each.casefold())) for each in (question, text))
+    return any(
+        asked & one and not asked & other and said & other and not said & one
+        for pair in _opposites()
+        for one, other in (pair, pair[::-1])
+    )
+
+
+@cache
+def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Words of which one means the opposite of the other, in either order."""
+    return [(frozenset(one), frozenset(other)) for each in _languages() for one, other in each.get("opposites", ())]
+
+
 def read_lines(question: str) -> Counter[QuestionReading]:
     """The readings of a question and how often each counts: of lines that are repeated, as to weigh their words.
 
@@ -148,7 +164,7 @@ class _Rules:
             return kind, said
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
         match = _WHAT_IS.fullmatch(question)
-        return ("definition", match[0]) if match else ("statement", "")
+        return ("definition", match[1].strip()) if match else ("statement", "")
 
     def says_how(self, text: str) -> bool:
         """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""

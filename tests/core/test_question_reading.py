@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.question_reading import LONGEST, read_question
+from quoteweave.core.question_reading import LONGEST, differs, read_question
 from quoteweave.core.tokens import words
 
 
@@ -142,3 +142,23 @@ def test_a_long_text_is_searched_for_as_it_is() -> None:
 @pytest.mark.parametrize("text", ["between" + " " * 1900, "list " * 399 + "?", "list order " * 180 + "?", "'" * 2000])
 def test_hostile_texts_are_read(text: str) -> None:
     assert len(read_question(text).text) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What does the down button do?", "Press the up button.", True),
+        ("What does the down button do?", "Press the up or the down button.", False),
+        ("How far did sales fall?", "Sales ROSE by a tenth.", True),
+        ("Wie weit sind die Preise gestiegen?", "Die Preise sind gesunken.", True),
+        ("What does the button do?", "Press the up button.", False),
+        ("Is it up or down?", "It is up.", False),
+    ],
+)
+def test_opposites(question: str, text: str, expected: bool) -> None:
+    assert differs(question, text) is expected
+
+
+def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
+    assert read_question("What is a harbour due?").asked_by == "What is a"
+    assert read_question("What is in-context learning?").asks == "definition"

@@ -363,6 +363,12 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("How do I start the crane?", "The crane will start by itself after a power cut."),
         ("When was Merrow founded?", "Before he joined Merrow, Mr. Holm co-founded Pictra in 1996."),
         ("What were the sales of the port in 2019?", "Sales of the port rose by 5 per cent in 2021."),
+        ("What does the up button of the crane do?", "The down button of the crane lowers the hook."),
+        ("What are the limits of the crane?", "A new hook was made to overcome the limits of the crane."),
+        ("Which buttons does the crane have?", "Grease of the crane is often found behind the buttons."),
+        ("What is a quay?", "The length of a quay is measured in metres."),
+        ("What is a quay?", "A quay is not a pier."),
+        ("Who audits the port?", "Courts of the United States audit the port."),
     ],
 )
 def test_a_statement_of_something_else_does_not_answer(question: str, text: str) -> None:
@@ -378,6 +384,11 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("When was Skarn Quay built?", "Skarn Quay was built in 1931."),
         ("Who built Skarn Quay?", "Skarn Quay was built by Anna Holm."),
         ("How do I start the crane?", "To start the crane, press the green button."),
+        ("What does the up button of the crane do?", "The up button of the crane moves the hook up and the jib down."),
+        ("What are the limits of the crane?", "The limits of the crane are forty tons and thirty metres."),
+        ("What is a quay?", "A quay is a wall at which ships lie."),
+        ("What are quays?", "Quays (or wharves) are walls at which ships lie."),
+        ("What is LagStage?", "We present LagStage, a model of the ice in lakes."),
     ],
 )
 def test_a_statement_in_the_question_s_words_answers(question: str, text: str) -> None:

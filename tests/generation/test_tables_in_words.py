@@ -103,3 +103,9 @@ def test_signs_in_cells_of_their_own_do_not_move_the_numbers() -> None:
     assert said(table, "net", "incom", "2021") == "Net income (2021: 5,007 $)"
     odd = "- | 2021 | 2020 | 2019\nTaxes | 5 | 6 | 7\nNet income | 1 | 5,007 | 4,002 | 3,659"
     assert said(odd, "net", "incom", "2021") == ""
+
+
+def test_what_is_left_over_is_not_what_is_asked_for() -> None:
+    rows = "Group | 2022\nOther debt | 12\nTrade | 30"
+    assert cells_in_words(rows, ["debt"], {"debt": 1.0}) == ""
+    assert cells_in_words(rows.replace("Other ", ""), ["debt"], {"debt": 1.0}) == "debt (2022: 12)"

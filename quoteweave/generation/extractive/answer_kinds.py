@@ -36,6 +36,21 @@ _DEFINES = re.compile(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
 )
+_ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are)\b", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+_SAYS_WHAT = re.compile(
+    r"[”\"')]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are)\s+(?!not\b)|means?\b|refers? to|stands? for|denotes?)", re.IGNORECASE
+)
+_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|the|which is)\s")
+_ASKED_NOUN = re.compile(
+    r"\s*(?:what\s+(?:is|are|was|were)\s+the\s+(?:\w+\s+)?(?P<of>\w+?)s?\s+(?:of|for|in|to)\b"
+    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<has>\w+?)s?\s+(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
+    re.IGNORECASE,
+)
+_TELLS = (
+    r"\b{noun}s?\b.{{0,80}}?(?:\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b|[:(])"
+    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}s?\b"
+)
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 INSTRUCTS = re.compile(
     r"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*(?:press|select|touch|click|tap|open|choose|go to|hold|use"
@@ -119,7 +134,13 @@ def _dates(statement: Statement, question: Question) -> bool:
 
 
 def _names_person(statement: Statement, question: Question) -> bool:
-    found = [words(match[0]) for match in _PERSON.finditer(statement.text) if not _COMPANY.search(match[0])]
+    text = statement.text
+    found = [
+        words(match[0])
+        for match in _PERSON.finditer(text)
+        if not _COMPANY.search(match[0])
+        and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
+    ]
     new = [name for name in found if len(name) > 1 and not set(name) & set(question.terms)]
     return 0 < len(new) <= MOST_NAMES
 
@@ -130,10 +151,22 @@ def _names_place(statement: Statement, question: Question) -> bool:
 
 
 def _defines(statement: Statement, question: Question) -> bool:
-    """Whether "is", "means" or a bracket follows close behind what is to be defined, or it stands in brackets."""
+    """Whether it says of the term what it is: "is", "means" or a bracket follow close behind it, or it stands in one.
+
+    A question of the term alone ("What is a quay?") wants the sentence that begins with it, or that names it and says
+    at once what it is ("RAPTOR, a retrieval system that").
+    """
     asked, text = set(subject(question)), statement.text
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
-    return any(text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places)
+    if not _ASKS_ALONE.match(question.reading.asked_by):
+        return any(
+            text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
+        )
+    for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
+        begins = _ARTICLE.fullmatch(text[:start]) and _SAYS_WHAT.match(text[end:])
+        if asked <= set(words(text[start:end])) and (begins or _APPOSITION.match(text[end:])):
+            return True
+    return False
 
 
 def _instructs(statement: Statement, _: Question) -> bool:
@@ -147,9 +180,15 @@ def _compares(statement: Statement, question: Question) -> bool:
     return statement.is_reckoned or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
-def _says_more(statement: Statement, _: Question) -> bool:
-    """Whether it does not only announce what follows it."""
-    return statement.is_row or _ANNOUNCES.search(statement.text) is None
+def _says_more(statement: Statement, question: Question) -> bool:
+    """Whether it does not only announce what follows it, or only mention what is asked for ("the limits of X")."""
+    if statement.is_row:
+        return True
+    asked = _ASKED_NOUN.match(question.reading.text)
+    noun = re.escape(asked["of"] or asked["has"]) if asked else ""
+    mentions = noun and re.search(rf"\b{noun}s?\b", statement.text, re.IGNORECASE)
+    tells = not mentions or re.search(_TELLS.format(noun=noun), statement.text, re.IGNORECASE)
+    return bool(tells) and _ANNOUNCES.search(statement.text) is None
 
 
 _HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {

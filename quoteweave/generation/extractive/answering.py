@@ -8,6 +8,7 @@ What must stand in a statement, or in its quote and above it (caption, section, 
   the collection has: coal is not told of by a sentence on wool;
 - most of the weight of what it is about: `LEAST_HELD` in the sentence itself, `AROUND` times that with what it stands
   under;
+- no opposite of what is asked about ("the up button" where that is "the down button");
 - side by side what stands side by side in the question ("long-term debt");
 - what is asked for (`answer_kinds`), and not from the question itself.
 
@@ -22,6 +23,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quoteweave.core.answers import Context
+from quoteweave.core.question_reading import differs
 from quoteweave.core.records import Quote
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.answer_kinds import has_what_is_asked
@@ -73,6 +75,8 @@ class Answering:
     def answers(self, statement: Statement) -> bool:
         """Whether the statement, which is a sentence or cells of a table, answers the question."""
         if not self._may_answer(statement) or not self._tells_of_the_same(statement):
+            return False
+        if differs(self._question.reading.text, statement.text):
             return False
         held, beside = self._held(statement), _above(statement.quote)
         least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE

@@ -23,6 +23,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _SIGN = re.compile(r"[$€£¥%()]+")
 _TOTAL = re.compile(r"\b(?:total|sum|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(r"\s*(?:[-–−]\s*[$€£]?\d|\(\s*[$€£]?\d)")
+_REST = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
 
@@ -101,7 +102,8 @@ def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, f
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
-        if common and not numbers and len(common) >= least * len(own):
+        rest = _REST.search(name)  # "Other debt" is not what asks for debt
+        if common and not numbers and not rest and len(common) >= least * len(own):
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
     # A question may name several columns, such as years, each by as much.
