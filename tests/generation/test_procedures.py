@@ -81,8 +81,9 @@ def test_of_several_headings_the_one_that_says_what_is_asked_and_no_more_is_give
         ("Why is the strap replaced?", [FIRST, SECOND]),
         ("How do I replace the strap?", [REST]),
         ("How do I replace the strap?", [step(FIRST.text, 1, section="Warranty")]),
+        ("How do I replace the strap?", [step(FIRST.text, 1, section="If you cannot replace the strap")]),
     ],
-    ids=["another thing", "another kind of question", "nothing that is done", "another heading"],
+    ids=["another thing", "another kind of question", "nothing that is done", "another heading", "what went wrong"],
 )
 def test_nothing_else_is_taken_for_steps(question: str, quotes: Sequence[Quote]) -> None:
     assert not ask(question, quotes).text.startswith("Under")

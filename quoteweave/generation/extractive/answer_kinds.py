@@ -41,22 +41,38 @@ _ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
 _SAYS_WHAT = re.compile(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are)\s+(?!not\b)|means?\b|refers? to|stands? for|denotes?)", re.IGNORECASE
 )
-_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|the|which is)\s")
+_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _ASKED_NOUN = re.compile(
-    r"\s*(?:what\s+(?:is|are|was|were)\s+the\s+(?:\w+\s+)?(?P<of>\w+?)s?\s+(?:of|for|in|to)\b"
-    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<has>\w+?)s?\s+(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
+    r"\s*(?:what\s+(?:is|are|was|were)\s+(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)s?\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
+    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<kind>\w+?)s?\s+(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
+_BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
 _TELLS = (
-    r"\b{noun}s?\b.{{0,80}}?(?:\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b|[:(])"
+    r"\b{noun}s?\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
+    r"|\b{noun}s?\s*[:(]"
     r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}s?\b"
 )
+_QUANTITY = re.compile(
+    r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
+    r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
+    r"|number|amount|total|average|share|percentage|horsepower|power",
+    re.IGNORECASE,
+)
+_TELLS_VALUE = (
+    r"\b{noun}s?\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
+    r"(?:about|approximately|around|only|up to|nearly|over)?\s*[$€£]?\s*(?:(?!(?:19|20)\d\d\b)\d|"
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
+    r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
+)
+_SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 INSTRUCTS = re.compile(
     r"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*(?:press|select|touch|click|tap|open|choose|go to|hold|use"
     r"|turn|insert|remove|enter|swipe|drag|run|install|push|pull|set|connect|switch|clean|wählen|drücken|öffnen|klicken)\b)",
     re.IGNORECASE,
 )
+_AIM = re.compile(r"\W*To\s([^,]*),")
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -169,9 +185,16 @@ def _defines(statement: Statement, question: Question) -> bool:
     return False
 
 
-def _instructs(statement: Statement, _: Question) -> bool:
-    """Whether it begins as instructions do. Items of lists are steps under a heading that says so (`procedures`)."""
-    return INSTRUCTS.match(statement.text) is not None
+def _instructs(statement: Statement, question: Question) -> bool:
+    """Whether it begins as instructions do, and has no other aim ("To protect the hook, press").
+
+    Items of lists are steps under a heading that says so (`procedures`).
+    """
+    if INSTRUCTS.match(statement.text) is None:
+        return False
+    aim = _AIM.match(statement.text)
+    asked = set(subject(question))
+    return aim is None or 2 * len(asked.intersection(words(aim[1]))) >= len(asked)
 
 
 def _compares(statement: Statement, question: Question) -> bool:
@@ -184,11 +207,21 @@ def _says_more(statement: Statement, question: Question) -> bool:
     """Whether it does not only announce what follows it, or only mention what is asked for ("the limits of X")."""
     if statement.is_row:
         return True
+    if _ANNOUNCES.search(statement.text):
+        return False
     asked = _ASKED_NOUN.match(question.reading.text)
-    noun = re.escape(asked["of"] or asked["has"]) if asked else ""
-    mentions = noun and re.search(rf"\b{noun}s?\b", statement.text, re.IGNORECASE)
-    tells = not mentions or re.search(_TELLS.format(noun=noun), statement.text, re.IGNORECASE)
-    return bool(tells) and _ANNOUNCES.search(statement.text) is None
+    if asked is None:
+        return True
+    noun = re.escape(asked["value"] or asked["kind"])
+    found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
+    if found is None:
+        return not asked["kind"]
+    before = (found["before"] or "").casefold()
+    same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
+    if asked["value"] and before and before not in same:
+        return False  # "online revenue" is not all revenue
+    tells = _TELLS_VALUE if _QUANTITY.fullmatch(asked["value"] or "") else f"{_TELLS}|{_TELLS_VALUE}"
+    return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
 
 _HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {

@@ -30,6 +30,7 @@ MOST_WORDS = 150
 LEAST_ITEMS = 2
 """Items of a list that are steps without saying what to do."""
 
+_TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*|\s+)(?=[^\W\d_])")
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _STEPS_LAYOUTS = frozenset({"paragraph", "list"})
@@ -74,6 +75,8 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
         return None
     found = []
     for heading, hits in _sections(context):
+        if _TROUBLE.search(heading) and not _TROUBLE.search(question.reading.text):
+            continue
         held = set(words(heading))
         beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
         total = sum(about.values())

@@ -164,4 +164,4 @@ def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
 def _is_prose(text: str) -> bool:
     said = text.casefold().split()
     common = sum(word.strip(".,;:()") in STOP_WORDS for word in said)
-    return " | " not in text and len(said) >= LEAST_WORDS and common >= LEAST_COMMON * len(said)
+    return "|" not in text and len(said) >= LEAST_WORDS and common >= LEAST_COMMON * len(said)
