@@ -5,6 +5,8 @@ default retriever and the context that `quoteweave ask` gives a generator. All t
 question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too; whole documents
 are resampled for them. What each figure counts stands in `answer_rows.AnswerRow`.
 
+`--answer-with` has a model order sentences, as `quoteweave ask` takes it.
+
 `--leave-out` asks instead whether the constants of the generator are luck: see `left_out_answers.py`.
 """
 
@@ -27,6 +29,7 @@ from common import add_collection_options, arguments, collection_of, finish, mac
 from left_out_answers import left_out, left_out_table
 
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.ordering import make_sentence_scorer
 
 
 def main() -> None:
@@ -34,8 +37,11 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     parser.add_argument("--before", type=Path, metavar="FILE", help="compare with this earlier output of --json")
+    parser.add_argument("--answer-with", metavar="NAME", help="what orders sentences, such as minilm; none if not said")
     parser.add_argument("--leave-out", action="store_true", help="choose constants on all documents but one, in turn")
     options = parser.parse_args()
+    if options.leave_out and options.answer_with:
+        parser.error("--leave-out varies constants of the generator without a model: leave out --answer-with")
     found, before = machine(), read_rows(options.before) if options.before else []
     folders = [mmdocir(), mmdocir().parent / "mmlongbench"]
     with collection_of(folders, options) as collection:
@@ -45,7 +51,8 @@ def main() -> None:
         figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
         finish(found, figures, [left_out_table(chosen)], as_json=options.json)
         return
-    rows = list(answer_rows(asked, ExtractiveGenerator()))
+    order = make_sentence_scorer(options.answer_with) if options.answer_with else None
+    rows = list(answer_rows(asked, ExtractiveGenerator(order=order)))
     old = groups_of(before)
     compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
     tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]

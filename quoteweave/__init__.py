@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from quoteweave.generation.cited import CitedGenerator
     from quoteweave.generation.extractive import ExtractiveGenerator
     from quoteweave.index.collection import Collection
+    from quoteweave.pipeline.ordering import make_sentence_scorer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.search import Search
@@ -62,6 +63,7 @@ _HOME = {
     "VectorRetriever": "retrievers.vector",
     "add": "documents.ingest",
     "make_retriever": "retrievers.registry",
+    "make_sentence_scorer": "pipeline.ordering",
     "read_terms": "retrievers.terms",
 }
 __all__ = [
@@ -93,6 +95,7 @@ __all__ = [
     "VectorRetriever",
     "add",
     "make_retriever",
+    "make_sentence_scorer",
     "read_terms",
 ]
 

@@ -38,6 +38,7 @@ from quoteweave.cli.options import (
     make_filter,
     tell_if_empty,
 )
+from quoteweave.cli.ordering import AnswerWithOption, scorer_named
 from quoteweave.cli.output import printable, writing_output
 from quoteweave.cli.retrieving import (
     DEFAULT,
@@ -143,6 +144,7 @@ def ask(
             help="Where the model's endpoint fails at once, answer without it, and say so.", metavar="extractive"
         ),
     ] = None,
+    answer_with: AnswerWithOption = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the answer in the browser.")] = False,
     stream: Annotated[bool, typer.Option(help="Print what a model writes as it comes.")] = True,
@@ -183,12 +185,15 @@ def ask(
     settings, where = model_settings(writing, hardware_for(finding)), make_filter(doc, pages, meta)
     chat = make_chat(settings)
     chats = Chats(chat, prompts=prompts)
-    checker, calibration = checker_named(check, settings, chats), _calibration(abstain, finding, settings)
+    checker = checker_named(check, settings, chats)
+    calibration = _calibration(abstain, finding, settings, answer_with)
+    instead = "is to write: leave out --answer-with or the model, or add --fallback extractive"
+    order = scorer_named(answer_with, settings, patience, instead=None if fallback else instead)
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         search = make_search(opened, finding, where, chats)
         passing = Gate(_policy(gate), checker, calibration, on_topic=chat is not None and not any_topic, pages=opened)
-        generator = make_generator(settings, opened, chat, fallback=fallback is not None)
+        generator = make_generator(settings, opened, chat, fallback=fallback is not None, order=order)
         rag = Rag(search, generator, gate=passing, window=settings.read(window))
         if settings.destination is not None:
             if calls is None:  # which may hold the answer
@@ -210,15 +215,16 @@ def _policy(gate: GateName) -> "Policy | None":
     return None if gate is GateName.OFF else cast("Policy", gate.value)
 
 
-def _calibration(path: Path | None, finding: Finding, settings: "ModelSettings") -> "Calibration | None":
-    from quoteweave.core.confidence import load_calibration, retriever_name
-    from quoteweave.generation.extractive import MODEL
+def _calibration(
+    path: Path | None, finding: Finding, settings: "ModelSettings", answer_with: str | None
+) -> "Calibration | None":
+    from quoteweave.core.confidence import load_calibration, model_name, retriever_name
 
     if path is None:
         return None
     steps = {"fusion": finding.fusion, "expand": finding.expand, "rerank": finding.rerank, **recorded(finding.terms)}
     retriever = retriever_name(finding.retrievers or [DEFAULT], **steps)
-    return load_calibration(path, retriever=retriever, model=settings.model or MODEL)
+    return load_calibration(path, retriever=retriever, model=model_name(settings.model, answer_with))
 
 
 def write_page(answers: "list[Answered]", collection: "Collection", path: Path, *, title: str) -> None:

@@ -92,7 +92,7 @@ def calibrate(
 
 def _made_by(run: Path) -> tuple[str, str]:
     """The retriever and the model of a run. Raises UsageError where its answers were withheld by a calibration."""
-    from quoteweave.core.confidence import OWN_QUOTES, retriever_name
+    from quoteweave.core.confidence import OWN_QUOTES, model_name, retriever_name
     from quoteweave.core.errors import UsageError
     from quoteweave.core.runs import said_of
 
@@ -100,12 +100,13 @@ def _made_by(run: Path) -> tuple[str, str]:
     if "abstain" in described.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
     said = described.configuration
-    names, model = said.get("retriever"), said.get("model")
+    names = said.get("retriever")
+    model, order = (str(said[key]) if said.get(key) else None for key in ("model", "answer_with"))
     steps = {step: str(said[step]) if said.get(step) else None for step in ("fusion", "expand", "rerank")}
     steps["terms"] = described.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
     own = said.get("quotes") == "dataset"
-    return OWN_QUOTES if own else retriever_name(retrievers, **steps), str(model) if model else "extractive"
+    return OWN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
 
 
 def _right_by(how: RightBy, run: Path) -> "Right":

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from quoteweave.cli.checking import checker_named
 from quoteweave.cli.judging import pictures_in
+from quoteweave.cli.ordering import scorer_named
 from quoteweave.cli.retrieving import read_all_terms, recorded, tell
 from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Spending
-    from quoteweave.core.protocols import ChatModel
+    from quoteweave.core.protocols import ChatModel, SentenceScorer
     from quoteweave.core.records import Filter
     from quoteweave.core.runs import Run
     from quoteweave.index.collection import Collection
@@ -108,6 +109,7 @@ def answering(
     gate, fingerprints = _gate(setting, settings, chats, terms)
     if chat is not None and (weights := settings_of(chat).get("weights")):
         fingerprints["weights"] = str(weights)
+    order = _order(setting, settings)
     alike = partial(
         Answerer,
         arrangement=setting.arrangement,
@@ -121,7 +123,7 @@ def answering(
             raise UsageError(
                 f"setting {setting.name}: images = true wants --images, the folder of the dataset's pictures"
             )
-        yield alike(make_generator(settings, read, chat)), fingerprints
+        yield alike(make_generator(settings, read, chat, order=order)), fingerprints
         return
     if collection is None:
         raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
@@ -129,7 +131,7 @@ def answering(
         search, documents, searched = _searching(opened, setting, chats, terms)
         yield (
             alike(
-                make_generator(settings, opened, chat),
+                make_generator(settings, opened, chat, order=order),
                 search=search,
                 split=setting.split,
                 documents=documents,
@@ -144,8 +146,7 @@ def _gate(
     setting: "RunSetting", settings: "ModelSettings", chats: "Chats", terms: "Sequence[Terms]"
 ) -> "tuple[Gate, dict[str, str]]":
     """What answers pass, and the fingerprints of the models and files among it."""
-    from quoteweave.core.confidence import OWN_QUOTES, load_calibration, retriever_name
-    from quoteweave.generation.extractive import MODEL
+    from quoteweave.core.confidence import OWN_QUOTES, load_calibration, model_name, retriever_name
     from quoteweave.pipeline.gating import Gate
 
     fingerprints, calibration = {}, None
@@ -156,9 +157,19 @@ def _gate(
         own = setting.quotes == "dataset"
         steps = {"fusion": setting.fusion, "expand": setting.expand, "rerank": setting.rerank, **recorded(terms)}
         retriever = OWN_QUOTES if own else retriever_name(setting.retriever, **steps)
-        calibration = load_calibration(setting.abstain, retriever=retriever, model=settings.model or MODEL)
+        model = model_name(settings.model, setting.answer_with)
+        calibration = load_calibration(setting.abstain, retriever=retriever, model=model)
         fingerprints["abstain"] = file_sha256(setting.abstain)
     return Gate(None if setting.gate == "off" else setting.gate, checker, calibration), fingerprints
+
+
+def _order(setting: "RunSetting", settings: "ModelSettings") -> "SentenceScorer | None":
+    """What orders extracted sentences. Raises UsageError where a chat model answers, or none of that name is there."""
+    from quoteweave.cli.endpoint_options import patience_of
+
+    patience = patience_of(setting.timeout_s, setting.call_limit_s, setting.retries)
+    instead = f"answers: leave out answer_with or the model in setting {setting.name}"
+    return scorer_named(setting.answer_with, settings, patience, instead=instead)
 
 
 def _searching(

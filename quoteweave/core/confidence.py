@@ -112,6 +112,12 @@ def retriever_name(
     return without_credentials(name)
 
 
+def model_name(model: str | None, answer_with: str | None = None) -> str:
+    """What answers: the chat model, or `extractive`, with what orders its sentences where that is a model."""
+    order = f"; answer-with {answer_with}" if answer_with else ""
+    return model or without_credentials(f"extractive{order}")
+
+
 def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
     """The calibration of a file, for this retriever and model.
 

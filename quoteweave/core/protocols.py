@@ -202,6 +202,23 @@ class Reranker(Protocol):
         ...
 
 
+class SentenceScorer(Protocol):
+    """Says how well sentences answer a question."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, for messages."""
+        ...
+
+    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
+        """For each passage a number for each of its sentences: higher for a better answer, comparable in one call.
+
+        A passage is sentences that stand together, in order. None: the model says that it does not answer. Raises
+        ModelError or EndpointError.
+        """
+        ...
+
+
 class Expansion(Record):
     """What an expander made of a question."""
 

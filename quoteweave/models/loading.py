@@ -56,6 +56,27 @@ def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: s
         raise ModelFailed(f"{name} cannot be loaded from {folder}: {lacking}{why}") from error
 
 
+def check_tokenizer(folder: Path) -> None:
+    """Raises MissingExtra where sentencepiece is needed and not there; transformers would ask for another library."""
+    if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):
+        required("sentencepiece")
+        required("google.protobuf")
+
+
+def positions(model: Any) -> int:
+    """Most tokens that the model has positions for; RoBERTa and its kin count them from behind the padding's number."""
+    import torch
+
+    tables = (
+        module
+        for name, module in model.named_modules()
+        if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding)
+    )
+    rooms = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
+    said: int | None = getattr(model.config, "max_position_embeddings", None)
+    return min([*rooms, said or sys.maxsize])
+
+
 @contextmanager
 def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None]:
     """Refuses a model of transformers that is loaded within, in this thread, from a checkpoint without all its weights.

@@ -37,6 +37,7 @@ class RunSetting(Record):
     place: int | None = Field(default=None, ge=1, description="with gold_at: where the first gold quote stands")
     view: ImageView = Field(default="all", description="the words that stand for image quotes")
     model: str | None = Field(default=None, description="the chat model; without one, answers are extracted")
+    answer_with: str | None = Field(default=None, description="what orders extracted sentences, as `ask` takes it")
     base_url: str | None = None
     images: bool = Field(default=False, description="show the model pictures (multimodal), or words alone")
     max_pictures: int | None = Field(default=None, ge=1, description="shown of one prompt; words stand for the others")

@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, ValidationError
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lines import reason
 from quoteweave.core.prices import LOCAL
-from quoteweave.core.protocols import ChatModel, Generator
+from quoteweave.core.protocols import ChatModel, Generator, SentenceScorer
 from quoteweave.core.records import Record
 from quoteweave.generation.shown_pictures import PictureLimits
 from quoteweave.index.collection import Collection
@@ -149,10 +149,12 @@ def make_generator(
     chat: ChatModel | None = None,
     *,
     fallback: bool = False,
+    order: SentenceScorer | None = None,
 ) -> Generator:
     """The extractive generator, or one that asks `chat`, or else the named model.
 
-    `fallback`: whether the extractive generator answers where the model's endpoint fails.
+    `fallback`: whether the extractive generator answers where the model's endpoint fails. `order`: what orders the
+    extractive generator's sentences.
     `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
     that cannot be read, and where pictures cannot be shown as is said.
     """
@@ -160,12 +162,12 @@ def make_generator(
 
     model = chat or make_chat(settings)
     if model is None:
-        return ExtractiveGenerator()
+        return ExtractiveGenerator(order=order)
     from quoteweave.generation.cited import CitedGenerator
     from quoteweave.generation.fallback import FallbackGenerator
 
     cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
-    return FallbackGenerator(cited, ExtractiveGenerator()) if fallback else cited
+    return FallbackGenerator(cited, ExtractiveGenerator(order=order)) if fallback else cited
 
 
 def _pictures(settings: ModelSettings, images: "Collection | ImageSource | None") -> "PictureShower | None":

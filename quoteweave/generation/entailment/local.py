@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
 from quoteweave.models.batches import in_batches
-from quoteweave.models.loading import Turns, loading
+from quoteweave.models.loading import Turns, check_tokenizer, loading
 from quoteweave.models.texts import well_formed
 from quoteweave.models.weights import Hardware, identity, locate, required
 
@@ -117,7 +117,7 @@ class LocalEntailment(ABC):
     def _loaded(self) -> Loaded:
         transformers = required("transformers")
         folder = locate(self.checkpoint, self.revision)
-        _check_tokenizer(folder)
+        check_tokenizer(folder)
         with loading(self.checkpoint, folder):
             loaded = self._load(transformers, folder, getattr(required("torch"), self._dtype))
             loaded.model.to(self.hardware.chosen_device()).eval()
@@ -166,10 +166,3 @@ class LocalEntailment(ABC):
         self.cut += 1
         lost = set(places[-excess:])
         return {key: [value for i, value in enumerate(values) if i not in lost] for key, values in row.items()}
-
-
-def _check_tokenizer(folder: Path) -> None:
-    """Raises MissingExtra where sentencepiece is needed and not there; transformers would ask for another library."""
-    if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):
-        required("sentencepiece")
-        required("google.protobuf")

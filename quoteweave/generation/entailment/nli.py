@@ -1,11 +1,11 @@
 """Natural language inference by classifiers: a pair is an entailment, or one of the other classes."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
 from quoteweave.generation.entailment.local import Loaded, LocalEntailment, Row
+from quoteweave.models.loading import positions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ class NliEntailment(LocalEntailment):
         entailed(config.id2label, folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype, **self._hub)
-        window = min(tokenizer.model_max_length, _positions(model))
+        window = min(tokenizer.model_max_length, positions(model))
         return Loaded(tokenizer, model, min(self.max_length or window, window))
 
     def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
@@ -51,17 +51,3 @@ def entailed(labels: dict[int, str], checkpoint: Path | str) -> int:
             "one of them must be called entailment in id2label of its config.json, and one must mean something else"
         )
     return found[0]
-
-
-def _positions(model: Any) -> int:
-    """Most tokens that the model has positions for; RoBERTa and its kin count them from behind the padding's number."""
-    import torch
-
-    tables = (
-        module
-        for name, module in model.named_modules()
-        if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding)
-    )
-    rooms = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
-    said: int | None = getattr(model.config, "max_position_embeddings", None)
-    return min([*rooms, said or sys.maxsize])

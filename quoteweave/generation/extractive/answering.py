@@ -45,6 +45,9 @@ DISTINGUISHING = 0.6
 LEAST_SUBJECT = 2
 """Words of the question besides those that only ask: any statement holds the one word of "what year is it for"."""
 
+FIRST = 2 / 3
+"""Share of all these that does for the statement that a model places clearly first."""
+
 _CERTAIN = frozenset({"yes_or_no", "date", "person", "place"})
 _TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
@@ -72,8 +75,11 @@ class Answering:
         nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
-    def answers(self, statement: Statement) -> bool:
-        """Whether the statement, which is a sentence or cells of a table, answers the question."""
+    def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
+        """Whether the statement, which is a sentence or cells of a table, answers the question.
+
+        It may hold fewer of the question's words (`FIRST`) where a model places it clearly first of all that was found.
+        """
         if not self._may_answer(statement) or not self._tells_of_the_same(statement):
             return False
         if differs(self._question.reading.text, statement.text):
@@ -82,7 +88,7 @@ class Answering:
         least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
         least = LEAST_CERTAIN if self._question.reading.asks in _CERTAIN else least
         total = sum(self._subject.values())
-        least *= total
+        least *= total * FIRST if clearly_first else total
         around = min(least * AROUND, MOST_ASKED * total)
         if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < around:
             return False

@@ -14,17 +14,20 @@
 
 Each sentence and place is cited. A sentence is repeated as it is written, but for what would look like a mark of ours
 (`wording`). It reads words, not meaning: how often it answers, and rightly, is measured by `benchmarks/answers.py`.
+Where it is given a model that scores sentences, those that answer are put in the model's order (`ordering`).
 """
 
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.tokens import words
 from quoteweave.generation.citations import weave, with_citations
 from quoteweave.generation.extractive.answering import Answering
 from quoteweave.generation.extractive.composing import compose, listed
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
+from quoteweave.generation.extractive.ordering import Standings, best_of, key_of, stand
 from quoteweave.generation.extractive.procedures import compose_procedure, procedure
 from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
 from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
@@ -50,21 +53,32 @@ class ExtractiveGenerator:
     """The generator that needs no model. It says the same of the same, and nothing that the quotes do not say."""
 
     def __init__(
-        self, *, max_sentences: int = 3, max_images: int = 2, max_characters: int = 350, keep: float = 0.75
+        self,
+        *,
+        max_sentences: int = 3,
+        max_images: int = 2,
+        max_characters: int = 350,
+        keep: float = 0.75,
+        order: SentenceScorer | None = None,
     ) -> None:
         """Settings of an answer that says it.
 
         For each question of several: `max_sentences`: taken from text quotes. `max_images`: said or shown.
         `max_characters`: of one sentence; longer ones are cut after a clause. `keep`: share of the best score below
-        which a statement is left out.
+        which a statement is left out. `order`: the model that scores sentences, in place of the words that they share
+        with the question; None: by these alone.
         """
         self.max_sentences = max_sentences
         self.max_images = max_images
         self.max_characters = max_characters
         self.keep = keep
+        self.order = order
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """An answer of `max_sentences` at most, or one that shows places, or one that abstains."""
+        """An answer of `max_sentences` at most, or one that shows places, or one that abstains.
+
+        Raises what the model that orders sentences raises.
+        """
         if (nothing := off_topic(query.text, context)) is not None:
             return nothing
         asked = [what_is_asked(part) for part in questions_in(query.text)]
@@ -73,29 +87,49 @@ class ExtractiveGenerator:
         steps = procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
         if steps is not None:
             return weave(query.text, compose_procedure(steps), context, model=MODEL, status="answered")
-        found = [of_best_document(self._chosen(question, context, weights), question) for question, weights in parts]
+        orders = [await self._standings(question, context, weights) for question, weights in parts]
+        found = [
+            of_best_document(self._chosen(question, context, weights, order), question)
+            for (question, weights), order in zip(parts, orders, strict=True)
+        ]
         chosen = [statements for statements, _ in found]
         if any(chosen):
             said = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
             cited = {statement.quote.id for statement in said}
-            left = [part for part, statements in zip(parts, chosen, strict=True) if not statements]
-            located = [locate(question, context, weights, besides=cited)[:1] for question, weights in left]
+            left = [(*part, order.of) for part, order, own in zip(parts, orders, chosen, strict=True) if not own]
+            located = [locate(part, context, weights, besides=cited, standings=by)[:1] for part, weights, by in left]
             rest = compose_rest([place for places in located for place in places])
             text = compose(said, context, max_images=self.max_images, rest=rest)
             warnings = (DISAGREE,) if any(differ for _, differ in found) else ()
             answer = weave(query.text, text, context, model=MODEL, warnings=warnings)
             return _with_reckoned(answer, said)
         whole = what_is_asked(query.text)
-        text = compose_places(locate(whole, context, weigh(whole, held, context.rarity)), whole)
+        weights = weigh(whole, held, context.rarity)
+        text = compose_places(locate(whole, context, weights, standings=best_of(orders).of), whole)
         return weave(query.text, text, context, model=MODEL, status="located")
 
-    def _chosen(self, question: Question, context: Context, weights: Mapping[str, float]) -> list[Statement]:
+    def _said(self, question: Question, context: Context, weights: Mapping[str, float]) -> list[Statement]:
         said = text_statements(context, self.max_characters)
-        said += image_statements(context, question, weights, self.max_characters)
-        answering = Answering(question, weights, context)
-        said = [statement for statement in said if answering.answers(statement)]
-        bearings = Bearings(context, weights)
-        scores = [score(statement, question, bearings[statement]) for statement in said]
+        return said + image_statements(context, question, weights, self.max_characters)
+
+    async def _standings(self, question: Question, context: Context, weights: Mapping[str, float]) -> Standings:
+        if self.order is None:
+            return Standings(of={})
+        return await stand(self.order, question.reading.text, self._said(question, context, weights))
+
+    def _chosen(
+        self, question: Question, context: Context, weights: Mapping[str, float], order: Standings
+    ) -> list[Statement]:
+        answering, bearings = Answering(question, weights, context), Bearings(context, weights)
+        said = [
+            statement
+            for statement in self._said(question, context, weights)
+            if answering.answers(statement, clearly_first=key_of(statement) == order.first)
+        ]
+        if self.order is None:
+            scores = [score(statement, question, bearings[statement]) for statement in said]
+        else:
+            scores = [order.of.get(key_of(statement), 0.0) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         return choose(said, scores, limits=limits, keep=self.keep)
 

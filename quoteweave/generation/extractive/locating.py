@@ -8,12 +8,14 @@ weight, and what stands beside it.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from quoteweave.core.answers import Context
 from quoteweave.core.question_reading import asking_words
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
+from quoteweave.generation.extractive.ordering import SentenceKey
 from quoteweave.generation.extractive.statements import image_mark, name, named_place, words_around
 from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
 from quoteweave.generation.highlights import text_of
@@ -43,6 +45,7 @@ LOOK = "What is asked has to be looked at, counted or compared on the page."
 NOT_SAID = "No sentence was found that surely answers this."
 LONG_WORD = 10
 """Characters of a word and the blank behind it, which bound what is repeated where words are not told apart."""
+NO_STANDINGS: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = re.compile(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "reckon")
 
@@ -74,11 +77,17 @@ def best_pages(context: Context) -> list[list[tuple[int, Hit]]]:
 
 
 def locate(
-    question: Question, context: Context, weights: Mapping[str, float], *, besides: Collection[str] = ()
+    question: Question,
+    context: Context,
+    weights: Mapping[str, float],
+    *,
+    besides: Collection[str] = (),
+    standings: Mapping[SentenceKey, float] = NO_STANDINGS,
 ) -> list[Place]:
     """The best quote of each of the best pages; none without quotes.
 
-    `weights` are those of the question's words, `besides` ids of quotes that are shown already.
+    `weights` are those of the question's words, `besides` ids of quotes that are shown already, `standings` what
+    sentences of text quotes count beside their words: those of a quote by its id and their number, from 0.
     """
     pages = [[one for one in hits if one[1].quote.id not in besides] for hits in best_pages(context)]
     pages = [hits for hits in pages if hits]
@@ -92,7 +101,7 @@ def locate(
     places: list[Place] = []
     for at, most in zip(ranked, MOST_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
-        said = _excerpt(hit.quote, question, weights, most)
+        said = _excerpt(hit.quote, question, weights, most, standings)
         if said and any(said == place.said for place in places):
             continue
         places.append(Place(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
@@ -153,7 +162,13 @@ def _matches(quote: Quote, question: Question, weights: Mapping[str, float]) -> 
     return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MOST_MATCHES])
 
 
-def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], most: int) -> str:
+def _excerpt(
+    quote: Quote,
+    question: Question,
+    weights: Mapping[str, float],
+    most: int,
+    standings: Mapping[SentenceKey, float],
+) -> str:
     """At most so many words of a quote, around what holds most of the question's weight."""
     parts = _parts(quote)
     if not parts:
@@ -161,6 +176,8 @@ def _excerpt(quote: Quote, question: Question, weights: Mapping[str, float], mos
     worth = [coverage(weights, words(part)) for part in parts]
     if question.reading.wants_number:
         worth = [value + NUMBER * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
+    if quote.kind == "text":
+        worth = [value + standings.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
     table = quote.layout == "table"
     order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))

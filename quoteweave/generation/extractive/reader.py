@@ -1,0 +1,181 @@
+"""Extractive reading models: which words of a passage answer a question, or that none do.
+
+They are trained as on SQuAD 2.0 (arXiv 1806.03822): each token gets a logit for beginning the answer and one for ending
+it, and where the first token's two add up to more than any span's, the passage does not answer.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed
+from quoteweave.models.batches import in_batches
+from quoteweave.models.loading import Turns, check_tokenizer, loading, positions
+from quoteweave.models.texts import well_formed
+from quoteweave.models.weights import Hardware, described, locate, required
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from quoteweave.core.protocols import Matrix
+
+# Windows at once, where the user does not say; fewer where they are longer than this many tokens.
+CPU_BATCH, GPU_BATCH = 8, 32
+FULL_LENGTH = 512
+LONGEST_ANSWER = 30
+"""Tokens of an answer, as is usual for SQuAD."""
+OVERLAP = 128
+"""Tokens that two windows of a long passage share, or a quarter of a window."""
+ENDING = "ForQuestionAnswering"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    tokenizer: Any
+    model: Any
+    window: int
+    """Most tokens of question and passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the model reads at once: the question, and as much of a passage as has room."""
+
+    passage: int
+    row: dict[str, list[int]]
+    sentences: tuple[int, ...]
+    """Of each token the sentence of the passage that it belongs to, from 0; -1 of all that is none of it."""
+    nothing: int
+    """The place of the token whose logits say that nothing answers."""
+
+
+class SpanReader:
+    """Meets `core.protocols.SentenceScorer` by a checkpoint of transformers, a folder or a name on the hub.
+
+    Of each passage one sentence has a score: the one that holds the likeliest answer, if that is likelier than none.
+    It is the sum of the answer's logits, less that for no answer. Longer passages are read window by window. It
+    computes in a thread of its own, and nothing is loaded before the first passage.
+    """
+
+    def __init__(self, checkpoint: str, hardware: Hardware | None = None) -> None:
+        self.checkpoint = checkpoint
+        self.hardware = hardware or Hardware()
+        self._turns = Turns()
+
+    @property
+    def name(self) -> str:
+        """The checkpoint, as it was named."""
+        return self.checkpoint
+
+    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
+        """None for all sentences but the best of a passage. Raises ModelNotFound, ModelFailed and MissingExtra."""
+        return await asyncio.to_thread(self._compute, well_formed(question), passages)
+
+    def _compute(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
+        with self._turns.taken():
+            windows = [
+                window for number, passage in enumerate(passages) for window in self._windows(question, number, passage)
+            ]
+        batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
+        logits = in_batches(
+            windows,
+            self._logits,
+            size_of=lambda window: len(window.sentences),
+            batch_size=batch_size,
+            name=self.checkpoint,
+            budget=FULL_LENGTH * batch_size,
+        )
+        scores: list[list[float | None]] = [[None] * len(passage) for passage in passages]
+        for number, own in enumerate(scores):
+            read = [one for one in zip(windows, logits, strict=True) if one[0].passage == number]
+            if (found := best_sentence(read)) is not None:
+                own[found[0]] = found[1]
+        return scores
+
+    @cached_property
+    def _loaded(self) -> _Loaded:
+        transformers = required("transformers")
+        folder = locate(self.checkpoint)
+        architecture = (described(folder).get("architectures") or ["none"])[0]
+        if not architecture.endswith(ENDING):
+            raise ModelFailed(
+                f"{self.checkpoint} is no reading model: its architecture is {architecture}, not one {ENDING}; name a "
+                "checkpoint that was trained on questions with and without answers, as those of SQuAD 2.0"
+            )
+        check_tokenizer(folder)
+        hub = {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
+        with loading(self.checkpoint, folder):
+            dtype = getattr(required("torch"), self.hardware.dtype or "float32")
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **hub)
+            model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder, dtype=dtype, **hub)
+            model.to(self.hardware.chosen_device()).eval()
+            if tokenizer.cls_token_id is None or not tokenizer.is_fast:
+                raise ModelFailed(f"{folder} has no tokenizer that can be used: it needs a token [CLS] and a fast form")
+            tokenizer.padding_side = "right"
+        return _Loaded(tokenizer, model, min(tokenizer.model_max_length, positions(model)))
+
+    def _windows(self, question: str, number: int, passage: Sequence[str]) -> list[Window]:
+        loaded = self._loaded
+        tokenizer, window = loaded.tokenizer, loaded.window
+        text = well_formed(" ".join(passage))
+        # Which sentence each character is of; a blank between two belongs to the second, as tokenizers have it.
+        sentence_of = [at for at, sentence in enumerate(passage) for _ in range(len(sentence) + (at > 0))]
+        # What is written in a document like a mark of the model's is read as plain text.
+        how = {"return_offsets_mapping": True, "split_special_tokens": True, "verbose": False}
+        asked = tokenizer(question, add_special_tokens=False, **how)["offset_mapping"][: window // 2]
+        encoded = tokenizer(
+            question[: asked[-1][1]] if asked else "",
+            text,
+            truncation="only_second",
+            max_length=window,
+            stride=min(OVERLAP, window // 4),
+            return_overflowing_tokens=True,
+            **how,
+        )
+        found = []
+        for at, offsets in enumerate(encoded["offset_mapping"]):
+            row = {key: encoded[key][at] for key in tokenizer.model_input_names if key in encoded}
+            pairs = zip(encoded.sequence_ids(at), offsets, strict=True)
+            sentences = tuple(sentence_of[start] if of == 1 and start < end else -1 for of, (start, end) in pairs)
+            found.append(Window(number, row, sentences, row["input_ids"].index(tokenizer.cls_token_id)))
+        return found
+
+    def _logits(self, windows: list[Window]) -> "list[np.ndarray[Any, Any]]":
+        """(2, tokens) of each window: the logits for beginning and for ending the answer."""
+        import torch
+
+        loaded = self._loaded
+        with self._turns.taken(), torch.inference_mode():
+            rows = loaded.tokenizer.pad([window.row for window in windows], return_tensors="pt")
+            given = loaded.model(**rows.to(loaded.model.device))
+            both = torch.stack([given.start_logits, given.end_logits], dim=1).float().cpu().numpy()
+        return [logits[:, : len(window.sentences)] for logits, window in zip(both, windows, strict=True)]
+
+
+def best_sentence(windows: "Sequence[tuple[Window, Matrix]]") -> tuple[int, float] | None:
+    """The sentence of a passage with its likeliest answer, and by how much that is likelier than none.
+
+    Each window has logits (2, tokens). None where no answer is the likelier, by the window that believes in it least.
+    """
+    found = [span for window, logits in windows if (span := _best_span(window, logits)) is not None]
+    if not found:
+        return None
+    sentence, score = max(found, key=lambda span: span[1])
+    nothing = min(float(logits[:, window.nothing].sum()) for window, logits in windows)
+    return (sentence, score - nothing) if score > nothing else None
+
+
+def _best_span(window: Window, logits: "Matrix") -> tuple[int, float] | None:
+    """The sentence with the likeliest answer, which begins and ends in it, and its logits' sum; None without words."""
+    import numpy as np
+
+    sentences = np.array(window.sentences)
+    within = (sentences[:, None] == sentences[None, :]) & (sentences[:, None] >= 0)
+    longer = np.arange(len(sentences))[None, :] - np.arange(len(sentences))[:, None]
+    fits = within & (longer >= 0) & (longer < LONGEST_ANSWER)
+    sums = np.where(fits, logits[0][:, None] + logits[1][None, :], -np.inf)
+    start = int(sums.max(axis=1).argmax())
+    best = float(sums[start].max())
+    return (window.sentences[start], best) if best > -np.inf else None

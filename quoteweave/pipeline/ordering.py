@@ -1,0 +1,121 @@
+"""What orders the sentences of answers without a model, by name, for the command line and configuration files.
+
+minilm, bge=/path, openai:MODEL@http://host/v1      encoders of text, as `retrievers.spec` has them
+bge-reranker, cross-encoder=/path, endpoint:MODEL   rerankers, as `retrievers.steps` has them
+reader=/path                                        an extractive reading model
+"""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import islice
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Encoder, Reranker, SentenceScorer
+from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Means, make_encoder_of
+from quoteweave.retrievers.rerankers import reranker_rows
+from quoteweave.retrievers.spec import Spec, parse_spec, unknown
+from quoteweave.retrievers.steps import ANY_CROSS_ENCODER, make_reranker
+
+READER = "reader"
+
+
+class EncodedSentences:
+    """Meets `core.protocols.SentenceScorer`: inner products with the question, or their MaxSim, by an encoder of text.
+
+    It computes in a thread of its own.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    @property
+    def name(self) -> str:
+        """The encoder's."""
+        return self._encoder.name
+
+    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
+        """Never None. Raises ModelError or EndpointError."""
+        sentences = [sentence for passage in passages for sentence in passage]
+        return _like(passages, await asyncio.to_thread(self._compute, question, sentences))
+
+    def _compute(self, question: str, sentences: list[str]) -> list[float]:
+        (asked,) = self._encoder.encode_queries([question])
+        return [float((asked @ view.T).max(axis=1).sum()) for view in self._encoder.encode_views(sentences)]
+
+
+class RerankedSentences:
+    """Meets `core.protocols.SentenceScorer` by a reranker, which reads each sentence as a quote."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+
+    @property
+    def name(self) -> str:
+        """The reranker's."""
+        return self._reranker.name
+
+    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
+        """Never None. Raises ModelError or EndpointError."""
+        sentences = [sentence for passage in passages for sentence in passage]
+        hits = [_as_hit(number, sentence) for number, sentence in enumerate(sentences)]
+        reranking = await self._reranker.rerank(Query(text=question), hits)
+        scores = {hit.quote.id: hit.score for hit in reranking.hits}
+        return _like(passages, [scores[hit.quote.id] for hit in hits])
+
+
+def make_sentence_scorer(text: str, *, means: Means | None = None) -> SentenceScorer:
+    """The encoder, reranker or reading model of that name. Nothing is loaded yet.
+
+    Raises UsageError for an unknown name, and for what scores no sentences: models of pictures, chat models, and
+    retrievers that need no model.
+    """
+    means = means or Means()
+    name, _, checkpoint = text.partition("=")
+    if name == READER:
+        from quoteweave.generation.extractive.reader import SpanReader
+
+        if not checkpoint:
+            raise UsageError(f"{text!r} names no checkpoint; write {READER}=PATH")
+        return SpanReader(checkpoint, means.hardware)
+    if name in (*reranker_rows(), ANY_CROSS_ENCODER) or text.startswith("endpoint:"):
+        return RerankedSentences(make_reranker(text, means=means))
+    if text.partition(":")[0] == "chat":
+        raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer with --model")
+    spec = parse_spec(text)
+    if spec.name not in (*catalogue(), ANY_CHECKPOINT, ENDPOINT):
+        raise unknown("model that orders sentences", text, _names())
+    _check(text, spec)
+    encoder = make_encoder_of(spec, means)
+    return EncodedSentences(encoder)
+
+
+def _check(text: str, spec: Spec) -> None:
+    """Raises UsageError for a model of pictures, and for suffixes that say how an index is made."""
+    row = catalogue().get(spec.name)
+    if row is not None and row.reads == "image":
+        raise UsageError(f"{spec.name} reads pictures; sentences are ordered by a model of text, such as minilm")
+    plain = spec.model_copy(update={"kind": None, "unit": "quote", "view": None})
+    if plain != spec:
+        raise UsageError(f"{text!r} names an index, and sentences are ordered without one; write {plain.shown}")
+
+
+def _names() -> list[str]:
+    texts = [name for name, row in catalogue().items() if row.reads == "text"]
+    anything = (f"{ANY_CHECKPOINT}=PATH", f"{ANY_CROSS_ENCODER}=PATH", f"{READER}=PATH")
+    return [*texts, *reranker_rows(), *anything, f"{ENDPOINT}:MODEL", "endpoint:MODEL"]
+
+
+def _like(passages: Sequence[Sequence[str]], scores: Sequence[float]) -> list[list[float | None]]:
+    """The scores of all sentences, passage by passage."""
+    left = iter(scores)
+    return [list(islice(left, len(passage))) for passage in passages]
+
+
+def _as_hit(number: int, sentence: str) -> Hit:
+    box = (0.0, 0.0, 0.0, 0.0)
+    quote = Quote(
+        id=str(number), document="", page=0, page_label="1", bbox=box, kind="text", layout="paragraph", text=sentence
+    )
+    return Hit(rank=number + 1, score=0.0, quote=quote)

@@ -1,0 +1,67 @@
+"""`--answer-with`, and the run key `answer_with`: a model orders the sentences of answers without a chat model."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection
+from made_runs import RunIt
+from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
+
+from quoteweave.cli.eval_calibrate import _made_by
+from quoteweave.core.errors import UsageError
+from quoteweave.core.runs import read_run
+from quoteweave.testing import ModelServer, Reply
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_reader(tmp_path_factory.mktemp("reader"), LESSONS)
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    quotes = [made_quote(" ".join(TELLS)), made_quote(" ".join(TELLS_NOTHING), page=1)]
+    make_collection(tmp_path, {"port.md": quotes}).close()
+    return tmp_path / "collection"
+
+
+def test_a_reading_model_answers_on_this_machine(quoteweave: Quoteweave, port: Path, reader: Path) -> None:
+    got = quoteweave("ask", QUESTION, "-c", port, "--answer-with", f"reader={reader}", "--json")
+    assert (got.code, got.err) == (0, "")
+    assert (got.json()["status"], got.json()["model"]) == ("answered", "extractive")
+    assert got.json()["text"].startswith("The harbour shipped 486 tonnes of grain [")
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "code"),
+    [
+        ("nothing", "there is no model that orders sentences 'nothing'", 2),
+        ("reader=/not/there", "/not/there is no model", 1),
+    ],
+)
+def test_wrong_names_are_told(name: str, told: str, code: int, quoteweave: Quoteweave, port: Path) -> None:
+    got = quoteweave("ask", QUESTION, "-c", port, "--answer-with", name)
+    assert (got.code, got.out) == (code, "")
+    assert told in got.err
+
+
+def test_beside_a_chat_model_it_is_for_the_fallback_alone(quoteweave: Quoteweave, port: Path, reader: Path) -> None:
+    asked = ("ask", QUESTION, "-c", port, "--answer-with", f"reader={reader}", "--model", "m", "--retries", 0)
+    with ModelServer([Reply(status=500)]) as server:
+        refused = quoteweave(*asked, "--base-url", server.base_url)
+        assert (refused.code, refused.out, server.requests) == (2, "", [])
+        got = quoteweave(*asked, "--base-url", server.base_url, "--fallback", "extractive", "--json")
+    assert "leave out --answer-with or the model, or add --fallback extractive" in " ".join(refused.err.split())
+    assert got.json()["text"].startswith("The harbour shipped 486 tonnes of grain [")
+    assert "The model could not be asked" in got.json()["warnings"][-1]
+
+
+def test_a_run_says_what_ordered_its_sentences(run_it: RunIt, reader: Path, tmp_path: Path) -> None:
+    result = run_it(f'quotes = "dataset"\nanswer_with = "reader={reader}"\n', "--limit", 2)
+    assert result.exit_code == 0
+    assert _made_by(tmp_path / "runs")[1] == f"extractive; answer-with reader={reader}"  # what a calibration is for
+    assert read_run(tmp_path / "runs")[0].configuration["answer_with"] == f"reader={reader}"
+    wrong = run_it('model = "m"\nquotes = "dataset"\nanswer_with = "minilm"\n', url="http://127.0.0.1:9/v1", out="b")
+    assert isinstance(wrong.exception, UsageError)
+    assert "leave out answer_with or the model in setting run" in str(wrong.exception)
