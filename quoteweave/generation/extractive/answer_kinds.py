@@ -44,8 +44,10 @@ _SAYS_WHAT = re.compile(
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?:is|are|was|were)\s+"
-    r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)s?\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
-    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<kind>\w+?)s?\s+(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
+    r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
+    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)s?\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
+    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<kind>\w+?)s?\s+"
+    r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
 _BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
