@@ -223,7 +223,8 @@ def _says_more(statement: Statement, question: Question) -> bool:
     same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
     if asked["value"] and before and before not in same:
         return False  # "online revenue" is not all revenue
-    tells = _TELLS_VALUE if _QUANTITY.fullmatch(asked["value"] or "") else f"{_TELLS}|{_TELLS_VALUE}"
+    quantity = _QUANTITY.fullmatch(asked["value"] or "")
+    tells = _TELLS_VALUE if quantity else f"{_TELLS}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
 
