@@ -32,6 +32,8 @@ _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
 )
 Extreme = Literal["highest", "lowest"]
+Reckoned = Literal["difference", "sum", "ratio", "average"]
+_NUMBER = r"[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is no question of a few sentences, in characters: it is searched for as it is.
@@ -52,6 +54,13 @@ _QUANTITY = re.compile(
 )
 
 
+class Limit(Record):
+    """A number above or below which something is asked for."""
+
+    number: str = Field(description="as written, with its unit")
+    is_least: bool = Field(description="whether what lies above it is asked for")
+
+
 class QuestionReading(Record):
     """What a question says."""
 
@@ -67,6 +76,8 @@ class QuestionReading(Record):
     asks: Asked = Field(default="statement", description="what kind of answer it asks for")
     asked_by: str = Field(default="", description="the words that say so, as written")
     extreme: Extreme | None = Field(default=None, description="whether it asks for the highest or lowest of several")
+    reckons: Reckoned | None = Field(default=None, description="what it asks several numbers to be made into")
+    limit: Limit | None = Field(default=None, description="above or below which number it asks for something")
 
 
 def read_question(question: str) -> QuestionReading:
@@ -89,6 +100,8 @@ def read_question(question: str) -> QuestionReading:
         asks=asks,
         asked_by=asked_by,
         extreme=next((kind for kind, pattern in rules.extremes.items() if pattern.search(text)), None),
+        reckons=next((kind for kind, pattern in rules.reckons.items() if pattern.search(text)), None),
+        limit=rules.limit(text),
     )
 
 
@@ -152,6 +165,8 @@ class _Rules:
     kinds: dict[Shown, re.Pattern[str]]
     asks: dict[Asked, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
+    reckons: dict[Reckoned, re.Pattern[str]]
+    limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
@@ -165,6 +180,14 @@ class _Rules:
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
         match = _WHAT_IS.fullmatch(question)
         return ("definition", match[1].strip()) if match else ("statement", "")
+
+    def limit(self, text: str) -> Limit | None:
+        """The number above or below which something is asked for; None where there is none, or several."""
+        sides = zip((True, False), self.limits, strict=True)
+        found = [
+            Limit(number=match[1].strip(" .,"), is_least=over) for over, side in sides for match in side.finditer(text)
+        ]
+        return found[0] if len(found) == 1 else None
 
     def says_how(self, text: str) -> bool:
         """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""
@@ -184,19 +207,24 @@ def _rules() -> _Rules:
     languages = _languages()
     kinds: tuple[Shown, ...] = ("chart", "table", "figure")
     asked: tuple[Asked, ...] = get_args(Asked)[:-1]
-    asks = {kind: [word for each in languages for word in each.get("asks", {}).get(kind, ())] for kind in asked}
-    extremes: tuple[Extreme, ...] = ("highest", "lowest")
     return _Rules(
-        extremes={
-            kind: _words([word for each in languages for word in each.get("extremes", {}).get(kind, ())])
-            for kind in extremes
-        },
-        asks={kind: _asking(found) for kind, found in asks.items()},
+        extremes={kind: _words(_said(languages, "extremes", kind)) for kind in get_args(Extreme)},
+        reckons={kind: _words(_said(languages, "reckons", kind)) for kind in get_args(Reckoned)},
+        limits=(_limit(_said(languages, "limits", "over")), _limit(_said(languages, "limits", "under"))),
+        asks={kind: _asking(_said(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words([word for each in languages for word in each["front"]]),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
+
+
+def _said(languages: list[dict[str, Any]], table: str, kind: str) -> list[str]:
+    return [word for each in languages for word in each.get(table, {}).get(kind, ())]
+
+
+def _limit(found: list[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){any_of(found)}\s+({_NUMBER})", re.IGNORECASE)
 
 
 def _words(found: list[str]) -> re.Pattern[str]:

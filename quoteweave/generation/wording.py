@@ -1,6 +1,7 @@
 """Words of a document made fit to stand in an answer: on one line, not too long, and nothing that looks like a mark."""
 
 import re
+from collections.abc import Sequence
 
 from quoteweave.core.marks import parse_marks
 
@@ -52,3 +53,8 @@ def cited(sentence: str, mark: str) -> str:
     if stop:
         return f"{sentence[: stop.start()].rstrip()} {mark}{stop[0]}"
     return f"{sentence} {mark}" + ("" if sentence.endswith((".", "…", "!", "?")) else ".")
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

@@ -3,8 +3,7 @@
 import pytest
 from harbour_quotes import DUES, TRAINS
 
-from quoteweave.core.question_reading import Extreme
-from quoteweave.generation.extractive.tables_in_words import cells_in_words, extreme_in_words, read_rows
+from quoteweave.generation.extractive.tables_in_words import cells_in_words, read_rows
 
 
 def said(text: str, *words: str) -> str:
@@ -68,34 +67,6 @@ def test_another_number_in_a_name_is_another_row_or_column() -> None:
 )
 def test_cells_come_with_the_names_of_their_columns(names: str) -> None:
     assert said(f"{names}\nGrain | 486 | 512\nTimber | 331 | 318", "grain") == "Grain (2021: 486; 2022: 512)"
-
-
-@pytest.mark.parametrize(
-    ("asked", "extreme", "expected"),
-    [
-        (["2021"], "highest", "Container has the highest 2021 of 3 rows: 1,204, before Grain with 486"),
-        (["2021"], "lowest", "Timber has the lowest 2021 of 3 rows: 331, before Grain with 486"),
-        (["2022"], "highest", ""),  # a cell without a number
-        (["2021", "2022"], "highest", ""),  # which of them?
-        (["grain"], "highest", ""),
-    ],
-)
-def test_the_highest_and_lowest_of_a_column(asked: list[str], extreme: Extreme, expected: str) -> None:
-    assert extreme_in_words(f"{DUES}\nTotal | 2,021 | 1,822 | -", asked, dict.fromkeys(asked, 1.0), extreme) == expected
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["5", "-7", "(9)"], "a has the highest Sales of 3 rows: 5, before b with -7"),
-        (["5", "5", "1"], ""),
-        (["5 kg", "6 m", "1 kg"], ""),
-        (["5", "6 to 7", "1"], ""),
-    ],
-)
-def test_what_cannot_be_ordered_is_not(cells: list[str], expected: str) -> None:
-    rows = "\n".join(f"{name} | {cell} | x" for name, cell in zip("abc", cells, strict=True))
-    assert extreme_in_words(f"Shop | Sales | Note\n{rows}", ["sale"], {"sale": 1.0}, "highest") == expected
 
 
 def test_signs_in_cells_of_their_own_do_not_move_the_numbers() -> None:

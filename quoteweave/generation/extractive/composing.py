@@ -7,7 +7,7 @@ from itertools import groupby
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.generation.extractive.statements import Statement, image_mark, labels, named_place, own_label
-from quoteweave.generation.wording import cited, neutral
+from quoteweave.generation.wording import cited, listed, neutral
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -71,11 +71,6 @@ def sources(quotes: Iterable[Quote]) -> str:
     for document, under in headings.items():
         places.append(f"{listed(list(dict.fromkeys(map(named_place, under))))} of {document}")
     return neutral(" ".join(f"This is from {listed(places)}.".split()))
-
-
-def listed(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
 def _named(statement: Statement, context: Context) -> list[int]:

@@ -17,9 +17,9 @@ from quoteweave.core.question_reading import asking_words
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
-from quoteweave.generation.extractive.composing import listed, sources
+from quoteweave.generation.extractive.composing import sources
 from quoteweave.generation.relevance import Question, adjacency, coverage, subject
-from quoteweave.generation.wording import cited, neutral, tidy
+from quoteweave.generation.wording import cited, listed, neutral, tidy
 
 LEAST_NAMED = 0.85
 """Share of the weight of what the question is about that a heading holds, with the document's name."""

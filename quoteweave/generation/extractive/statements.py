@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.tokens import STOP_WORDS, words
-from quoteweave.generation.extractive.tables_in_words import cells_in_words, extreme_in_words
+from quoteweave.generation.extractive.reckoning import reckoned_in_words
+from quoteweave.generation.extractive.tables_in_words import cells_in_words
 from quoteweave.generation.relevance import Question, coverage
 from quoteweave.generation.sentences import split_sentences
 from quoteweave.generation.wording import clip, neutral, tidy
@@ -70,7 +71,7 @@ def image_statements(context: Context, question: Question, weights: Mapping[str,
     """What image quotes say: of a table the cells that the question names, else the sentence that is nearest to it."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        reckoned = _extreme(hit.quote, question, weights)
+        reckoned = _reckoned(hit.quote, question, weights)
         cells = reckoned or _cells(hit.quote, question, weights)
         if text := cells or _reads(hit.quote, weights):
             text = neutral(clip(text, limit))
@@ -136,11 +137,10 @@ def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> st
     return f"{_titled(quote)} lists {said}." if said else ""
 
 
-def _extreme(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
-    extreme = question.reading.extreme
-    if quote.layout != "table" or extreme is None or question.reading.asks != "reckon":
+def _reckoned(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
+    if quote.layout != "table":
         return ""
-    said = extreme_in_words(_read(quote), question.terms, weights, extreme)
+    said = reckoned_in_words(_read(quote), question, weights)
     return f"By {_titled(quote)}, {said}." if said else ""
 
 

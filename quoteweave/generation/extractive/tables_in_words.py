@@ -5,24 +5,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from quoteweave.core.question_reading import Extreme, asking_words
+from quoteweave.core.question_reading import asking_words
 from quoteweave.core.tokens import words
-from quoteweave.generation.gate.amounts import read_amounts
-from quoteweave.generation.gate.reading import plain
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
 FEW_COLUMNS = 4
-LEAST_ROWS = 3
-"""Rows with a number among which one is the highest or lowest."""
 MAX_COLUMNS = 6
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _SIGN = re.compile(r"[$€£¥%()]+")
-_TOTAL = re.compile(r"\b(?:total|sum|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE)
-_NEGATIVE = re.compile(r"\s*(?:[-–−]\s*[$€£]?\d|\(\s*[$€£]?\d)")
 _REST = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
@@ -46,45 +40,18 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
     certain and "" is given.
     """
     header, rows = parted(read_rows(text))
-    named = [rows[at] for at in _named([row[0] for row in rows], asked, weights, least=1.0)]
-    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(named, asked)
+    chosen = [rows[at] for at in named([row[0] for row in rows], asked, weights, least=1.0)]
+    columns = [1 + at for at in named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(chosen, asked)
     width = max((len(row) for row in rows), default=0)
-    if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in named for character in row[0]):
+    if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in chosen for character in row[0]):
         columns = list(range(1, width))
     headings = [header[at] for at in columns if at < len(header)]
-    if not 0 < len(named) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
+    if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return ""
-    if header and any(len(row) != len(header) for row in named):
+    if header and any(len(row) != len(header) for row in chosen):
         return ""  # which cell belongs to which name is not certain
-    said = [_say(row, header, columns) for row in named if any(_cell(row, column) for column in columns)]
+    said = [_say(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)]
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
-
-
-def extreme_in_words(text: str, asked: Collection[str], weights: Mapping[str, float], extreme: Extreme) -> str:
-    """The row with the highest or lowest number of the column that the question names, and the next: what was reckoned.
-
-    `Container has the highest 2022 of 3 rows: 1,310, before Grain with 512`. Rows of totals and averages are left out.
-    "" where the column is not certain, a cell of it holds no number or several, units differ, or two rows share the
-    place.
-    """
-    header, rows = parted(read_rows(text))
-    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)]
-    own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
-    if len(columns) != 1 or len(own) < LEAST_ROWS or any(len(row) != len(header) for row in own):
-        return ""
-    cells = [_cell(row, columns[0]) for row in own]
-    amounts = [read_amounts(plain(cell)) for cell in cells]
-    if any(len(found) != 1 for found in amounts) or len({found[0].unit for found in amounts}) > 1:
-        return ""
-    values = [
-        -found[0].value if _NEGATIVE.match(cell) else found[0].value for found, cell in zip(amounts, cells, strict=True)
-    ]
-    order = sorted(range(len(own)), key=values.__getitem__, reverse=extreme == "highest")
-    first, second = order[:2]
-    if values[first] == values[second]:
-        return ""
-    said = f"{own[first][0]} has the {extreme} {header[columns[0]]} of {len(own)} rows: {cells[first]}"
-    return f"{said}, before {own[second][0]} with {cells[second]}"
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
@@ -93,7 +60,7 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
-def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
+def named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
     """Of the names those that the question gives best, in order."""
     worth = {}
     for at, name in enumerate(names):
@@ -110,7 +77,8 @@ def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, f
     return [at for at, value in worth.items() if value >= 0.8 * best]
 
 
-def _cell(row: Sequence[str], column: int) -> str:
+def cell_of(row: Sequence[str], column: int) -> str:
+    """The cell of a row in a column; "" where it has none, or one that is marked as empty."""
     return row[column] if column < len(row) and row[column] not in _EMPTY else ""
 
 
@@ -158,7 +126,7 @@ def _names(row: Sequence[str]) -> bool:
 def _say(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
     cells = []
     for column in columns:
-        if cell := _cell(row, column):
+        if cell := cell_of(row, column):
             heading = heading_of(column, row, header)
             cells.append(f"{heading}: {cell}" if heading else cell)
     details = "; ".join(cells[:MAX_COLUMNS])

@@ -1,0 +1,85 @@
+"""What is reckoned from the cells of a table, with the numbers that it was made of, and what is not."""
+
+import pytest
+from harbour_quotes import DUES
+
+from quoteweave.generation.extractive.reckoning import reckoned_in_words
+from quoteweave.generation.relevance import what_is_asked
+
+WHOLE = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318\nTotal | 2,021 | 2,140"
+
+
+def reckoned(question: str, table: str = WHOLE) -> str:
+    asked = what_is_asked(question)
+    return reckoned_in_words(table, asked, dict.fromkeys(asked.terms, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What is the highest in 2021?",
+            "Container has the highest 2021 of 3 rows: 1,204, before Grain with 486",
+        ),
+        ("Which group is the lowest in 2021?", "Timber has the lowest 2021 of 3 rows: 331, before Grain with 486"),
+        ("Which is the highest in 2021 and 2022?", ""),
+        ("What is the highest for grain?", ""),
+        (
+            "What is the difference between grain and timber in 2022?",
+            "the difference of 2022 of Grain (512) and Timber (318) is 194",
+        ),
+        (
+            "What is the difference for grain between 2021 and 2022?",
+            "the difference of Grain of 2021 (486) and 2022 (512) is 26",
+        ),
+        ("What is the difference in 2022?", ""),
+        (
+            "What is the sum of grain and timber in 2021?",
+            "the sum of 2021 of Grain (486) and Timber (331) is 817",
+        ),
+        (
+            "What do all groups come to combined in 2021?",
+            "the sum of 2021 of Container (1,204), Grain (486) and Timber (331) is 2,021",
+        ),
+        ("What is the ratio of grain to timber in 2022?", "the ratio of 2022 of Grain (512) and Timber (318) is 1.61"),
+        (
+            "Which groups have more than 500 in 2022?",
+            "2 of 3 rows have 2022 above 500: Container (1,310) and Grain (512)",
+        ),
+        ("Which groups have less than 500 in 2022?", "1 of 3 rows have 2022 below 500: Timber (318)"),
+        ("Which groups have more than 2000 in 2022?", "0 of 3 rows have 2022 above 2000"),
+        ("Which groups have more than 512 in 2022?", ""),
+        ("Which groups have more than 400 and less than 600 in 2022?", ""),
+        ("What is the difference between the highest and lowest in 2022?", ""),
+        ("What were the dues for grain in 2022?", ""),
+    ],
+)
+def test_what_is_reckoned(question: str, expected: str) -> None:
+    assert reckoned(question) == expected
+
+
+def test_percentages_differ_by_points_and_add_up_to_percentages() -> None:
+    table = "Answer | Men | Women\nAgree | 45 % | 52 %\nRefuse | 40 % | 38 %\nUnsure | 15 % | 10 %"
+    assert reckoned("What is the difference between agree and refuse among men?", table) == (
+        "the difference of Men of Agree (45 %) and Refuse (40 %) is 5 percentage points"
+    )
+    assert reckoned("What is the sum of agree and refuse among women?", table).endswith("is 90 %")
+
+
+def test_losses_count_as_such() -> None:
+    table = "Shop | Sales | Note\nOak | 5 | x\nElm | -7 | x\nAsh | (9) | x"
+    assert (
+        reckoned("Which shop had the highest sales?", table)
+        == "Oak has the highest Sales of 3 rows: 5, before Elm with -7"
+    )
+    assert reckoned("What is the sum of the sales of oak and ash?", table).endswith("is -4")
+
+
+@pytest.mark.parametrize("cells", [["5", "5", "1"], ["5 kg", "6 m", "1 kg"], ["5", "6 to 7", "1"], ["5", "-", "1"]])
+def test_what_cannot_be_ordered_is_not(cells: list[str]) -> None:
+    rows = "\n".join(f"{name} | {cell} | x" for name, cell in zip("abc", cells, strict=True))
+    assert reckoned("Which shop had the highest sales?", f"Shop | Sales | Note\n{rows}") == ""
+
+
+def test_a_column_with_an_empty_cell_is_not_reckoned() -> None:
+    assert reckoned("Which group is the highest in 2022?", DUES) == ""
