@@ -264,7 +264,7 @@ def test_a_bar_in_the_words_of_a_chart_makes_no_cell() -> None:
     ],
 )
 def test_amounts_are_read_as_printed(text: str, number: float, step: float, kind: str) -> None:
-    assert amount(text) == (pytest.approx(number), pytest.approx(step))
+    assert list(amount(text)) == pytest.approx([number, step])
     assert unit(text) == kind
 
 
