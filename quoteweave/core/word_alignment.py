@@ -83,6 +83,12 @@ def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tupl
         for step in range(block.size):
             found[block.a + step] = (there[block.b + step][1],)
         text_end, page_end = block.a + block.size, block.b + block.size
+    # The rows of a chart are in another order than its words on the page; what both have once is the same there too.
+    in_text, on_page = Counter(runs), Counter(run for run, _ in there)
+    places = {run: at for run, at in there if on_page[run] == 1}
+    for at, run in enumerate(runs):
+        if not found[at] and in_text[run] == 1 and run in places:
+            found[at] = (places[run],)
     return found
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.records import PageWords, TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
 from quoteweave.documents.bookmarks import Bookmark
+from quoteweave.documents.chart_values import read_chart
 from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.drawn_text import shows_unread_text
 from quoteweave.documents.figures import Figure
@@ -80,14 +81,15 @@ class PageReader:
         height, width = (side / picture.scale for side in picture.pixels.shape[:2])
         lines, source, scanned = self._lines(picture, lines, (width, height))
         elements = analyse(lines, picture, (width, height))
-        shown = _Shown(picture, source, (width, height), Nearby([word for line in lines for word in line.words]))
+        shown = _Shown(picture, source, (width, height), lines, Nearby([word for line in lines for word in line.words]))
+        readings = [self._read(element, shown) for element in elements]
+        shown = replace(shown, read=[line for read in readings for line in read or ()])
         pieces: list[Piece] = []
         words = WordsInOrder()
-        for element in elements:
-            own, read = self._pieces(element, shown)
-            pieces += own
+        for element, read in zip(elements, readings, strict=True):
+            pieces += self._pieces(element, shown, read)
             words.add(element, ocr=source == "ocr")
-            words.add_lines(read, ocr=True)
+            words.add_lines(read or (), ocr=True)
         if scanned:
             pieces.append(self._whole_page(picture, lines, (width, height)))
         return PageContent(number, width, height, label, source, tuple(pieces), words=words.packed(number))
@@ -109,32 +111,56 @@ class PageReader:
                 return read, "ocr" if read else "none", True
         return lines, "text_layer" if lines else "none", scanned
 
-    def _pieces(self, element: Element, shown: "_Shown") -> tuple[Sequence[Piece], Sequence[Line]]:
-        """An element's pieces, and the lines that OCR read on it beside those that the page has already."""
+    def _pieces(self, element: Element, shown: "_Shown", read: Sequence[Line] | None) -> Sequence[Piece]:
+        """An element's pieces; `read` is what OCR read on it."""
         if isinstance(element, Block):
-            return [_text_piece(block) for block in at_a_glance(element)], ()
-        page = shown.page
+            return [_text_piece(block) for block in at_a_glance(element)]
+        if shown.is_shown_whole(element):
+            return [_text_piece(block) for block in _as_text(element)]
         kind: PieceKind = "table" if isinstance(element, Table) else element.layout
-        box = _within(element.box, page, margin=0.0 if kind == "table" else 3.0)
-        # A picture that fills a scanned page is the whole-page quote already.
-        if shown.source != "text_layer" and area(box) > 0.9 * page[0] * page[1]:
-            return [_text_piece(block) for block in _as_text(element)], ()
-        whole = Piece(kind, box, element.text)
-        parts = _parts(whole, element, page) if area(box) > LARGEST * page[0] * page[1] else []
-        read = self._read(box, shown)
-        return [self._image(piece, shown, read) for piece in (whole, *parts)], read or ()
+        box = shown.box_of(element)
+        parts = (
+            _parts(Piece(kind, box, ""), element, shown.page) if area(box) > LARGEST * area((0, 0, *shown.page)) else []
+        )
+        whole = self._image(Piece(kind, box, element.text), shown, read)
+        if isinstance(element, Figure):
+            whole = self._with_values(whole, element, shown, read)
+        return [whole, *(self._image(part, shown, read) for part in parts)]
 
-    def _read(self, box: Box, shown: "_Shown") -> Sequence[Line] | None:
+    def _read(self, element: Element, shown: "_Shown") -> Sequence[Line] | None:
         """What OCR reads on a picture, placed on the page; None where the text layer gives what stands on it."""
+        if isinstance(element, Block) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
+            return None
+        box = shown.box_of(element)
         crop = Picture(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
-        if self.ocr is None or shown.source == "ocr" or not shows_unread_text(crop, shown.words_on(box)):
+        if not shows_unread_text(crop, shown.words_on(box)):
             return None
         x, y = _corner(box)
         return [moved(line, x, y) for line in self.ocr.read(crop)]
 
+    def _with_values(self, whole: Piece, figure: Figure, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+        """The piece of a figure with its labels and values paired, where these are certain: it is a chart then."""
+        chart = read_chart(shown.picture, whole.box, figure.lines, shown.lines)
+        drawn = None if read is None else read_chart(shown.picture, whole.box, read, shown.read)
+        if chart is None and drawn is None:
+            return whole
+        box = hull(one.box for one in (chart, drawn) if one is not None)
+        text, ocr_text = whole.text, whole.ocr_text
+        if chart is not None and shown.source == "ocr":
+            ocr_text = chart.text
+        elif chart is not None:
+            text = chart.text
+        if drawn is not None:
+            ocr_text = drawn.text
+        key = whole.image if box == whole.box else self._crop(box, shown)
+        return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
+
+    def _crop(self, box: Box, shown: "_Shown") -> str:
+        return self.images.put(encode(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+
     def _image(self, piece: Piece, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
         """With its crop stored, and what OCR read there: a part of a large picture is not read by itself."""
-        key = self.images.put(encode(shown.picture.cut(piece.box, margin=CROP_MARGIN)), suffix=".png")
+        key = self._crop(piece.box, shown)
         if shown.source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
         here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
@@ -153,7 +179,17 @@ class _Shown:
     picture: Picture
     source: TextSource
     page: tuple[float, float]
+    lines: Sequence[Line]
     words: Nearby[Word]
+    read: Sequence[Line] = ()  # by OCR, on all pictures of a page with a text layer
+
+    def box_of(self, element: Figure | Table) -> Box:
+        """Where its crop is cut."""
+        return _within(element.box, self.page, margin=0.0 if isinstance(element, Table) else 3.0)
+
+    def is_shown_whole(self, element: Figure | Table) -> bool:
+        """Whether it fills a scanned page, so that the quote of the whole page shows it already."""
+        return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page[0] * self.page[1]
 
     def words_on(self, box: Box) -> list[Word]:
         """The words that stand on the crop of a box, placed on the crop."""

@@ -28,7 +28,7 @@ from quoteweave.index.images import ImageStore
 from quoteweave.index.unfinished import UnfinishedPages
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
-VERSION = "4"
+VERSION = "5"
 PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000

@@ -153,6 +153,22 @@ def test_rows_that_ocr_read_count_as_well() -> None:
     )
 
 
+def test_paired_values_of_a_chart_are_said_as_rows_of_a_table_are() -> None:
+    chart = image(
+        "Dues by port", "- | 2021 | 2022\nTolland | 31 | 44\nKäsern | 52 | -\nBase: 120 ports", layout="chart"
+    )
+    answer = ask("What were the dues of Tolland in 2022?", context(images=[chart]))
+    assert answer.text.startswith(
+        "The chart on page 1 (Dues by port) lists Tolland (2022: 44). ![Dues by port](image1)"
+    )
+
+
+@pytest.mark.parametrize("text", ["Tolland | 44 | 31", "2021 | 2022\nTolland | 44", "Tolland | dues\nKäsern | grain"])
+def test_bars_between_the_labels_of_a_chart_make_no_cells(text: str) -> None:
+    chart = image("Dues by port", text, layout="chart")
+    assert " lists " not in ask("What were the dues of Tolland in 2022?", context(images=[chart])).text
+
+
 def test_an_image_without_caption_says_what_it_reads() -> None:
     said = "The ticket counter opens at nine in the morning and at ten on Sundays"
     given = context(images=[image(None, f"Opening hours\n\n{said}.", layout="page")])

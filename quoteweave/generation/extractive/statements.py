@@ -1,5 +1,6 @@
 """What each quote of a context can say in one sentence: its own sentences, or a sentence about its image."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -30,6 +31,8 @@ _LABEL = re.compile(
     r"|(?P<wide>[图圖図表])\s{0,3}(?P<wide_number>\d+)",
     re.IGNORECASE,
 )
+_VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
+"""How a cell of a chart begins: with a number, or it is empty."""
 _AFTER_LABEL = " .:–—-|"
 _PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """What the parser adds to the caption of a picture that it cut in parts."""
@@ -131,17 +134,26 @@ def named_place(quote: Quote) -> str:
 
 
 def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
-    if quote.layout != "table":
+    if not _has_cells(quote):
         return ""
     said = cells_in_words(_read(quote), question.terms, weights)
     return f"{_titled(quote)} lists {said}." if said else ""
 
 
 def _reckoned(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
-    if quote.layout != "table":
+    if not _has_cells(quote):
         return ""
     said = reckoned_in_words(_read(quote), question, weights)
     return f"By {_titled(quote)}, {said}." if said else ""
+
+
+def _has_cells(quote: Quote) -> bool:
+    """Whether it is a table, or a chart whose text begins with two rows or more of a label and values."""
+    if quote.layout != "chart":
+        return quote.layout == "table"
+    rows = [line.split(" | ") for line in itertools.takewhile(lambda line: " | " in line, _read(quote).splitlines())]
+    values = [cell for row in rows[1:] for cell in row[1:]]
+    return len(rows) > 1 and len(set(map(len, rows))) == 1 and all(map(_VALUE.match, values))
 
 
 def _titled(quote: Quote) -> str:

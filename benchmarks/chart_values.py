@@ -1,0 +1,80 @@
+"""The values of charts that the parser pairs with labels: all of them, to be checked against the pictures.
+
+For each chart of a collection whose values were paired its page and its rows; then how many there are, beside all
+pictures whose words hold as many numbers.
+"""
+
+import argparse
+import re
+from pathlib import Path
+
+from common import Table
+from pydantic import BaseModel
+
+from quoteweave import Collection
+from quoteweave.core.records import Quote
+from quoteweave.documents.marks import NUMERIC
+
+LEAST_NUMBERS = 3
+_PART = re.compile(r"\bpart \d+ of \d+", re.IGNORECASE)
+
+
+class Chart(BaseModel):
+    """A chart with paired values."""
+
+    document: str
+    page: int
+    """From 1."""
+    rows: tuple[tuple[str, ...], ...]
+    """Cells: the first of each row its label, and `-` for a value that is not certain; perhaps a row of names first."""
+
+    @property
+    def values(self) -> int:
+        """How many values are paired."""
+        body = self.rows[1:] if self.rows[0][0] == "-" else self.rows
+        return sum(cell != "-" for row in body for cell in row[1:])
+
+
+def main() -> None:
+    """Print the rows, and counts."""
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--collection", type=Path, required=True, metavar="DIR")
+    arguments.add_argument("--json", action="store_true", help="print one JSON value for each chart instead")
+    given = arguments.parse_args()
+    charts, pictures = read_charts(Collection.open(given.collection))
+    for chart in charts:
+        print(chart.model_dump_json() if given.json else _shown(chart))
+    if not given.json:
+        values = sum(chart.values for chart in charts)
+        cells = [[str(len(charts)), str(values), str(pictures)]]
+        print(Table("charts", ("with paired values", "values", f"pictures with {LEAST_NUMBERS} numbers"), cells))
+
+
+def read_charts(collection: Collection) -> tuple[list[Chart], int]:
+    """The charts with paired values, and how many figures and charts hold numbers; parts of large ones left out."""
+    charts, pictures = [], 0
+    for document, _, quotes in collection.iter_documents_quotes():
+        for quote in quotes:
+            text = _rows_text(quote)
+            if quote.layout not in ("chart", "figure") or _PART.search(quote.caption or ""):
+                continue
+            pictures += sum(bool(NUMERIC.fullmatch(word)) for word in text.split()) >= LEAST_NUMBERS
+            rows = tuple(tuple(row.split(" | ")) for row in text.splitlines() if " | " in row)
+            if quote.layout == "chart" and len(rows) > 1 and " | " in text.partition("\n")[0]:
+                charts.append(Chart(document=document.name, page=quote.page + 1, rows=rows))
+    return charts, pictures
+
+
+def _rows_text(quote: Quote) -> str:
+    """The text layer's words, or those that OCR read where these alone are paired."""
+    first = quote.text.partition("\n")[0]
+    return quote.text if " | " in first or not quote.ocr_text else quote.ocr_text
+
+
+def _shown(chart: Chart) -> str:
+    rows = "\n".join(" | ".join(row) for row in chart.rows)
+    return f"{chart.document}, page {chart.page}\n{rows}\n"
+
+
+if __name__ == "__main__":
+    main()
