@@ -234,7 +234,7 @@ def checked_view() -> AnswerView:
     """Citations with each verdict of the gate, and of a checker beside it."""
     tidal = tidal_view()
     answer = make_answer("What did the pilot deliver?", CHECKED_TEXT, tidal.context, model="llama-3.1-8b-instruct")
-    warnings = ("The checker does not find 2 of 5 cited sentences borne out by what is cited.",)
+    warnings = ("The checker does not find 2 of 5 cited sentences supported by what is cited.",)
     answer = make_found(answer.model_copy(update={"warnings": warnings}), _FOUND)
     return tidal.model_copy(update={"answer": answer})
 

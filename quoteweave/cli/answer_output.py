@@ -149,7 +149,7 @@ def print_sources(answer: "Answer") -> None:
         out.print(line)
     for citation in answer.citations:
         if (why := failure(citation)) is not None:
-            typer.echo(printable(f"note: {citation.mark} does not bear out what cites it: {why}"), err=True)
+            typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
     unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
     if unchecked:
         of = f"{unchecked} of {counted(len(answer.citations), 'citation')}"

@@ -84,7 +84,7 @@ class FallbackName(StrEnum):
 
 
 class GateName(StrEnum):
-    """What becomes of what the quotes do not bear out."""
+    """What becomes of what the quotes do not support."""
 
     REPORT = "report"
     DROP = "drop"

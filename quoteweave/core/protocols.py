@@ -356,7 +356,7 @@ class Entailment(Protocol):
 
 
 class ClaimChecker(Protocol):
-    """Says whether evidence bears out claims, as a second opinion on an answer's citations."""
+    """Says whether evidence supports claims, as a second opinion on an answer's citations."""
 
     @property
     def name(self) -> str:
@@ -364,7 +364,7 @@ class ClaimChecker(Protocol):
         ...
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """For each (premise, claim), in order, whether the premise bears out the claim; None where it could not say.
+        """For each (premise, claim), in order, whether the premise supports the claim; None where it could not say.
 
         Raises ModelError or EndpointError where it can say nothing at all.
         """

@@ -1,4 +1,4 @@
-"""What the answer page says of each citation: whether its quotes bear out the sentence, by whom, and why."""
+"""What the answer page says of each citation: whether its quotes support the sentence, by whom, and why."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from quoteweave.generation.gate.answers import cited_claims
 from quoteweave.generation.wording import clip
 from quoteweave.pipeline.answer_markup import bare
 
-WORDS: Mapping[Verdict, str] = {"supported": "supported", "unsupported": "not borne out", "unchecked": "not checked"}
+WORDS: Mapping[Verdict, str] = {"supported": "supported", "unsupported": "not supported", "unchecked": "not checked"}
 """A verdict as people read it."""
 _LONGEST = 160
 _FIRST: Sequence[Verdict] = ("unsupported", "supported", "unchecked")

@@ -20,7 +20,7 @@ class Gate:
     """Answers are checked by rule and by a checker, treated by a policy, and withheld where not sure enough."""
 
     policy: Policy | None = "report"
-    """What becomes of sentences that are not borne out. None checks nothing by rule, and withholds nothing."""
+    """What becomes of sentences that are not supported. None checks nothing by rule, and withholds nothing."""
     checker: ClaimChecker | None = None
     """Gives a verdict of its own on each cited sentence; the policy heeds both."""
     calibration: Calibration | None = None

@@ -61,7 +61,7 @@ class RunSetting(Record):
     )
     retries: int | None = Field(default=None, ge=0, exclude=True, description="further attempts of a call; likewise")
     gate: Literal["report", "drop", "refuse", "off"] = Field(
-        default="report", description="what becomes of sentences that their quotes do not bear out"
+        default="report", description="what becomes of sentences that their quotes do not support"
     )
     check: str | None = Field(default=None, description="who else gives a verdict on each cited sentence")
     abstain: Path | None = Field(default=None, description="a calibration: abstains where answers are not sure enough")

@@ -19,7 +19,7 @@ async def answer_events(
     """The events of the answer that `finish` makes of what the generator writes: it checks it, and applies the policy.
 
     Under `report`, or without a policy, they come as it writes; under `drop` a sentence is held back until it is known
-    whether it is borne out, under `refuse` the whole answer, and so it is where a generator does not stream. Raises
+    whether it is supported, under `refuse` the whole answer, and so it is where a generator does not stream. Raises
     what the generator and `finish` raise.
     """
     if policy == "refuse" or not isinstance(generator, StreamingGenerator):

@@ -213,8 +213,8 @@ def test_a_card_tells_the_verdicts_on_its_own_citation_alone(visit: Opener) -> N
     card = seen.page.locator("#card")
     for place, told in [
         (0, ["By rule: supported", "By the checker: supported"]),
-        (1, ["By rule: not borne out. 1.32 GWh does not occur in what it cites.", "By the checker: not borne out"]),
-        (3, ["By rule: supported", "By the checker: not borne out"]),
+        (1, ["By rule: not supported. 1.32 GWh does not occur in what it cites.", "By the checker: not supported"]),
+        (3, ["By rule: supported", "By the checker: not supported"]),
     ]:
         seen.page.locator(".chip").nth(place).hover()
         assert [" ".join(one.split()) for one in card.locator(".finding").all_inner_texts()] == told

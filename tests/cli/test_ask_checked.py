@@ -23,9 +23,9 @@ def port(tmp_path: Path) -> Path:
 
 def scripted(request: Mapping[str, Any]) -> Reply:
     asked = str(request["messages"][-1]["content"])
-    if "borne_out" not in asked:
+    if "supported" not in asked:
         return Reply(text=SAID)
-    return Reply(text='{"borne_out": "no"}' if "belong to nobody" in asked else '{"borne_out": "yes"}')
+    return Reply(text='{"supported": "no"}' if "belong to nobody" in asked else '{"supported": "yes"}')
 
 
 def test_a_second_opinion_stands_beside_the_gate_s(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_a_second_opinion_stands_beside_the_gate_s(quoteweave: Quoteweave, port:
         assert len(server.requests) == 3
     value = got.json()
     assert [citation["entailed"] for citation in value["citations"]] == [True, False]
-    assert value["warnings"][-1] == "The checker does not find 1 of 2 cited sentences borne out by what is cited."
+    assert value["warnings"][-1] == "The checker does not find 1 of 2 cited sentences supported by what is cited."
     page = html.document_fromstring((tmp_path / "a.html").read_text())
     assert [chip.get("class") for chip in page.find_class("chip")] == ["chip supported", "chip unsupported"]
 
@@ -48,14 +48,14 @@ def test_drop_heeds_it_and_shows_nothing_that_goes(quoteweave: Quoteweave, port:
     assert "silos of steel [1]" in got.out
     assert "nobody" not in got.out
     assert "cited sentences and their quotes are sent to 127.0.0.1:" in got.err
-    assert "The checker does not find it borne out by what it cites." in got.err
+    assert "The checker does not find it supported by what it cites." in got.err
 
 
 def test_people_are_told_of_what_it_doubts(quoteweave: Quoteweave, port: Path) -> None:
     with ModelServer(scripted) as server:
         got = quoteweave("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url, "--check", "chat")
     assert "nobody" in got.out
-    assert "does not bear out what cites it" in got.err
+    assert "does not support what cites it" in got.err
     assert "None" not in got.err
 
 

@@ -42,7 +42,7 @@ def test_a_model_that_never_cites_is_told_of_sentence_by_sentence(ask: Ask) -> N
     got = ask(Reply(text=text))
     assert (got.code, text in got.out) == (0, True)
     assert "note: Nothing is cited for “The port received 1,204.5 tonnes.”." in got.err
-    assert "a good year" not in got.err, "what says nothing that a quote could bear out needs none"
+    assert "a good year" not in got.err, "what says nothing that a quote could support needs none"
     answer = ask(Reply(text=text), "--json").json()
     assert (answer["status"], answer["citations"], len(answer["warnings"])) == ("answered", [], 1)
 

@@ -270,10 +270,10 @@ def test_another_configuration_wants_another_folder(run_it: RunIt) -> None:
 
 def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it: RunIt, tmp_path: Path) -> None:
     def judging(request: Mapping[str, Any]) -> Reply:
-        if "borne_out" not in str(request["messages"]):
+        if "supported" not in str(request["messages"]):
             return told(request)
         doubts = "So much coal" in str(request["messages"][-1]["content"])
-        return Reply(text='{"borne_out": "no"}' if doubts else '{"borne_out": "yes"}')
+        return Reply(text='{"supported": "no"}' if doubts else '{"supported": "yes"}')
 
     config = 'model = "scripted"\nquotes = "dataset"\ncheck = "chat"\n'
     with ModelServer(judging) as server:
@@ -292,7 +292,7 @@ def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it
 
 
 def test_a_judge_that_is_named_is_kept_within_the_limits_too(run_it: RunIt, tmp_path: Path) -> None:
-    with ModelServer(lambda _: Reply(text='{"borne_out": "yes"}')) as judge, ModelServer(told) as server:
+    with ModelServer(lambda _: Reply(text='{"supported": "yes"}')) as judge, ModelServer(told) as server:
         config = (
             f'model = "scripted"\nquotes = "dataset"\ncheck = "chat:judge@{judge.base_url}"\n'
             f'[limits]\ncalls = "{tmp_path / "calls"}"\n'

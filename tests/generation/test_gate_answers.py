@@ -141,7 +141,7 @@ def test_answers_saved_without_verdicts_are_read() -> None:
 
 
 class Containing:
-    """Finds borne out what shares its first word; says nothing of timber."""
+    """Finds supported what shares its first word; says nothing of timber."""
 
     name = "containing"
 
@@ -182,12 +182,12 @@ def test_a_checker_says_its_own_beside_the_gate() -> None:
     ]
 
 
-def test_warnings_say_how_much_a_checker_does_not_find_borne_out() -> None:
+def test_warnings_say_how_much_a_checker_does_not_find_supported() -> None:
     answer = opined(f"{GOOD} {GOOD} Ships came [2]. Some timber came [2]. It is so.", Containing())
     assert [citation.entailed for citation in answer.citations] == [True, True, False, None]
     assert answer.warnings == (
-        "The checker does not find 1 of 3 cited sentences borne out by what is cited.",
-        "The checker could not say whether 1 of 3 cited sentences is borne out.",
+        "The checker does not find 1 of 3 cited sentences supported by what is cited.",
+        "The checker could not say whether 1 of 3 cited sentences is supported.",
     )
 
 

@@ -31,13 +31,13 @@ def words(element: HtmlElement) -> str:
     ("verdict", "entailed", "shown", "said"),
     [
         ("supported", None, "supported", "supported"),
-        ("unsupported", None, "unsupported", "not borne out"),
+        ("unsupported", None, "unsupported", "not supported"),
         ("unchecked", None, "unchecked", "not checked"),
-        ("supported", False, "unsupported", "not borne out"),
-        ("unsupported", True, "unsupported", "not borne out"),
+        ("supported", False, "unsupported", "not supported"),
+        ("unsupported", True, "unsupported", "not supported"),
         ("unchecked", True, "supported", "supported"),
         (None, True, "supported", "supported"),
-        (None, False, "unsupported", "not borne out"),
+        (None, False, "unsupported", "not supported"),
     ],
 )
 def test_a_mark_shows_the_worse_of_two_verdicts_and_any_before_none(
@@ -60,9 +60,9 @@ def test_sources_list_each_sentence_with_both_verdicts_and_the_reason() -> None:
     found = page.get_element_by_id("answer-1-text-2").find_class("found")
     assert [words(one) for one in found] == [
         "“The fourth quarter gave 1.32 GWh, more than twice the first.” "
-        "By rule: not borne out. 1.32 GWh does not occur in what it cites. By the checker: not borne out",
+        "By rule: not supported. 1.32 GWh does not occur in what it cites. By the checker: not supported",
         "“The crew learnt to slack the moorings ahead of spring tides.” "
-        "By rule: supported By the checker: not borne out",
+        "By rule: supported By the checker: not supported",
     ]
     assert words(page.get_element_by_id("answer-1-text-1").find_class("sentence")[0]).startswith(
         "“The pilot delivered 3.1 GWh in"
@@ -82,7 +82,7 @@ def test_each_mark_names_its_own_entry_in_the_sources() -> None:
 def test_the_head_counts_the_verdicts() -> None:
     view = checked_view()
     page = html.document_fromstring(render_answer(view.answer, view.context, view.pages, view.crops))
-    assert [words(one) for one in page.find_class("tally")[0]] == ["2 supported", "2 not borne out", "2 not checked"]
+    assert [words(one) for one in page.find_class("tally")[0]] == ["2 supported", "2 not supported", "2 not checked"]
     assert tally(judged(tidal_view().answer)) == []
 
 

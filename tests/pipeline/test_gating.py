@@ -60,7 +60,7 @@ def test_an_answer_that_repeats_its_quotes_is_not_checked() -> None:
 
 
 class Doubting:
-    """Finds borne out all but what names this."""
+    """Finds supported all but what names this."""
 
     name = "doubting"
 
@@ -102,7 +102,7 @@ def test_what_the_checker_alone_doubts_is_taken_out_and_why_is_told() -> None:
     said = SAID.replace("999 tons", "1,204 tons")
     answer = found("drop", "coal", CitedGenerator(FakeChat([said])))
     assert answer.text.strip() == "The harbour shipped 1,204 tons of grain [1]."
-    assert "The checker does not find it borne out by what it cites." in answer.warnings[-1]
+    assert "The checker does not find it supported by what it cites." in answer.warnings[-1]
 
 
 def test_whoever_asks_for_a_checker_has_repeated_quotes_checked_too() -> None:

@@ -1,4 +1,4 @@
-"""A chat model as the judge of whether evidence bears out a claim."""
+"""A chat model as the judge of whether evidence supports a claim."""
 
 import asyncio
 import re
@@ -13,8 +13,8 @@ AT_ONCE = 8
 """Claims judged at a time, unless the model itself is limited to fewer."""
 MOST_ATTEMPTS = 2
 _MOST_SENT_BACK = 2_000  # characters of a reply that cannot be read
-_VERDICT = re.compile(r"""["'`]?borne[_ -]?out["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
-_AGAIN = 'Your reply cannot be read. Write {"borne_out": "yes"} or {"borne_out": "no"}, and nothing else.'
+_VERDICT = re.compile(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
+_AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 
 
 class JudgedClaims:
@@ -34,7 +34,7 @@ class JudgedClaims:
         return f"chat:{self.model.name} check_claim {self.prompt.sha256[:16]}"
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """Whether each premise bears out its claim; None where the reply cannot be read, asked twice, or a call failed.
+        """Whether each premise supports its claim; None where the reply cannot be read, asked twice, or a call failed.
 
         Raises EndpointError or ModelFailed where every call failed, and UsageError: for a prompt without the right
         fields, and where the budget is spent.

@@ -35,9 +35,9 @@ def check(answer: Answer, context: Context) -> Answer:
 
 
 async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
-    """The answer with `entailed` on each citation: whether all that its sentence cites bears it out.
+    """The answer with `entailed` on each citation: whether all that its sentence cites supports it.
 
-    The checker is asked once, of each sentence once; warnings say how many it does not find borne out, and of how many
+    The checker is asked once, of each sentence once; warnings say how many it does not find supported, and of how many
     it cannot say. None where what is cited has no words. A checker that fails leaves all None, and a warning why.
     Raises ModelNotFound and UsageError.
     """
@@ -85,9 +85,9 @@ def _told(verdicts: Sequence[bool | None]) -> list[str]:
     of = f"of {len(verdicts)} cited sentence{'s' if len(verdicts) > 1 else ''}"
     told = []
     if failed := verdicts.count(False):
-        told.append(f"The checker does not find {failed} {of} borne out by what is cited.")
+        told.append(f"The checker does not find {failed} {of} supported by what is cited.")
     if unsaid := verdicts.count(None):
-        told.append(f"The checker could not say whether {unsaid} {of} is borne out.")
+        told.append(f"The checker could not say whether {unsaid} {of} is supported.")
     return told
 
 

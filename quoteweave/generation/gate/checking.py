@@ -67,7 +67,7 @@ def check_sentence(
 ) -> Checked:
     """The verdict on one sentence, given with its marks, and on each of its citations.
 
-    Of several quotes, one that has nothing of what the sentence says is `unchecked` where the others bear it out.
+    Of several quotes, one that has nothing of what the sentence says is `unchecked` where the others support it.
     What a sentence repeats of the question is never blamed: it is `unchecked` where the quotes do not say it. So is a
     sentence without citations. `statement` is what it says without its marks, where that was read from a whole answer.
     """
@@ -91,7 +91,7 @@ def check_sentence(
 
 
 def is_factual(text: str) -> bool:
-    """Whether a sentence says something that a quote should bear out: a number, a date, quoted words, or a name."""
+    """Whether a sentence says something that a quote should support: a number, a date, quoted words, or a name."""
     statement = said(text, parse_marks(text))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False

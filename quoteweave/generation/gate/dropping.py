@@ -1,4 +1,4 @@
-"""An answer without the sentences that their quotes do not bear out, while its text may still be coming."""
+"""An answer without the sentences that their quotes do not support, while its text may still be coming."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from quoteweave.core.answers import Citation
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.weaving import Page, Strand, widest
 
-NOT_BORNE_OUT = "The checker does not find it borne out by what it cites."
+NOT_SUPPORTED = "The checker does not find it supported by what it cites."
 
 
 class Dropper:
     """Takes an answer's claims in order, and gives what is shown of them.
 
-    Sentences with a citation that is `unsupported`, or that a checker does not find borne out, go, with the blanks that
+    Sentences with a citation that is `unsupported`, or that a checker does not find supported, go, with the blanks that
     they leave. Where what follows one would then be read as another mark, it goes too, and all behind it. Nothing is
     shown before the first sentence that cites something, for without one there is no answer.
     """
@@ -73,4 +73,4 @@ def failure(citation: Citation) -> str | None:
     """Why what cites so does not stand: the gate's reason, or that the checker doubts it; None where it stands."""
     if citation.verdict == "unsupported":
         return citation.reason or ""
-    return NOT_BORNE_OUT if citation.entailed is False else None
+    return NOT_SUPPORTED if citation.entailed is False else None

@@ -1,4 +1,4 @@
-"""What is done about citations that the gate found `unsupported`, or that a checker does not find borne out."""
+"""What is done about citations that the gate found `unsupported`, or that a checker does not find supported."""
 
 from typing import Literal
 
@@ -11,13 +11,13 @@ from quoteweave.generation.wording import clip
 Policy = Literal["report", "drop", "refuse"]
 """Nothing is done, the sentences are taken out, or the whole answer is withheld."""
 
-REFUSAL = "The answer that was written is not shown, because what it cites does not bear it out."
+REFUSAL = "The answer that was written is not shown, because what it cites does not support it."
 
 
 def apply(answer: Answer, policy: Policy) -> Answer:
     """What is shown of a checked answer; the answer itself where no citation failed, or under `report`.
 
-    One fails that the gate found `unsupported`, or that a checker does not find borne out. `drop` takes out each
+    One fails that the gate found `unsupported`, or that a checker does not find supported. `drop` takes out each
     sentence with such a citation, `refuse` the whole; warnings say what and why, and `Answer.raw` keeps what was
     written. Where `drop` would leave nothing cited, the answer is refused too.
     """

@@ -1,4 +1,4 @@
-"""The gate over an answer that is still being written: it holds one sentence back, and drops what is not borne out."""
+"""The gate over an answer that is still being written: it holds one sentence back, and drops what is not supported."""
 
 from collections.abc import Iterator, Sequence
 
