@@ -112,6 +112,12 @@ def asking_words() -> frozenset[str]:
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
+@cache
+def requesting_words() -> frozenset[str]:
+    """The words that ask for an answer and stand in none of it, such as "explain" and "document", in small letters."""
+    return frozenset(word for each in _languages() for word in each.get("requesting", ()))
+
+
 def differs(question: str, text: str) -> bool:
     """Whether a text says the opposite of a word of the question, and not that word: `up` where it asks of `down`."""
     asked, said = (frozenset(_WORD.findall(each.casefold())) for each in (question, text))

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from quoteweave.core.question_reading import QuestionReading, asking_words, read_question
+from quoteweave.core.question_reading import QuestionReading, asking_words, read_question, requesting_words
 from quoteweave.core.records import Record
 from quoteweave.core.tokens import words
 
@@ -29,12 +29,6 @@ _ASKED_OF = re.compile(
 )
 # Statements of 2015 seldom say "FY2015".
 _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
-_ASKING_WORDS = """
-answer describe document documents explain find give list mention mentioned name please provide report say says
-show shown shows state stated summarise summarize tell appear
-appeared appears different displayed include included includes page pages provided provides slide slides
-happen happened happens made make makes occur occurred occurs
-"""
 # Chinese and Japanese ask at the end, in words that nobody answers with.
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
@@ -44,7 +38,6 @@ _ANOTHER = re.compile(
     r"|welche[rsmn]?|wer|wann|wo|warum)\b)",
     re.IGNORECASE,
 )
-_ASKING = frozenset(_ASKING_WORDS.split())
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
@@ -66,7 +59,7 @@ def what_is_asked(question: str) -> Question:
     reading = read_question(question)
     text = reading.text
     asked = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
-    kept = [word for word in words(asked, stem=False) if word not in _ASKING]
+    kept = [word for word in words(asked, stem=False) if word not in requesting_words()]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
     # Capitals tell nothing apart where all is written in them.
