@@ -33,7 +33,9 @@ _WHAT_IS = re.compile(
 )
 Extreme = Literal["highest", "lowest"]
 Reckoned = Literal["difference", "sum", "ratio", "average"]
-_NUMBER = r"[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
+_NUMBER = (
+    r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
+)
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # A longer text is no question of a few sentences, in characters: it is searched for as it is.
@@ -99,7 +101,7 @@ def read_question(question: str) -> QuestionReading:
         wants_number=_QUANTITY.search(text) is not None,
         asks=asks,
         asked_by=asked_by,
-        extreme=next((kind for kind, pattern in rules.extremes.items() if pattern.search(text)), None),
+        extreme=rules.extreme(text),
         reckons=next((kind for kind, pattern in rules.reckons.items() if pattern.search(text)), None),
         limit=rules.limit(text),
     )
@@ -118,6 +120,12 @@ def requesting_words() -> frozenset[str]:
     return frozenset(word for each in _languages() for word in each.get("requesting", ()))
 
 
+@cache
+def instructing_words() -> frozenset[str]:
+    """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
+    return frozenset(word for each in _languages() for word in each.get("instructing", ()))
+
+
 def differs(question: str, text: str) -> bool:
     """Whether a text says the opposite of a word of the question, and not that word: `up` where it asks of `down`."""
     asked, said = (frozenset(_WORD.findall(each.casefold())) for each in (question, text))
@@ -132,6 +140,16 @@ def differs(question: str, text: str) -> bool:
 def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Words of which one means the opposite of the other, in either order."""
     return [(frozenset(one), frozenset(other)) for each in _languages() for one, other in each.get("opposites", ())]
+
+
+@cache
+def reckoning_words() -> frozenset[str]:
+    """The words that ask for something to be reckoned, and name no cell, as `core.tokens.words` cuts them."""
+    tables = ("reckons", "limits", "extremes")
+    found = (
+        word for each in _languages() for table in tables for said in each.get(table, {}).values() for word in said
+    )
+    return frozenset(stem for word in found for stem in words(word, stop=False))
 
 
 def read_lines(question: str) -> Counter[QuestionReading]:
@@ -194,6 +212,12 @@ class _Rules:
             Limit(number=match[1].strip(" .,"), is_least=over) for over, side in sides for match in side.finditer(text)
         ]
         return found[0] if len(found) == 1 else None
+
+    def extreme(self, text: str) -> Extreme | None:
+        """Whether the highest or the lowest is asked for; "at least 5" asks for no lowest."""
+        for side in self.limits:
+            text = side.sub(" ", text)
+        return next((kind for kind, pattern in self.extremes.items() if pattern.search(text)), None)
 
     def says_how(self, text: str) -> bool:
         """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""

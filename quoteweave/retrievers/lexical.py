@@ -142,15 +142,16 @@ class LexicalRetriever(Bm25Retriever):
         """
         import numpy as np
 
-        if self._headings is None or self._headings[0] is not index:
+        known = self._headings  # another thread may put another in its place meanwhile
+        if known is None or known[0] is not index:
             size = len(index.rows)
             is_heading = np.isin(index.rows, self._collection.select(Filter(layouts=("title",))), assume_unique=True)
             last = np.maximum.accumulate(np.where(is_heading, np.arange(size), -1)) if size else index.rows
             document = index.document_of[index.page_of]
             near = (last >= 0) & ~is_heading & (document[last] == document)
             near &= index.page_of - index.page_of[last] <= 1
-            self._headings = index, np.where(near, last, -1)
-        return self._headings[1]
+            self._headings = known = index, np.where(near, last, -1)
+        return known[1]
 
     def _words(self, index: LexicalIndex, positions: "Positions") -> list[list[str]]:
         """The words of quotes; none of one that is gone since."""

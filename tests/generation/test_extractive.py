@@ -388,6 +388,12 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("What was the revenue of the port in 2019?", "Online revenue of the port was $3 million in 2019."),
         ("What was the revenue of the port in 2019?", "The fall in revenue of the port in 2019 was driven by grain."),
         ("How do I start the crane?", "To save the hook, press the crane's start button."),
+        ("How do I start the crane?", "Press the button of the crane to set how it will start again."),
+        ("How do I open the gate?", "Press the bell, and never open the gate by hand."),
+        ("How do I stop the crane?", "To start the crane, press the button that will stop it."),
+        ("What is a quay?", "The quay is closed on Sundays until May."),
+        ("What is a quay?", "A quay is seldom built by the port alone."),
+        ("What is the rate of the loan?", "The rate of the loan was not fixed at 5 percent."),
         ("Who audits the port?", "Courts of the United States audit the port."),
     ],
 )

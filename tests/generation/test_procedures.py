@@ -53,9 +53,9 @@ def test_a_step_that_was_not_found_is_told() -> None:
 
 
 def test_items_of_a_list_are_steps_each() -> None:
-    items = step("• The old strap is pulled\noutwards.\n• The new one is pushed in.", 1, layout="list")
+    items = step("• Pull the old strap\noutwards.\n• Push the new one in.", 1, layout="list")
     answer = ask("How do I replace the strap?", [items])
-    assert "- The old strap is pulled outwards [1].\n- The new one is pushed in [1]." in answer.text
+    assert "- Pull the old strap outwards [1].\n- Push the new one in [1]." in answer.text
 
 
 def test_a_line_that_announces_steps_is_their_heading() -> None:
@@ -74,6 +74,29 @@ def test_of_several_headings_the_one_that_says_what_is_asked_and_no_more_is_give
     assert "Under “Take a screenshot” (page 9)" in ask("How do I take a screenshot?", [*other, own]).text
 
 
+def test_what_stands_between_two_steps_goes_with_the_first_and_steps_within_a_paragraph_are_read() -> None:
+    warning = step("Warning: the spring is tense. 2 Push the lever inwards.", 2)
+    answer = ask("How do I replace the strap?", [FIRST, warning, THIRD])
+    assert answer.text.splitlines()[2:5] == [
+        "1. Open the buckle of the strap. Warning: the spring is tense [1, 2].",
+        "2. Push the lever inwards [2].",
+        "3. Align the new strap [3].",
+    ]
+
+
+def test_a_heading_that_stands_twice_and_another_aim_begin_another_procedure() -> None:
+    far = [step("1 Open the lower door.", 1, page=40), step("2 Take the strap.", 2, page=40)]
+    answer = ask("How do I replace the strap?", [FIRST, SECOND, *far])
+    assert [line[:2] for line in answer.text.splitlines() if line[:1].isdigit()] == ["1.", "2."]
+    other = [step("To clean the strap:", 6), step("Press it into water.", 7)]
+    assert "water" not in ask("How do I replace the strap?", [FIRST, SECOND, *other]).text
+
+
+def test_amounts_are_no_numbers_of_steps() -> None:
+    needed = step("2 eggs\n3 cups of flour\n12 V of current", 1, layout="list")
+    assert "were not found" not in ask("How do I replace the strap?", [needed]).text
+
+
 @pytest.mark.parametrize(
     ("question", "quotes"),
     [
@@ -82,8 +105,20 @@ def test_of_several_headings_the_one_that_says_what_is_asked_and_no_more_is_give
         ("How do I replace the strap?", [REST]),
         ("How do I replace the strap?", [step(FIRST.text, 1, section="Warranty")]),
         ("How do I replace the strap?", [step(FIRST.text, 1, section="If you cannot replace the strap")]),
+        ("How do I not replace the strap?", [FIRST, SECOND]),
+        ("How do I turn off the lamp?", [step("Press the lamp.", 1, section="Turn on the lamp")]),
+        ("How do I replace the strap?", [step("• 12 34\n• 56 78", 1, layout="list")]),
     ],
-    ids=["another thing", "another kind of question", "nothing that is done", "another heading", "what went wrong"],
+    ids=[
+        "another thing",
+        "another kind of question",
+        "nothing that is done",
+        "another heading",
+        "what went wrong",
+        "not",
+        "the opposite",
+        "items",
+    ],
 )
 def test_nothing_else_is_taken_for_steps(question: str, quotes: Sequence[Quote]) -> None:
     assert not ask(question, quotes).text.startswith("Under")

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from quoteweave.core.question_reading import Asked
+from quoteweave.core.question_reading import LONGEST, Asked, instructing_words
+from quoteweave.core.references import any_of
 from quoteweave.core.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
@@ -38,8 +39,13 @@ _DEFINES = re.compile(
 )
 _ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+_NO_NOUN = (
+    r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
+    r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
+)
 _SAYS_WHAT = re.compile(
-    r"[”\"')]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are)\s+(?!not\b)|means?\b|refers? to|stands? for|denotes?)", re.IGNORECASE
+    rf"[”\"')]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are)\s+(?!{_NO_NOUN})|means?\b|refers? to|stands? for|denotes?)",
+    re.IGNORECASE,
 )
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _ASKED_NOUN = re.compile(
@@ -71,11 +77,10 @@ _TELLS_VALUE = (
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 INSTRUCTS = re.compile(
-    r"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*(?:press|select|touch|click|tap|open|choose|go to|hold|use"
-    r"|turn|insert|remove|enter|swipe|drag|run|install|push|pull|set|connect|switch|clean|wählen|drücken|öffnen|klicken)\b)",
-    re.IGNORECASE,
+    rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{any_of(sorted(instructing_words()))}\b)", re.IGNORECASE
 )
-_AIM = re.compile(r"\W*To\s([^,]*),")
+_AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z].*)")
+_NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -193,11 +198,14 @@ def _instructs(statement: Statement, question: Question) -> bool:
 
     Items of lists are steps under a heading that says so (`procedures`).
     """
-    if INSTRUCTS.match(statement.text) is None:
+    if INSTRUCTS.match(statement.text) is None or _negates(statement, question):
         return False
     aim = _AIM.match(statement.text)
-    asked = set(subject(question))
-    return aim is None or 2 * len(asked.intersection(words(aim[1]))) >= len(asked)
+    return aim is None or set(subject(question)) <= set(words(aim["leading"] or aim["trailing"]))
+
+
+def _negates(statement: Statement, question: Question) -> bool:
+    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.reading.text) is None
 
 
 def _compares(statement: Statement, question: Question) -> bool:
@@ -208,21 +216,18 @@ def _compares(statement: Statement, question: Question) -> bool:
 
 def _says_more(statement: Statement, question: Question) -> bool:
     """Whether it does not only announce what follows it, or only mention what is asked for ("the limits of X")."""
-    if statement.is_row:
-        return True
-    if _ANNOUNCES.search(statement.text):
-        return False
-    asked = _ASKED_NOUN.match(question.reading.text)
-    if asked is None:
-        return True
+    asked = _ASKED_NOUN.match(question.reading.text[:LONGEST])
+    if statement.is_row or asked is None:
+        return statement.is_row or _ANNOUNCES.search(statement.text) is None
     noun = re.escape(asked["value"] or asked["kind"])
     found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
     if found is None:
         return not asked["kind"]
     before = (found["before"] or "").casefold()
     same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
-    if asked["value"] and before and before not in same:
-        return False  # "online revenue" is not all revenue
+    part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
+    if part or _negates(statement, question) or _ANNOUNCES.search(statement.text):
+        return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     tells = _TELLS_VALUE if quantity else f"{_TELLS}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None

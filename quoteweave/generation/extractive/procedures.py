@@ -9,11 +9,11 @@ steps: items of a list, numbered lines, or sentences that say what to do.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import asking_words
+from quoteweave.core.question_reading import asking_words, differs
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
@@ -31,7 +31,12 @@ LEAST_ITEMS = 2
 """Items of a list that are steps without saying what to do."""
 
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
-_STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*|\s+)(?=[^\W\d_])")
+# "2 eggs" and "12 V" are no steps.
+_STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
+_INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
+_ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
+_PARTICLE = re.compile(r"\b(?:not|never|without|off|out|away|ohne|nicht)\b")
+_FORBIDS = re.compile(r"\W*(?:To\s|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _STEPS_LAYOUTS = frozenset({"paragraph", "list"})
 
@@ -58,12 +63,6 @@ class Procedure:
     quotes: tuple[Quote, ...]
     """Those that hold the steps."""
 
-    @property
-    def missing(self) -> list[int]:
-        """Numbers of steps that were not found, up to the last one that was."""
-        numbers = {step.number for step in self.steps if step.number is not None}
-        return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
-
 
 def procedure(question: Question, context: Context, weights: Mapping[str, float], limit: int) -> Procedure | None:
     """The procedure that the question asks for; None for a question of another kind, and where none was found.
@@ -75,7 +74,9 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
         return None
     found = []
     for heading, hits in _sections(context):
-        if _TROUBLE.search(heading) and not _TROUBLE.search(question.reading.text):
+        if not hits:
+            continue
+        if _tells_another(question.reading.text, heading):
             continue
         held = set(words(heading))
         beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
@@ -106,27 +107,40 @@ def compose_procedure(found: Procedure) -> str:
         lines.append(f"{start} {cited(step.text, str(list(step.marks)))}")
     if left:
         lines += ["", "The steps go on there."]
-    elif missing := found.missing:
+    elif missing := _lacking(found.steps):
         several = len(missing) > 1
         told = f"Steps {listed(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
         lines += ["", f"{told} not found."]
     return "\n".join([*lines, "", sources(found.quotes)])
 
 
+def _tells_another(question: str, heading: str) -> bool:
+    """Whether a heading is about the opposite of the question, or about what went wrong."""
+    particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
+    trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
+    return trouble or differs(question, heading) or len(set(particles)) > 1
+
+
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
-    """The headings of what was found, and the announcements of steps within, each with the text quotes below it."""
+    """The headings of what was found, and aims that are announced ("To replace it:"), with the text quotes below each.
+
+    A heading that stands in two places of a document has two sections.
+    """
     sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
         if hit.quote.section and hit.quote.layout in _STEPS_LAYOUTS:
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
-        hits.sort(key=lambda one: _place(one[1].quote))
-        title = " ".join(heading.split())
-        yield title, hits
-        for at, (_, hit) in enumerate(hits):
-            text = tidy(hit.quote.text, len(hit.quote.text) + 1)
-            if text.endswith(":") and hits[at + 1 :]:
-                yield text.rstrip(": "), hits[at + 1 :]
+        title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
+        for number, hit in sorted(hits, key=lambda one: _place(one[1].quote)):
+            announced = _ANNOUNCED.fullmatch(" ".join(hit.quote.text.split()))
+            if announced or hit.quote.page > page + 1:
+                yield title, own
+                title, own = announced[1] if announced else " ".join(heading.split()), []
+            page = hit.quote.page
+            if not announced:
+                own.append((number, hit))
+        yield title, own
 
 
 def _place(quote: Quote) -> tuple[int, int]:
@@ -136,44 +150,63 @@ def _place(quote: Quote) -> tuple[int, int]:
 
 
 def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
-    """What is done, in order: the first run of numbered steps, or else the items, or the sentences that instruct."""
+    """What is done, in order: numbered steps, or else the items of a list of which most instruct, or such sentences."""
     parts = [part for number, hit in hits for part in _parts(hit.quote, number, limit)]
     numbered = _first_run(parts)
-    if len(numbered) >= LEAST_ITEMS:
+    if len(numbered) >= LEAST_ITEMS and len(_lacking(numbered)) <= len(numbered):
         return numbered
-    instructs = [part for part in parts if part.is_item or INSTRUCTS.match(part.text)]
-    items = sum(part.is_item for part in instructs)
-    return instructs if items >= LEAST_ITEMS or any(INSTRUCTS.match(part.text) for part in instructs) else []
+    plain = [replace(part, number=None) for part in parts]
+    items = [part for part in plain if part.is_item]
+    instructing = [part for part in plain if INSTRUCTS.match(part.text) and not _FORBIDS.match(part.text)]
+    mostly = 2 * sum(INSTRUCTS.match(part.text) is not None for part in items) >= len(items)
+    return items if len(items) >= LEAST_ITEMS and mostly else instructing
+
+
+def _lacking(steps: Sequence[Step]) -> list[int]:
+    """Numbers that are left out, up to the last."""
+    numbers = {step.number for step in steps if step.number is not None}
+    return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
 
 
 def _first_run(parts: Sequence[Step]) -> list[Step]:
-    """The numbered parts up to the first whose number does not rise, with what goes on in small letters behind each."""
+    """The numbered parts up to the first whose number does not rise, each with what stands before the next."""
     run: list[Step] = []
+    between: list[Step] = []
     for part in parts:
-        if part.number is not None:
-            if run and part.number <= (run[-1].number or 0):
-                break
-            run.append(part)
-        elif run and part.text[:1].islower() and not run[-1].text.endswith((".", "!", ":")):
-            marks = tuple(dict.fromkeys((*run[-1].marks, *part.marks)))
-            run[-1] = Step(f"{run[-1].text} {part.text}", marks, run[-1].number, is_item=True)
+        if part.number is None:
+            goes_on = part.text[:1].islower() and not between and run and not run[-1].text.endswith((".", "!", ":"))
+            if goes_on:
+                run[-1] = _joined(run[-1], [part])
+            else:
+                between.append(part)
+            continue
+        if run and part.number <= (run[-1].number or 0):
+            break
+        if run and part.number == (run[-1].number or 0) + 1:
+            run[-1] = _joined(run[-1], between)
+        run.append(part)
+        between = []
     return run
 
 
+def _joined(step: Step, parts: Sequence[Step]) -> Step:
+    marks = tuple(dict.fromkeys(mark for part in (step, *parts) for mark in part.marks))
+    return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
+
+
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
-    """The lines of a list, each with those that go on with it; of other text the whole."""
-    lines = quote.text.splitlines() if quote.layout == "list" else [quote.text]
+    """The lines of a list, each with those that go on with it; of other text the whole, cut before numbered steps."""
+    lines = quote.text.splitlines() if quote.layout == "list" else _INNER_STEP.split(quote.text)
     texts: list[str] = []
     for line in lines:
-        if texts and not (_STEP.match(line) or _ITEM.match(line)):
+        if texts and quote.layout == "list" and not (_STEP.match(line) or _ITEM.match(line)):
             texts[-1] = f"{texts[-1]}\n{line}"
         else:
             texts.append(line)
     found = []
     for text in texts:
         step = _STEP.match(text)
-        item = _ITEM.match(text)
-        begun = step or item
+        begun = step or _ITEM.match(text)
         bare = tidy(text[begun.end() :] if begun else text, limit)
         if bare:
             counted = int(step["number"]) if step else None

@@ -5,16 +5,17 @@ each, and have one unit. What comes out shows the numbers that it was made of.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quoteweave.core.question_reading import Extreme, Limit, Reckoned
-from quoteweave.generation.extractive.tables_in_words import Rows, cell_of, named, parted, read_rows
+from quoteweave.core.question_reading import Extreme, Limit, Reckoned, asking_words, reckoning_words
+from quoteweave.core.tokens import words
+from quoteweave.generation.extractive.tables_in_words import Rows, cell_of, parted, read_rows
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.reading import plain
 from quoteweave.generation.gate.units import Unit
-from quoteweave.generation.relevance import Question
+from quoteweave.generation.relevance import Question, subject
 from quoteweave.generation.wording import listed
 
 LEAST_ROWS = 3
@@ -22,8 +23,15 @@ LEAST_ROWS = 3
 MOST_SHOWN = 8
 """Numbers that are shown for what they come to."""
 
-_TOTAL = re.compile(r"\b(?:total|sum|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE)
-_NEGATIVE = re.compile(r"\s*(?:[-–−]\s*[$€£]?\d|\(\s*[$€£]?\d)")
+_TOTAL = re.compile(
+    r"\b(?:(?:sub-?)?totals?|sums?|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE
+)
+# A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
+_CELL = re.compile(
+    r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*(?:%|[$€£¥]|[^\W\d_]{1,12}[²³]?)?\s*\)?"
+)
+_SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\b[Tt]housands?\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,50 +62,72 @@ class Cells:
     """Whether they are a whole column, of which the question names no row."""
 
 
-def reckoned_in_words(text: str, question: Question, weights: Mapping[str, float]) -> str:
+def reckoned_in_words(text: str, question: Question, around: Set[str]) -> str:
     """What is asked for of a table's numbers, with those that it was made of; "" where anything is not certain.
 
-    `text` is the table's, as `tables_in_words` reads it. Of a question for several of these (the difference between the
-    highest and the lowest) nothing is reckoned.
+    `text` is the table's, as `tables_in_words` reads it, and `around` all words that it has or stands under: these must
+    hold whatever the question names. Of a question for several of these (the difference between the highest and the
+    lowest) nothing is reckoned.
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
-    found = _meant(text, question, weights) if reading.asks == "reckon" and len(asked) == 1 else None
+    terms = set(subject(question)) - reckoning_words() - set(words(reading.limit.number if reading.limit else ""))
+    if reading.asks != "reckon" or len(asked) != 1 or not terms <= around:
+        return ""
+    found = _meant(text, terms, question)
     if found is None:
         return ""
     if reading.extreme is not None:
         return _extreme(found, reading.extreme)
     if reading.reckons is not None:
         return _combined(found, reading.reckons)
-    return _beyond(found, reading.limit) if reading.limit is not None else ""
+    return _beyond(found, reading.limit) if reading.limit is not None and not _SCALED.search(text) else ""
 
 
-def _meant(text: str, question: Question, weights: Mapping[str, float]) -> Cells | None:
-    """The cells that the question names; of a whole column those of all rows but totals and averages."""
-    header, rows = parted(read_rows(text))
-    own = [row for row in rows if row[0]]
-    if not header or any(len(row) != len(header) for row in own):
+def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
+    """The cells that the question names; of a whole column those of all rows. Totals are never among them."""
+    lines = read_rows(text)
+    header, rows = parted(lines)
+    own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
+    # A row of names that lacks the first may have lost another one.
+    if not header or list(header) not in lines or any(len(row) != len(header) for row in own):
         return None
-    columns = [1 + at for at in named(header[1:], question.terms, weights, least=0.5)]
-    if not columns and len(header) == 2:
+    columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
+    if not columns and len(header) == 1 + 1:
         columns = [1]
-    chosen = [own[at] for at in named([row[0] for row in own], question.terms, weights, least=1.0)]
-    if len(columns) == 1:
-        kept = chosen if len(chosen) > 1 else [row for row in own if not _TOTAL.search(row[0])] if not chosen else []
-        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in kept], whole=not chosen)
+    chosen = _in_order_of(question.reading.text, [row for row in own if _is_named(row[0], terms)])
+    if len(columns) == 1 and len(chosen) > 1:
+        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
+    if len(columns) == 1 and not chosen:
+        if terms & {word for row in own for word in words(row[0])} - set(words(" ".join(header))):
+            return None  # some rows are meant, and it is not certain which
+        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in own], whole=True)
     if len(chosen) == 1 and columns:
         row = chosen[0]
         return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns], whole=False)
     return None
 
 
+def _is_named(name: str, terms: Set[str]) -> bool:
+    """Whether the question has all words of a name but those that only ask."""
+    own = set(words(name)) - asking_words()
+    return bool(own) and own <= terms
+
+
+def _in_order_of(question: str, rows: Rows) -> Rows:
+    """Rows as the question names them: the ratio of timber to grain is not that of grain to timber."""
+    said = words(question)
+    return sorted(rows, key=lambda row: min((said.index(word) for word in words(row[0]) if word in said), default=0))
+
+
 def _cells(of: str, found: Rows | Sequence[tuple[str, str]], *, whole: bool) -> Cells | None:
     cells = []
     for name, text in found:
-        amounts = read_amounts(plain(text))
-        if len(amounts) != 1:
+        amounts, form = read_amounts(plain(text)), _CELL.fullmatch(text.strip())
+        if form is None or len(amounts) != 1:
             return None
-        value = -amounts[0].value if _NEGATIVE.match(text) else amounts[0].value
+        negative = set(form["sign"] + form["inner"]) & set("-−–(")
+        value = -amounts[0].value if negative else amounts[0].value
         cells.append(Cell(name, text, value, amounts[0].unit))
     return Cells(of, tuple(cells), whole) if cells and len({cell.unit for cell in cells}) == 1 else None
 
@@ -118,7 +148,9 @@ def _beyond(found: Cells, limit: Limit) -> str:
     amounts = read_amounts(plain(limit.number))
     if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
         return ""
-    value = amounts[0].value
+    value, unit = amounts[0].value, found.cells[0].unit
+    if amounts[0].unit != unit or (unit is None and _LETTERS.search(limit.number)):
+        return ""
     beyond = [cell.shown for cell in found.cells if (cell.value > value) == limit.is_least]
     if len(beyond) > MOST_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
@@ -136,14 +168,14 @@ def _combined(found: Cells, reckons: Reckoned) -> str:
     if reckons == "difference" and pair:
         value = abs(values[0] - values[1])
     elif reckons == "ratio" and pair and values[1]:
-        value = round(values[0] / values[1], 3)
+        value = Decimal(f"{values[0] / values[1]:.3g}")
     elif reckons == "sum":
         value = sum(values, Decimal(0))
     elif reckons == "average":
-        value = round(sum(values, Decimal(0)) / len(values), 3)
+        value = Decimal(f"{sum(values, Decimal(0)) / len(values):.4g}")
     else:
         return ""
-    shown = listed([cell.shown for cell in cells])
+    shown = f"{cells[0].shown} to {cells[1].shown}" if reckons == "ratio" else listed([cell.shown for cell in cells])
     points = " percentage points" if reckons == "difference" else " %"
     percent = reckons != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
     return f"the {reckons} of {found.of} of {shown} is {value.normalize():,f}{points if percent else ''}"

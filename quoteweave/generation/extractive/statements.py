@@ -74,7 +74,7 @@ def image_statements(context: Context, question: Question, weights: Mapping[str,
     """What image quotes say: of a table the cells that the question names, else the sentence that is nearest to it."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        reckoned = _reckoned(hit.quote, question, weights)
+        reckoned = _reckoned(hit.quote, question)
         cells = reckoned or _cells(hit.quote, question, weights)
         if text := cells or _reads(hit.quote, weights):
             text = neutral(clip(text, limit))
@@ -140,10 +140,10 @@ def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> st
     return f"{_titled(quote)} lists {said}." if said else ""
 
 
-def _reckoned(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
+def _reckoned(quote: Quote, question: Question) -> str:
     if not _has_cells(quote):
         return ""
-    said = reckoned_in_words(_read(quote), question, weights)
+    said = reckoned_in_words(_read(quote), question, words_around(quote))
     return f"By {_titled(quote)}, {said}." if said else ""
 
 

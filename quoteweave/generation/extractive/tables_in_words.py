@@ -40,8 +40,8 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
     certain and "" is given.
     """
     header, rows = parted(read_rows(text))
-    chosen = [rows[at] for at in named([row[0] for row in rows], asked, weights, least=1.0)]
-    columns = [1 + at for at in named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(chosen, asked)
+    chosen = [rows[at] for at in _named([row[0] for row in rows], asked, weights, least=1.0)]
+    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(chosen, asked)
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in chosen for character in row[0]):
         columns = list(range(1, width))
@@ -60,7 +60,7 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
-def named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
+def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
     """Of the names those that the question gives best, in order."""
     worth = {}
     for at, name in enumerate(names):
