@@ -79,7 +79,7 @@ _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 INSTRUCTS = re.compile(
     rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{any_of(sorted(instructing_words()))}\b)", re.IGNORECASE
 )
-_AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z].*)")
+_AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 _CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
@@ -201,7 +201,7 @@ def _instructs(statement: Statement, question: Question) -> bool:
     if INSTRUCTS.match(statement.text) is None or _negates(statement, question):
         return False
     aim = _AIM.match(statement.text)
-    return aim is None or set(subject(question)) <= set(words(aim["leading"] or aim["trailing"]))
+    return aim is None or set(question.terms) <= set(words(aim["leading"] or aim["trailing"]))
 
 
 def _negates(statement: Statement, question: Question) -> bool:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import asking_words, differs
+from quoteweave.core.question_reading import differs
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
 from quoteweave.generation.extractive.composing import sources
-from quoteweave.generation.relevance import Question, adjacency, coverage, subject
+from quoteweave.generation.relevance import Question, adjacency, coverage
 from quoteweave.generation.wording import cited, listed, neutral, tidy
 
 LEAST_NAMED = 0.85
@@ -69,7 +69,7 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
 
     Each step is given in `limit` characters at most; `weights` are those of the question's words.
     """
-    about = {word: weights[word] for word in subject(question) if word not in asking_words()}
+    about = {word: weights[word] for word in question.terms}
     if question.reading.asks != "steps" or not about:
         return None
     found = []
