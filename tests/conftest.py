@@ -18,7 +18,17 @@ pytest_plugins = ["made_runs"]
 # What the environment may say; the tests of the command line begin without any of it.
 SETTINGS = tuple(
     f"QUOTEWEAVE_{name}"
-    for name in ("COLLECTION", "MODEL", "PASSWORD", "MILVUS_URI", "MILVUS_TOKEN", "RERANK_URL", "RERANK_KEY", "PRICES")
+    for name in (
+        "COLLECTION",
+        "MODEL",
+        "PASSWORD",
+        "MILVUS_URI",
+        "MILVUS_TOKEN",
+        "RERANK_URL",
+        "RERANK_KEY",
+        "PRICES",
+        "PICTURES",
+    )
 )
 LOOPBACK = ("127.", "::1", "localhost")
 # colpali-engine and the torchvision that it asks for, apart from all else: torchvision's wheel does not fit a torch for

@@ -33,14 +33,25 @@ class Form(StrEnum):
     EVENTS = "events"
 
 
-def answered_as(form: Form, rag: "Rag", question: str, where: "Filter | None", *, model: str | None) -> "Answered":
-    """Asks, and tells the answer in that form. Raises what `Rag.answer_async` raises."""
+def answered_as(
+    form: Form,
+    rag: "Rag",
+    question: str,
+    where: "Filter | None",
+    *,
+    model: str | None,
+    pictures: Callable[[str], None] | None = None,
+) -> "Answered":
+    """Asks, and tells the answer in that form. `pictures` is for `print_sources`, where the form is text.
+
+    Raises what `Rag.answer_async` raises.
+    """
     from quoteweave.core.crossing import wait_for
 
     if form is Form.WRITTEN:
         with _AsWritten(model) as show:
             answered = wait_for(_read_to_its_end(rag.stream(question, where=where), show))
-        print_sources(answered.answer)
+        print_sources(answered.answer, pictures)
         return answered
     if form is Form.EVENTS:
         return wait_for(_read_to_its_end(rag.stream(question, where=where), _print_event))
@@ -49,7 +60,7 @@ def answered_as(form: Form, rag: "Rag", question: str, where: "Filter | None", *
     if form is Form.JSON:
         print_json(answer_json(answered))
     else:
-        print_answer(answered.answer)
+        print_answer(answered.answer, pictures)
     return answered
 
 
@@ -118,14 +129,14 @@ async def _read_to_its_end(
     return Answered(answer=answer, context=found.context, trace=found.trace)
 
 
-def print_answer(answer: "Answer") -> None:
-    """The answer and where each mark leads, as readable text on stdout."""
+def print_answer(answer: "Answer", pictures: Callable[[str], None] | None = None) -> None:
+    """The answer and where each mark leads, as readable text on stdout; `pictures` as for `print_sources`."""
     console().print(plain(without_pictures(answer.text)))
-    print_sources(answer)
+    print_sources(answer, pictures)
 
 
 def without_pictures(text: str) -> str:
-    """The text with `[image1: what it shows]` for each picture, which a terminal cannot show."""
+    """The text with `[image1: what it shows]` for each picture: text can only name it."""
     from quoteweave.core.marks import parse_marks
 
     for mark in reversed(parse_marks(text)):
@@ -135,8 +146,11 @@ def without_pictures(text: str) -> str:
     return text
 
 
-def print_sources(answer: "Answer") -> None:
-    """Where each mark of an answer leads, on stdout, and what is to be said of it, on stderr."""
+def print_sources(answer: "Answer", pictures: Callable[[str], None] | None = None) -> None:
+    """Where each mark of an answer leads, on stdout, and what is to be said of it, on stderr.
+
+    `pictures` shows an image quote, given its id, below its line.
+    """
     from quoteweave.generation.gate.dropping import failure
 
     out = console()
@@ -147,6 +161,8 @@ def print_sources(answer: "Answer") -> None:
         line.append_text(plain(f" {citation.document}, {citation.place}"))
         line.append(f"  {citation.quote_id}", style="dim")
         out.print(line)
+        if citation.kind == "image" and pictures is not None:
+            pictures(citation.quote_id)
     for citation in answer.citations:
         if (why := failure(citation)) is not None:
             typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)

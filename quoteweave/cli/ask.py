@@ -57,6 +57,7 @@ from quoteweave.cli.retrieving import (
     read_all_terms,
     recorded,
 )
+from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout
 
 if TYPE_CHECKING:
     from quoteweave.core.confidence import Calibration
@@ -151,6 +152,7 @@ def ask(
     events: Annotated[
         bool, typer.Option("--events", help="Print a JSON object for each event: sources, text, citation, answer.")
     ] = False,
+    pictures: PicturesOption = PicturesName.AUTO,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the documents, every claim cited.
@@ -201,7 +203,9 @@ def ask(
             unless = "" if calls is None else f", unless {calls} holds the answer"
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
         form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if stream and chat else Form.WHOLE
-        answered = answered_as(form, rag, question, where, model=settings.model)
+        answered = answered_as(
+            form, rag, question, where, model=settings.model, pictures=pictures_on_stdout(pictures, opened)
+        )
         _tell(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
         target = html or (_temporary_page() if open_it else None)
         if target is not None:

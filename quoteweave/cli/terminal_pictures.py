@@ -1,0 +1,173 @@
+"""Pictures of answers in a terminal: by which protocol it shows them, and how large.
+
+Terminals are known by their environment. None is asked: one that does not answer would keep people waiting, and an
+answer that comes late is taken for what they type.
+"""
+
+import math
+import os
+import shutil
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from quoteweave.index.collection import Collection
+
+MOST_ROWS = 24
+# A photograph of so many is more than a megabyte, and takes a second or two to encode as sixel.
+MOST_PIXELS = 800_000
+
+
+class PicturesName(StrEnum):
+    """By which protocol pictures are shown."""
+
+    AUTO = "auto"
+    KITTY = "kitty"
+    ITERM = "iterm"
+    SIXEL = "sixel"
+    OFF = "off"
+
+
+PicturesOption = Annotated[
+    PicturesName,
+    typer.Option("--pictures", envvar="QUOTEWEAVE_PICTURES", help="How the terminal shows pictures of the answer."),
+]
+
+# Set by programs that are terminals themselves and run in another one: they take no pictures, or not all kinds of them.
+WITHIN = ("TMUX", "STY", "ZELLIJ", "NVIM", "VIM_TERMINAL", "INSIDE_EMACS")
+# First what the terminal itself sets, then what a terminal started from another one may have from that.
+BY_TERM = {
+    "xterm-kitty": PicturesName.KITTY,
+    "xterm-ghostty": PicturesName.KITTY,
+    "wezterm": PicturesName.ITERM,
+    "foot": PicturesName.SIXEL,
+    "mlterm": PicturesName.SIXEL,
+}
+BY_PROGRAM = {
+    "kitty": PicturesName.KITTY,
+    "ghostty": PicturesName.KITTY,
+    "iTerm.app": PicturesName.ITERM,
+    # It knows all three, and this one best: docs/decisions/0015-pictures-in-terminals.md.
+    "WezTerm": PicturesName.ITERM,
+    "mintty": PicturesName.ITERM,
+}
+BY_VARIABLE = {
+    "KITTY_WINDOW_ID": PicturesName.KITTY,
+    "GHOSTTY_RESOURCES_DIR": PicturesName.KITTY,
+    "KONSOLE_VERSION": PicturesName.KITTY,
+    "WT_SESSION": PicturesName.SIXEL,
+}
+# The first Konsole that shows pictures, 22.04.
+KONSOLE = 220400
+
+
+class Screen(NamedTuple):
+    """A terminal's size in cells, and that of a cell in pixels."""
+
+    columns: int
+    rows: int
+    cell_width: int
+    cell_height: int
+
+
+# For terminals that do not tell the size of their cells. Few have smaller ones, so that pictures fit.
+USUAL_CELL = (8, 16)
+
+
+def protocol_of(environment: Mapping[str, str]) -> PicturesName:
+    """How a terminal with that environment shows pictures; OFF where it is not known to, or is not to."""
+    term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM")
+    nested = term.startswith(("tmux", "screen")) or any(environment.get(name) for name in WITHIN)
+    if nested or term == "dumb" or environment.get("NO_COLOR"):
+        return PicturesName.OFF
+    for start, protocol in BY_TERM.items():
+        if term.startswith(start):
+            return protocol
+    if program:
+        return BY_PROGRAM.get(program, PicturesName.OFF)
+    found = next((name for name in BY_VARIABLE if environment.get(name)), None)
+    if found is None or (found == "KONSOLE_VERSION" and not _is_recent(environment[found])):
+        return PicturesName.OFF
+    return BY_VARIABLE[found]
+
+
+def _is_recent(version: str) -> bool:
+    return version.isdecimal() and int(version) >= KONSOLE
+
+
+def pictures_on_stdout(name: PicturesName, collection: "Collection") -> Callable[[str], None] | None:
+    """What shows the crop of an image quote, given its id; None where stdout gets text alone.
+
+    That is so, whatever is asked for, where stdout is no terminal, or one that calls itself dumb.
+    """
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        return None
+    protocol = protocol_of(os.environ) if name is PicturesName.AUTO else name
+    return None if protocol is PicturesName.OFF else _Shown(collection, protocol)
+
+
+class _Shown:
+    """Writes crops on stdout, a terminal."""
+
+    def __init__(self, collection: "Collection", protocol: PicturesName) -> None:
+        self._collection, self._protocol = collection, protocol
+
+    def __call__(self, quote_id: str) -> None:
+        """Writes nothing where no crop is stored or it cannot be read, which is told elsewhere."""
+        from quoteweave.core.errors import QuoteweaveError
+        from quoteweave.pipeline.pictures import CollectionPictures
+
+        try:
+            quote = self._collection.quote(quote_id)
+            crop = CollectionPictures(self._collection).crop(quote) if quote.image is not None else None
+        except QuoteweaveError:
+            return
+        if crop is not None:
+            sys.stdout.write(f"{drawn(crop, self._protocol, screen_of(sys.stdout))}\n")
+            sys.stdout.flush()
+
+
+def screen_of(stream: IO[str]) -> Screen:
+    """The size of the terminal that the stream writes to."""
+    columns, rows = shutil.get_terminal_size()
+    width = height = 0
+    with suppress(ImportError, OSError):  # Windows has no such call, and other streams no terminal
+        import fcntl
+        import termios
+
+        sizes = struct.unpack("4H", fcntl.ioctl(stream.fileno(), termios.TIOCGWINSZ, bytes(8)))
+        rows, columns, width, height = (told or known for told, known in zip(sizes, (rows, columns, 0, 0), strict=True))
+    cell = (width // columns, height // rows)
+    return Screen(columns, rows, *(cell if min(cell) > 1 else USUAL_CELL))
+
+
+def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
+    """The escape sequences of the crop, made smaller until it fits the screen, `MOST_ROWS` and `MOST_PIXELS`.
+
+    It is never enlarged. Raises ValueError for another protocol than Kitty's, iTerm2's or sixel.
+    """
+    from PIL.Image import Resampling
+
+    from quoteweave.cli.picture_escapes import iterm, kitty, sixel
+
+    # A column is left, as terminals differ on where the cursor is behind a picture as wide as they are; rows, for text.
+    columns, rows = max(1, screen.columns - 1), max(1, min(MOST_ROWS, screen.rows - 2))
+    width, height = crop.size
+    fits = columns * screen.cell_width / width, rows * screen.cell_height / height
+    scale = min(1.0, *fits, math.sqrt(MOST_PIXELS / (width * height)))
+    image = crop.resize((max(1, round(width * scale)), max(1, round(height * scale))), Resampling.LANCZOS)
+    if protocol is PicturesName.KITTY:
+        return kitty(image)
+    if protocol is PicturesName.ITERM:
+        return iterm(image, max(1, image.width // screen.cell_width), math.ceil(image.height / screen.cell_height))
+    if protocol is PicturesName.SIXEL:
+        return sixel(image)
+    raise ValueError(f"{protocol.value} is no protocol")
