@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from operator import itemgetter
 from typing import Any, Literal, get_args
@@ -128,12 +128,17 @@ def instructing_words() -> frozenset[str]:
 
 def differs(question: str, text: str) -> bool:
     """Whether a text says the opposite of a word of the question, and not that word: `up` where it asks of `down`."""
-    asked, said = (frozenset(_WORD.findall(each.casefold())) for each in (question, text))
-    return any(
-        asked & one and not asked & other and said & other and not said & one
-        for pair in _opposites()
-        for one, other in (pair, pair[::-1])
-    )
+    sides = _sides_of(question)
+    said = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
+    return any(said & other and not said & own for own, other in sides)
+
+
+@lru_cache(maxsize=64)  # asked of each sentence that was found
+def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Of the opposites of which a question has one alone, this and the other."""
+    asked = frozenset(_WORD.findall(question[:LONGEST].casefold()))
+    pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
+    return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
 
 @cache
