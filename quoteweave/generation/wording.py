@@ -8,7 +8,8 @@ from quoteweave.core.marks import parse_marks
 _WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")
 _WIDE_BREAK = re.compile(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
-_BULLET = re.compile(r"^\s*+(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
+# Symbol fonts have their bullets where Unicode has no characters of its own.
+_BULLET = re.compile(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
 _CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
 _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
 

@@ -273,7 +273,7 @@ def test_the_highest_number_of_a_column_is_reckoned_and_says_so() -> None:
     given = context(images=[image("Table 1: Harbour dues by group.", rows, layout="table")])
     answer = ask("Which group had the highest harbour dues in 2022?", given)
     assert answer.text.startswith(
-        "By Table 1 (Harbour dues by group), Container has the highest 2022 of 3 rows: 1,310, before Grain with 512."
+        "By Table 1 (Harbour dues by group), in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512."
     )
     (citation,) = answer.citations
     assert (citation.verdict, citation.reason) == (
@@ -431,3 +431,14 @@ def test_a_row_of_another_length_than_the_names_is_not_said() -> None:
     shown = ask("What was the revenue in 2022?", context(images=[image("Statements", odd, layout="table")]))
     assert shown.status == "located"
     assert "2022: 46,298" not in shown.text
+
+
+def test_the_values_of_a_chart_are_read_as_rows() -> None:
+    rows = "- | Yes | No\nIslands | 45 | 55\nMainland | 60 | 40\nSource: survey"
+    chart = image(None, rows, layout="chart", id="harbour.pdf:0:1")
+    shown = ask("Which bar of the chart is red, that of the islands or of the mainland?", context(images=[chart]))
+    assert "“Islands; Yes: 45; No: 55 Mainland; Yes: 60; No: 40”" in shown.text
+    said = ask("What is the difference for yes between the islands and the mainland?", context(images=[chart]))
+    assert said.text.startswith(
+        "By the chart on page 1, in Yes, the difference between Islands (45) and Mainland (60) is 15."
+    )

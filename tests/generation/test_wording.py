@@ -19,6 +19,7 @@ from quoteweave.generation.wording import cited, clip, neutral, tidy
         (", which fell ;", "which fell ;"),
         ("-0.4 degrees", "-0.4 degrees"),
         ("日本の\n首都", "日本の首都"),
+        ("\uf0a7 A bullet of a symbol font", "A bullet of a symbol font"),
     ],
 )
 def test_tidy(text: str, expected: str) -> None:

@@ -16,7 +16,7 @@ from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.references import labels_in
 from quoteweave.core.tokens import words
 from quoteweave.generation.extractive.ordering import SentenceKey
-from quoteweave.generation.extractive.statements import image_mark, name, named_place, words_around
+from quoteweave.generation.extractive.statements import has_cells, image_mark, name, named_place, words_around
 from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import Question, coverage, subject
@@ -179,7 +179,7 @@ def _excerpt(
     if quote.kind == "text":
         worth = [value + standings.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
-    table = quote.layout == "table"
+    table = has_cells(quote)
     order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
     taken, size = {best}, len(parts[best].split())
     for at in order:
@@ -202,7 +202,7 @@ def _parts(quote: Quote) -> list[str]:
     text = text_of(quote)
     if quote.kind == "text":
         return [tidy(sentence.text, len(sentence.text) + 1) for sentence in split_sentences(text)]
-    if quote.layout == "table" and " | " in text:
+    if has_cells(quote) and " | " in text:
         header, rows = parted(read_rows(text))
         return [_row(row, header) for row in rows if any(row)]
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]

@@ -93,7 +93,7 @@ def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
     if not header or list(header) not in lines or any(len(row) != len(header) for row in own):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
-    if not columns and len(header) == 1 + 1:
+    if not columns and len(header) == 2:
         columns = [1]
     chosen = _in_order_of(question.reading.text, [row for row in own if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
@@ -133,18 +133,18 @@ def _cells(of: str, found: Rows | Sequence[tuple[str, str]], *, whole: bool) -> 
 
 
 def _extreme(found: Cells, extreme: Extreme) -> str:
-    """`Container has the highest 2022 of 3 rows: 1,310, before Grain with 512`; "" where two share the place."""
+    """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" where two share the place."""
     if len(found.cells) < LEAST_ROWS or not found.whole:
         return ""
     first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
     if first.value == second.value:
         return ""
-    said = f"{first.name} has the {extreme} {found.of} of {len(found.cells)} rows: {first.text}"
+    said = f"in {found.of}, {first.name} is the {extreme} of {len(found.cells)} rows: {first.text}"
     return f"{said}, before {second.name} with {second.text}"
 
 
 def _beyond(found: Cells, limit: Limit) -> str:
-    """`2 of 3 rows have 2022 above 500: Container (1,310) and Grain (512)`; "" where a cell is the limit itself."""
+    """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell is the limit itself."""
     amounts = read_amounts(plain(limit.number))
     if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
         return ""
@@ -155,12 +155,13 @@ def _beyond(found: Cells, limit: Limit) -> str:
     if len(beyond) > MOST_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
     side = "above" if limit.is_least else "below"
-    said = f"{len(beyond)} of {len(found.cells)} rows have {found.of} {side} {limit.number}"
+    verb = "is" if len(beyond) == 1 else "are"
+    said = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {limit.number}"
     return f"{said}: {listed(beyond)}" if beyond else said
 
 
 def _combined(found: Cells, reckons: Reckoned) -> str:
-    """`The sum of Grain (512) and Timber (318) in 2022 is 830`."""
+    """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where it is not certain of what."""
     cells, values = found.cells, [cell.value for cell in found.cells]
     pair = len(cells) == 2
     if len(cells) < 2 or len(cells) > MOST_SHOWN or (found.whole and reckons in ("difference", "ratio")):
@@ -178,4 +179,5 @@ def _combined(found: Cells, reckons: Reckoned) -> str:
     shown = f"{cells[0].shown} to {cells[1].shown}" if reckons == "ratio" else listed([cell.shown for cell in cells])
     points = " percentage points" if reckons == "difference" else " %"
     percent = reckons != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
-    return f"the {reckons} of {found.of} of {shown} is {value.normalize():,f}{points if percent else ''}"
+    between = "between" if reckons == "difference" else "of"
+    return f"in {found.of}, the {reckons} {between} {shown} is {value.normalize():,f}{points if percent else ''}"

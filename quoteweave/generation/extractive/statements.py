@@ -134,20 +134,21 @@ def named_place(quote: Quote) -> str:
 
 
 def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
-    if not _has_cells(quote):
+    if not has_cells(quote):
         return ""
     said = cells_in_words(_read(quote), question.terms, weights)
     return f"{_titled(quote)} lists {said}." if said else ""
 
 
 def _reckoned(quote: Quote, question: Question) -> str:
-    if not _has_cells(quote):
+    if not has_cells(quote):
         return ""
     said = reckoned_in_words(_read(quote), question, words_around(quote))
-    return f"By {_titled(quote)}, {said}." if said else ""
+    titled = _titled(quote)
+    return f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {said}." if said else ""
 
 
-def _has_cells(quote: Quote) -> bool:
+def has_cells(quote: Quote) -> bool:
     """Whether it is a table, or a chart whose text begins with two rows or more of a label and values."""
     if quote.layout != "chart":
         return quote.layout == "table"
