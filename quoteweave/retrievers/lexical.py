@@ -112,9 +112,10 @@ class LexicalRetriever(Bm25Retriever):
         """Positions of what stands under the best headings, as one step alone tells nobody how something is done."""
         import numpy as np
 
-        worth = np.where(np.isin(np.arange(len(headings)), headings), evidence.quotes * evidence.total[of_page], 0)
-        best = np.argsort(-worth, kind="stable")[:SECTIONS]
-        under = [np.flatnonzero(headings == at)[:MOST_TOGETHER] for at in best if worth[at] > 0]
+        found = np.unique(headings[(headings >= 0) & (evidence.quotes[headings] > 0)])
+        worth = evidence.quotes[found] * evidence.total[of_page[found]]
+        best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
+        under = [np.flatnonzero(headings == at)[:MOST_TOGETHER] for at in best]
         return np.concatenate(under) if under else np.empty(0, dtype=np.int64)
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
