@@ -13,9 +13,10 @@ QUESTIONS = (
     "How many vessel calls did the port receive in 2023, and how did the quarters compare?",
     "At which station did the rod meet a layer of wood, and at what depth?",
     "Which quarter of 2023 had the most vessel calls?",
+    "What colour are the bars of 2023 in the chart of vessel calls?",
     "Who won the football world cup in 2022?",
 )
-"""A sentence and a chart; a scanned page; a chart to look at; and what the documents are not about."""
+"""A sentence and a chart; a scanned page; a chart's values; a chart to look at; and what the documents do not tell."""
 
 
 def demo(
@@ -23,7 +24,7 @@ def demo(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Build a collection from the sample documents, ask four questions, and write a page with the answers."""
+    """Build a collection from the sample documents, ask five questions, and write a page with the answers."""
     from importlib.resources import as_file, files
 
     from quoteweave.cli.add import add_paths
@@ -43,7 +44,7 @@ def demo(
         generator = make_generator(ModelSettings(), opened)
         rag = Rag(make_retriever(DEFAULT, opened), generator, gate=Gate(pages=opened))
         answers = [rag.answer_with_context(question) for question in QUESTIONS]
-        write_page(answers, opened, page, title="Four documents, four questions")
+        write_page(answers, opened, page, title="Four documents, five questions")
     if as_json:
         print_json([answer_json(answered) for answered in answers])
     else:

@@ -26,8 +26,8 @@ def test_the_answers_cite_the_right_pages_and_weave_in_a_picture(quoteweave: Quo
         del value["trace"]
         answers.append(Answer.model_validate(value))
     assert tuple(answer.question for answer in answers) == QUESTIONS
-    assert [answer.status for answer in answers] == ["answered", "answered", "located", "abstained"]
-    harbour, notes, located, abstained = answers
+    assert [answer.status for answer in answers] == ["answered", "answered", "answered", "located", "abstained"]
+    harbour, notes, quarters, located, abstained = answers
     assert {(c.document, c.page, c.kind) for c in harbour.citations} == {
         ("harbour-report.pdf", 2, "text"),
         ("harbour-report.pdf", 2, "image"),
@@ -38,6 +38,8 @@ def test_the_answers_cite_the_right_pages_and_weave_in_a_picture(quoteweave: Quo
     assert picture.image is not None
     assert {(c.document, c.page) for c in notes.citations} == {("field-notes-scan.pdf", 0)}
     assert "290 cm" in notes.text
+    assert "July–September is the highest of 4 rows: 294" in quarters.text
+    assert [citation.verdict for citation in quarters.citations] == ["unchecked"]
     assert located.citations[0].quote_id == picture.citation.quote_id
     assert abstained.citations == ()
     assert all(citation.evidence for answer in answers for citation in answer.citations)
