@@ -28,7 +28,7 @@ LEAST_IN_HEADING = 0.6
 MOST_WORDS = 150
 """Of all steps together."""
 LEAST_ITEMS = 2
-"""Items of a list that are steps without saying what to do."""
+"""How many numbered lines, or items of a list of which half or more say what to do, are steps."""
 
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
@@ -36,7 +36,7 @@ _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-Z
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 _ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
 _PARTICLE = re.compile(r"\b(?:not|never|without|off|out|away|ohne|nicht)\b")
-_FORBIDS = re.compile(r"\W*(?:To\s|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
+_AIM_OR_PROHIBITION = re.compile(r"\W*(?:To\s|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _STEPS_LAYOUTS = frozenset({"paragraph", "list"})
 
@@ -67,28 +67,24 @@ class Procedure:
 def procedure(question: Question, context: Context, weights: Mapping[str, float], limit: int) -> Procedure | None:
     """The procedure that the question asks for; None for a question of another kind, and where none was found.
 
-    Each step is given in `limit` characters at most; `weights` are those of the question's words.
+    Each step is given in `limit` characters at most; `weights` are those of all words of the question, and add up to 1.
     """
-    about = {word: weights[word] for word in question.terms}
-    if question.reading.asks != "steps" or not about:
+    if question.reading.asks != "steps" or not weights:
         return None
     found = []
     for heading, hits in _sections(context):
-        if not hits:
-            continue
-        if _tells_another(question.reading.text, heading):
+        if not hits or _tells_another(question.reading.text, heading):
             continue
         held = set(words(heading))
         beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
-        total = sum(about.values())
-        if coverage(about, held) < LEAST_IN_HEADING * total or coverage(about, beside) < LEAST_NAMED * total:
+        if coverage(weights, held) < LEAST_IN_HEADING or coverage(weights, beside) < LEAST_NAMED:
             continue
         steps = _steps(hits, limit)
         if steps:
             quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
             # "Take a screenshot" is not what "Take a scrolling screenshot" tells.
-            nearest = adjacency(question, words(heading)), -len(held.difference(about))
-            worth = (coverage(about, beside), *nearest, max(hit.score for _, hit in hits))
+            nearest = adjacency(question, words(heading)), -len(held.difference(weights))
+            worth = (coverage(weights, beside), *nearest, max(hit.score for _, hit in hits))
             found.append((worth, Procedure(heading, tuple(steps), quotes)))
     return max(found, key=lambda one: one[0])[1] if found else None
 
@@ -157,7 +153,7 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
         return numbered
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in plain if part.is_item]
-    instructing = [part for part in plain if INSTRUCTS.match(part.text) and not _FORBIDS.match(part.text)]
+    instructing = [part for part in plain if INSTRUCTS.match(part.text) and not _AIM_OR_PROHIBITION.match(part.text)]
     mostly = 2 * sum(INSTRUCTS.match(part.text) is not None for part in items) >= len(items)
     return items if len(items) >= LEAST_ITEMS and mostly else instructing
 

@@ -30,7 +30,7 @@ _TOTAL = re.compile(
 _CELL = re.compile(
     r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*(?:%|[$€£¥]|[^\W\d_]{1,12}[²³]?)?\s*\)?"
 )
-_SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\b[Tt]housands?\b", re.IGNORECASE)
+_SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -65,9 +65,9 @@ class Cells:
 def reckoned_in_words(text: str, question: Question, around: Set[str]) -> str:
     """What is asked for of a table's numbers, with those that it was made of; "" where anything is not certain.
 
-    `text` is the table's, as `tables_in_words` reads it, and `around` all words that it has or stands under: these must
-    hold whatever the question names. Of a question for several of these (the difference between the highest and the
-    lowest) nothing is reckoned.
+    `text` is the table's, as `tables_in_words` reads it. `around` are all words that it has or stands under; every word
+    by which the question names something must be among them. Of a question for several of these (the difference
+    between the highest and the lowest) nothing is reckoned.
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
@@ -120,7 +120,7 @@ def _in_order_of(question: str, rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: min((said.index(word) for word in words(row[0]) if word in said), default=0))
 
 
-def _cells(of: str, found: Rows | Sequence[tuple[str, str]], *, whole: bool) -> Cells | None:
+def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> Cells | None:
     cells = []
     for name, text in found:
         amounts, form = read_amounts(plain(text)), _CELL.fullmatch(text.strip())
