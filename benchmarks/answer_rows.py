@@ -11,6 +11,7 @@ from pathlib import Path
 from common import mmdocir
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import iou
 from quoteweave.core.crossing import wait_for
@@ -22,7 +23,6 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES, load_mmlongbench
 from quoteweave.evaluation.metrics.mmlongbench import MMLongBench
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.registry import make_fused
 

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.evaluation.statistics import Interval
-    from quoteweave.index.collection import Collection
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATASET = "https://huggingface.co/datasets/MMDocIR/MMDocIR_Evaluation_Dataset"
@@ -160,8 +160,8 @@ def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator
     own: a collection there is never of other code. With `--as-is` the one that `--collection` names is only opened: it
     may be of other code, and lack documents.
     """
+    from quoteweave.collection.collection import Collection
     from quoteweave.documents.ingest import AddOptions, add
-    from quoteweave.index.collection import Collection
 
     name = "-".join([*(folder.name for folder in data), _digest_of_code()])
     place: Path = options.collection or cache_folder(options.cache) / name

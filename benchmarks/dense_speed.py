@@ -21,11 +21,11 @@ from common import Table, arguments, finish, machine, percent, seconds, working_
 from made_quotes import Writing, fill
 from word_vectors import WordVectors
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Query
-from quoteweave.index.collection import Collection
-from quoteweave.index.faiss import FaissIndex
+from quoteweave.index.base import Scope
+from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.kinds import FAISS
-from quoteweave.index.vectors import Scope
 from quoteweave.retrievers.vector import VectorRetriever
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from common import Table, arguments, finish, machine, minilm, seconds
 from made_quotes import Writing, fill
 from peak_memory import run_and_watch
 
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.views import item_views
 from quoteweave.index.embedding import TEXTS_AT_ONCE
-from quoteweave.index.views import item_views
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder

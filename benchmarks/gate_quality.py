@@ -23,12 +23,12 @@ from typing import Literal
 from common import Table, arguments, finish, machine, percent, working_folder
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import weave
 from quoteweave.generation.gate import check
-from quoteweave.index.collection import Collection
 
 SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"

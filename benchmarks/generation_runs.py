@@ -9,10 +9,10 @@ from typing import Any
 from common import Table
 from model_process import serving
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.core.runs import Run, open_run
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.answering import Answerer, answer_all
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ModelSettings, make_generator

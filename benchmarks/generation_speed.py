@@ -30,8 +30,8 @@ from made_crops import fill_with_crops
 from made_quotes import Writing
 from model_process import ModelProcess, serving
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.events import TextEvent
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import ModelSettings, make_generator
 from quoteweave.retrievers.registry import make_retriever

@@ -25,11 +25,11 @@ from common import Table, arguments, finish, machine, median_seconds, percent, w
 from made_highlight_pages import make_pages
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.records import PageWord, Quote, Record
 from quoteweave.documents.ingest import add
 from quoteweave.generation.highlights import text_of
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.highlighting import evidence_for
 
 CLAIMS = Path(__file__).with_name("highlight_claims.jsonl")

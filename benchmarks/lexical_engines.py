@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, Protocol
 from common import Table, arguments, finish, machine, seconds
 from made_quotes import Writing, make_document
 
+from quoteweave.collection.segments.builder import SegmentBuilder
+from quoteweave.collection.segments.segment import Segment, merged, read_segment, write_segment
 from quoteweave.core.records import Quote
 from quoteweave.core.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.index.segment_builder import SegmentBuilder
-from quoteweave.index.segments import Segment, merged, read_segment, write_segment
 
 HITS = 10
 Found = dict[int, float]

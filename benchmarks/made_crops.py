@@ -7,8 +7,8 @@ from itertools import count
 
 from made_quotes import Writing, make_document, put
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import ParsedDocument
-from quoteweave.index.collection import Collection
 
 CROPS = 200
 SIZE = (990, 560)

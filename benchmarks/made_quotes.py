@@ -11,12 +11,12 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PreparedDocument
+from quoteweave.collection.records import Origin
+from quoteweave.collection.writer import Writer
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
 from quoteweave.core.tokens import STOP_WORDS
-from quoteweave.index.collection import Collection
-from quoteweave.index.prepared import PreparedDocument
-from quoteweave.index.records import Origin
-from quoteweave.index.writer import Writer
 
 VOCABULARY = 60_000
 QUOTES_ON_A_PAGE = 20

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.index.multivector import MultiVectorIndex
-from quoteweave.index.shards import ShardStore
-from quoteweave.index.vectors import Shard
+from quoteweave.collection.stores.vectors import ShardStore
+from quoteweave.index.base import Shard
+from quoteweave.index.maxsim.index import MultiVectorIndex
 
 if TYPE_CHECKING:
     import numpy as np

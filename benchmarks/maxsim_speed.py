@@ -26,10 +26,10 @@ from made_token_vectors import QUESTION_VECTORS, random_pages, random_vectors, s
 from peak_memory import run_and_watch
 from token_vectors import mmdocir_tokens
 
+from quoteweave.index.base import Found, Shard
 from quoteweave.index.kinds import OF_MANY
-from quoteweave.index.maxsim_recall import recall_of
-from quoteweave.index.multivector import MultiVectorIndex
-from quoteweave.index.vectors import Found, Shard
+from quoteweave.index.maxsim.index import MultiVectorIndex
+from quoteweave.index.maxsim.recall import recall_of
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -17,13 +17,13 @@ from answer_tables import OUTCOMES
 from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
 from pydantic import BaseModel
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.records import Query
 from quoteweave.evaluation.report.drawing import COLOURS, INK, panels, saved, style
 from quoteweave.evaluation.statistics import clustered_interval
 from quoteweave.generation.extractive import ExtractiveGenerator, topic
 from quoteweave.generation.relevance import what_is_asked
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.search import Search
 
 QUESTIONS = Path(__file__).with_name("off_topic.jsonl")

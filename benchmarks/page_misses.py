@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pydantic import BaseModel
 from question_rows import QuestionSet
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.tokens import words
-from quoteweave.index.collection import Collection
 
 FIRST = 5
 # A question counts under the first that applies.

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from common import minilm
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Retriever
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.experiment import SCOPES, run_retrieval
 from quoteweave.retrievers.registry import make_fused
 from quoteweave.retrievers.vector import VectorRetriever

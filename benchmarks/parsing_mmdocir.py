@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 
 from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import Box, area, intersection, iou, union_area
 from quoteweave.core.records import Page, Quote
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.index.collection import Collection
 
 PICTURES = {"figure", "chart", "table"}
 MET = 0.5

@@ -17,10 +17,10 @@ from typing import Any
 from common import Table, arguments, finish, machine, seconds, working_folder
 from made_quotes import Writing, fill, make_document, prepare
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.tokens import words
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import SPARSE, make_retriever
 
 HITS = 10

@@ -30,12 +30,12 @@ from common import (
     percent,
 )
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics import Interval, paired_difference
 from quoteweave.index import lexical
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers import evidence
 from quoteweave.retrievers.lexical import LexicalRetriever
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.answers import Answer, Citation, Context
     from quoteweave.core.errors import QuoteweaveError
     from quoteweave.core.records import Document, Filter, Hit, Query, Quote
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from quoteweave.endpoints.chat import OpenAIChat
     from quoteweave.generation.cited import CitedGenerator
     from quoteweave.generation.extractive import ExtractiveGenerator
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.ordering import make_sentence_scorer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.rag import Rag

@@ -102,8 +102,8 @@ def sample_collection(samples: Path, tmp_path_factory: pytest.TempPathFactory) -
     """
     from filelock import FileLock
 
+    from quoteweave.collection.collection import Collection
     from quoteweave.documents.ingest import add
-    from quoteweave.index.collection import Collection
 
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base

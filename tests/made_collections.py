@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PreparedDocument
+from quoteweave.collection.records import Origin
+from quoteweave.collection.writer import Writer
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import IMAGE_LAYOUTS, Document, Layout, Page, PageWord, PageWords, ParsedDocument, Quote
-from quoteweave.index.collection import Collection
-from quoteweave.index.prepared import PreparedDocument
-from quoteweave.index.records import Origin
-from quoteweave.index.writer import Writer
 
 
 def made_quote(

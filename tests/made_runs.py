@@ -11,10 +11,10 @@ from made_collections import made_quote, put
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Usage
 from quoteweave.core.records import Quote
 from quoteweave.core.runs import read_run
-from quoteweave.index.collection import Collection
 from quoteweave.testing import Reply
 
 RunIt = Callable[..., Result]

@@ -12,11 +12,11 @@ from PIL import Image
 
 from quoteweave.core.errors import CollectionError, DamagedDocument
 from quoteweave.core.records import Quote
-from quoteweave.index.vectors import Found, Scope, Shard
+from quoteweave.index.base import Found, Scope, Shard
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
-    from quoteweave.index.vectors import Rows
+    from quoteweave.index.base import Rows
 
 
 class PlainIndex:

@@ -85,10 +85,10 @@ def report(counts: "dict[str, Counter[str]]") -> None:
 def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
+    from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
     from quoteweave.core.lines import appending
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parse import ParserSettings
-    from quoteweave.index.descriptions import DESCRIPTIONS, Description
 
     samples = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
     with tempfile.TemporaryDirectory() as folder:
@@ -307,7 +307,12 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
 
 def described(collection: Any, notes: list[str]) -> Any:
     """What a vision model said of pictures."""
-    from quoteweave.index.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+    from quoteweave.collection.stores.descriptions import (
+        DESCRIPTIONS,
+        Description,
+        damaged_descriptions,
+        read_descriptions,
+    )
 
     known = []
     for found in read_descriptions(collection.root / DESCRIPTIONS):
@@ -360,8 +365,8 @@ def judged(found: Observed, baseline: Observed, path: Path) -> dict[str, Any]:
 
 def repaired(copy: Path, place: str, baseline: Observed, *, milvus: bool) -> dict[str, Any]:
     """What `check` finds, and what is read after `check --repair`."""
-    from quoteweave.documents.repair import check_and_repair
-    from quoteweave.index.checks import check
+    from quoteweave.maintenance.check import check
+    from quoteweave.maintenance.repair import check_and_repair
 
     try:
         found, index = check(copy).damaged, "/".join(place.split("/")[:3])

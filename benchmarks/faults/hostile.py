@@ -20,7 +20,7 @@ sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 from hostile_files import write_bombs, write_damaged  # noqa: E402
 from peak_memory import run_and_watch  # noqa: E402
 
-from quoteweave.index.collection import Collection  # noqa: E402
+from quoteweave.collection.collection import Collection  # noqa: E402
 
 WORDS = ("Harbour words before the bomb", "Ferry words after the bomb")
 SECONDS, MEGABYTES = 600, 1500

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.testing import Reply
 
 KINDS = ("lexical", "flat", "hnsw", "ivfpq", "exact", "milvus", "minilm")
@@ -53,7 +53,7 @@ class State:
 
 def prepare() -> None:
     """Has the process from which others are forked import the libraries once."""
-    modules = ["quoteweave.cli.app", "quoteweave.index.upkeep", "quoteweave.index.vector_store", "faiss"]
+    modules = ["quoteweave.cli.app", "quoteweave.index.sync", "quoteweave.index.vector_store", "faiss"]
     modules += ["pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.retrievers.vector", "pyarrow.parquet"]
     modules += ["sentence_transformers", "quoteweave.documents.ingest", "quoteweave.testing", "PIL.Image"]
     PROCESSES.set_forkserver_preload(modules)
@@ -193,9 +193,9 @@ def _command(arguments: list[str], log: Path) -> None:
 
 
 def _look(root: Path, kind: str, answer: Connection) -> None:
-    from quoteweave.index.collection import Collection
-    from quoteweave.index.folder import Folder
-    from quoteweave.index.leftovers import leftovers, unfinished_pages
+    from quoteweave.collection.collection import Collection
+    from quoteweave.collection.folder import Folder
+    from quoteweave.collection.leftovers import leftovers, unfinished_pages
 
     wrong = [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     with Collection.open(root) as collection:
@@ -232,9 +232,9 @@ def _canaries(root: Path, documents: dict[str, list[str]]) -> Iterator[str]:
 
 def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
     """How many items the index holds, and what is wrong with it."""
+    from quoteweave.collection.stores.generations import manifest_of
     from quoteweave.core.records import Query
-    from quoteweave.index.manifests import manifest_of
-    from quoteweave.index.opened import open_generation
+    from quoteweave.index.handles import open_generation
     from quoteweave.retrievers.lexical import LexicalRetriever
 
     wrong = []

@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Table, arguments, finish, machine
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PARAGRAPHS = 3

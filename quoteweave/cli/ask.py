@@ -60,9 +60,9 @@ from quoteweave.cli.retrieving import (
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.confidence import Calibration
     from quoteweave.generation.gate import Policy
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answer_sections import AnswerView
     from quoteweave.pipeline.rag import Answered
     from quoteweave.pipeline.settings import ModelSettings
@@ -161,7 +161,7 @@ def ask(
     on this machine alone. With one, the question and the quotes found are sent to
     its endpoint; a local one runs on this machine.
     """
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import make_chat, make_generator

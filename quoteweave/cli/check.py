@@ -12,7 +12,7 @@ from quoteweave.cli.output import print_json, printable
 from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
-    from quoteweave.index.checks import CheckReport, Damage
+    from quoteweave.maintenance.check import CheckReport, Damage
 
 JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part, file,
 what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to).
@@ -59,8 +59,8 @@ def check(
 
 def _show_check(collection: Path, repair: bool, as_json: bool) -> bool:
     """Checks, prints what was found, and returns whether all is as it was written."""
-    from quoteweave.documents.repair import check_and_repair
-    from quoteweave.index.checks import check as check_only
+    from quoteweave.maintenance.check import check as check_only
+    from quoteweave.maintenance.repair import check_and_repair
 
     with _bar(quiet=as_json) as on_file:
         report = (check_and_repair if repair else check_only)(collection, on_file)
@@ -115,7 +115,7 @@ def _bar(*, quiet: bool) -> "Iterator[Callable[[int], None]]":
 
 def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:
     """Searches for a removed document, prints what was found, and returns whether nothing was."""
-    from quoteweave.index.removal_check import check_removed
+    from quoteweave.maintenance.removal_proof import check_removed
 
     remains = _finish(collection)
     texts, content = ([], None) if file is None else _read(file)
@@ -136,9 +136,9 @@ def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bo
 
 def _finish(collection: Path) -> tuple[str, ...]:
     """Finishes removals, unless another process writes; what remains of them."""
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import CollectionLocked, StorageError
-    from quoteweave.index.collection import Collection
-    from quoteweave.index.upkeep import finish_removals
+    from quoteweave.index.sync import finish_removals
 
     with Collection.open(collection) as opened:
         if not opened.may_have_traces():
@@ -154,10 +154,10 @@ def _read(file: Path) -> tuple[list[str], str]:
     """The text of a file's quotes, and its hash. Raises a DocumentError where it cannot be read."""
     from tempfile import TemporaryDirectory
 
+    from quoteweave.collection.stores.content import ImageStore
     from quoteweave.core.errors import UsageError
     from quoteweave.core.fingerprints import file_sha256
     from quoteweave.documents.parse import DocumentParser, ParserSettings
-    from quoteweave.index.images import ImageStore
 
     if not file.is_file():
         raise UsageError(f"{file} is no file")

@@ -30,7 +30,7 @@ def demo(
     from quoteweave.cli.add import add_paths
     from quoteweave.cli.answer_output import answer_json, print_answer
     from quoteweave.cli.ask import write_page
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import ModelSettings, make_generator

@@ -23,8 +23,8 @@ from quoteweave.cli.retrieving import Finding, tell
 from quoteweave.core.counting import counted
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.answers import Usage
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.describing import Picture, PictureDescriber, Survey
 
 JSON = """--json prints one object:
@@ -67,7 +67,7 @@ def describe(
     code 1.
     """
     from quoteweave.cli.judging import judge_of
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.pipeline.describing import PictureDescriber
     from quoteweave.pipeline.settings import ModelSettings
 
@@ -134,7 +134,7 @@ def _ask(
 
 def _store(describer: "PictureDescriber", collection: "Collection") -> tuple[int, list[str]]:
     """Gives the quotes their words, and brings the indexes up to date; how many quotes, and notes."""
-    from quoteweave.index.upkeep import refresh_indexes
+    from quoteweave.index.sync import refresh_indexes
 
     said = {
         document.name: words

@@ -15,9 +15,9 @@ from quoteweave.core.counting import counted
 from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.protocols import Retriever
     from quoteweave.core.records import Document, Filter
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.steps import Chats
 
@@ -47,9 +47,9 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
     Where documents were added with settings of their own, they are left as they are, and what is missing is added.
     """
     from quoteweave.cli.add import add_paths
+    from quoteweave.collection.collection import Collection
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.walk import find_files
-    from quoteweave.index.collection import Collection
 
     files = find_files([documents])
     with Collection.open_or_create(collection) as opened:
@@ -81,7 +81,7 @@ def _hash(path: Path) -> str | None:
 @contextmanager
 def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
     """The retriever that is named, over the collection in that folder, its indexes built."""
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
 
     with Collection.open(collection) as opened:
         failures = {failure.name: failure.reason for failure in opened.failures()}
@@ -112,8 +112,8 @@ def content_of(documents: "Sequence[Document]") -> str:
 
 def fingerprints_of(collection: "Collection", specs: Sequence[str]) -> dict[str, str]:
     """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
+    from quoteweave.collection.stores.generations import manifest_of
     from quoteweave.index.lexical import FINGERPRINT
-    from quoteweave.index.manifests import manifest_of
     from quoteweave.retrievers.registry import SPARSE
     from quoteweave.retrievers.spec import parse_spec
 

@@ -38,9 +38,9 @@ def import_parsed(
     from rich.console import Console
     from rich.progress import Progress
 
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
     from quoteweave.documents.importers.store import import_file
-    from quoteweave.index.collection import Collection
 
     if not path.is_file():
         raise UsageError(f"{path} is no file")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from quoteweave.cli.indexing import Measured
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.index.vector_store import IndexReport
 
 JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
@@ -63,7 +63,7 @@ def index(
     Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
     those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
     """
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
 
     patience = patience_of(timeout_s, call_limit_s, retries)
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code, patience=patience)
@@ -86,8 +86,8 @@ def index(
 
 def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) -> list[str]:
     """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
+    from quoteweave.collection.stores.generations import manifest_of
     from quoteweave.core.errors import UsageError
-    from quoteweave.index.manifests import manifest_of
     from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.registry import members
     from quoteweave.retrievers.spec import parse_spec
@@ -103,10 +103,9 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
 
 
 def _drop(collection: "Collection", specs: list[str]) -> None:
+    from quoteweave.collection.stores.generations import manifest_of
     from quoteweave.core.errors import UsageError
-    from quoteweave.index.manifests import manifest_of
-    from quoteweave.index.synchronise import drop_index
-    from quoteweave.index.upkeep import finish_removals
+    from quoteweave.index.sync import drop_index, finish_removals
     from quoteweave.retrievers.spec import parse_spec
 
     if not specs:

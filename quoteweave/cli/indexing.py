@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 from quoteweave.cli.retrieving import Finding, means_for, tell
 
 if TYPE_CHECKING:
-    from quoteweave.index import faiss_recall, maxsim_recall
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.index.embedding import EmbedProgress
+    from quoteweave.index.faiss import recall as faiss_recall
+    from quoteweave.index.maxsim import recall as maxsim_recall
     from quoteweave.index.vector_store import IndexReport
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.vector import VectorRetriever
@@ -37,7 +38,7 @@ def build_index(collection: "Collection", spec: str, how: Building) -> "IndexRep
 
     Raises what `VectorRetriever.refresh` raises.
     """
-    from quoteweave.index.upkeep import finish_removals, refresh_indexes
+    from quoteweave.index.sync import finish_removals, refresh_indexes
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.vector import VectorRetriever
@@ -92,8 +93,8 @@ def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:
 
     if retriever.store.plan.kind != default_kind(many=False):
         return
-    from quoteweave.index.faiss import FaissIndex
-    from quoteweave.index.faiss_recall import suggestion
+    from quoteweave.index.faiss.index import FaissIndex
+    from quoteweave.index.faiss.recall import suggestion
     from quoteweave.retrievers.spec import parse_spec
 
     index, plan = retriever.store.current().index, retriever.store.plan
@@ -107,8 +108,10 @@ def _suggest(collection: "Collection", retriever: "VectorRetriever") -> None:
 
 def recall_of(collection: "Collection", spec: str, finding: Finding) -> "Measured":
     """What an index finds of what an exact one does; None where there are too few items, or no vectors, to tell."""
-    from quoteweave.index import faiss_recall, kinds, maxsim_recall
-    from quoteweave.index.multivector import MultiVectorIndex
+    from quoteweave.index import kinds
+    from quoteweave.index.faiss import recall as faiss_recall
+    from quoteweave.index.maxsim import recall as maxsim_recall
+    from quoteweave.index.maxsim.index import MultiVectorIndex
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.vector import VectorRetriever
 
@@ -126,9 +129,9 @@ def recall_of(collection: "Collection", spec: str, finding: Finding) -> "Measure
 
 def bring_up_to_date(collection: "Collection", how: Building) -> list[str]:
     """Encodes what the collection's indexes lack; why one cannot be given it is returned, and the others go on."""
+    from quoteweave.collection.stores.generations import building_command
     from quoteweave.core.errors import QuoteweaveError
-    from quoteweave.index.manifests import building_command
-    from quoteweave.index.upkeep import indexes_behind
+    from quoteweave.index.sync import indexes_behind
 
     notes: list[str] = []
     for manifest in indexes_behind(collection):

@@ -12,9 +12,9 @@ from quoteweave.cli.retrieving import tell
 from quoteweave.core.counting import counted, listed
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
+    from quoteweave.collection.records import IndexState
     from quoteweave.core.records import Document
-    from quoteweave.index.collection import Collection
-    from quoteweave.index.records import IndexState
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings, ocr_language (null where OCR was off), ocr_pages and
@@ -31,7 +31,7 @@ step, and where traces remain, and until when)."""
 
 def list_documents(collection: CollectionOption, as_json: JsonOption = False) -> None:
     """List the documents of a collection."""
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
 
     with Collection.open(collection) as opened:
         documents = opened.documents()
@@ -60,7 +60,7 @@ def _tell_warnings(documents: "Sequence[Document]") -> None:
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     """Say what a collection holds, and which files could not be read."""
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
 
     with Collection.open(collection) as opened:
         counts, failures, documents = opened.counts(), opened.failures(), opened.documents()
@@ -110,8 +110,8 @@ def remove(
     remains is said, and the next command that writes removes it. Your own files
     are left alone. Proof: quoteweave check --removed NAME.
     """
-    from quoteweave.index.collection import Collection
-    from quoteweave.index.upkeep import remove_documents
+    from quoteweave.collection.collection import Collection
+    from quoteweave.index.sync import remove_documents
 
     with Collection.open(collection) as opened:
         outcome = remove_documents(opened, names)
@@ -129,8 +129,8 @@ def remove(
 
 
 def _index(collection: "Collection", state: "IndexState") -> dict[str, object]:
-    from quoteweave.index.left_out import counts_by_reason
-    from quoteweave.index.manifests import manifest_of
+    from quoteweave.collection.stores.generations import manifest_of
+    from quoteweave.index.vector_store import counts_by_reason
 
     manifest = manifest_of(state)
     return {

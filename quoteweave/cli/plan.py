@@ -9,8 +9,8 @@ from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, means_for, tell
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.protocols import Retriever
-    from quoteweave.index.collection import Collection
     from quoteweave.retrievers.planning import Plan
 
 JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
@@ -37,8 +37,8 @@ def plan(
     Nothing is stored, sent or downloaded: without a model's weights the time is
     not known.
     """
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
-    from quoteweave.index.collection import Collection
     from quoteweave.retrievers.built import as_built
     from quoteweave.retrievers.planning import plan_index, together
     from quoteweave.retrievers.registry import members

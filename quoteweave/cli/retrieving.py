@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.records import Filter
     from quoteweave.endpoints.http import PatienceOptions
-    from quoteweave.index.collection import Collection
     from quoteweave.models.weights import Hardware
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means

@@ -15,11 +15,11 @@ from quoteweave.cli.retrieving import read_all_terms, recorded, tell
 from quoteweave.core.fingerprints import file_sha256
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.examples import Example, Spending
     from quoteweave.core.protocols import ChatModel, SentenceScorer
     from quoteweave.core.records import Filter
     from quoteweave.core.runs import Run
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.gating import Gate
     from quoteweave.pipeline.run_settings import Limits, RunSetting
@@ -95,9 +95,9 @@ def answering(
     asked: Asked, setting: "RunSetting", settings: "ModelSettings", collection: Path | None
 ) -> "Iterator[tuple[Answerer, Mapping[str, str]]]":
     """What answers, and the fingerprints of what it answers with. Raises UsageError where a collection is wanted."""
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
     from quoteweave.endpoints.wrapping import settings_of
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.settings import make_chat, make_generator

@@ -35,9 +35,9 @@ from quoteweave.cli.retrieving import (
 )
 
 if TYPE_CHECKING:
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.protocols import Reason
     from quoteweave.core.records import Hit
-    from quoteweave.index.collection import Collection
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
 reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,
@@ -68,10 +68,10 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find the quotes that bear on a question, best first."""
+    from quoteweave.collection.collection import Collection
     from quoteweave.core.crossing import wait_for
     from quoteweave.core.errors import UsageError
     from quoteweave.core.records import Query
-    from quoteweave.index.collection import Collection
     from quoteweave.pipeline.views import stored_crops
 
     if kind not in (None, "text", "image"):

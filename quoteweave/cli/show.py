@@ -31,7 +31,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a quote: its words, its crop, and its page with the box drawn."""
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
     from quoteweave.pipeline.highlighting import evidence_for
     from quoteweave.pipeline.views import crop, marked_page
 

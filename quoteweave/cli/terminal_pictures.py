@@ -19,7 +19,7 @@ import typer
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from quoteweave.index.collection import Collection
+    from quoteweave.collection.collection import Collection
 
 MOST_ROWS = 24
 # A photograph of so many is more than a megabyte, and takes a second or two to encode as sixel.

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.decoding import read_text, storable
 from quoteweave.documents.flow import Block, set_on_pages
 from quoteweave.documents.html_tables import Cell
 from quoteweave.documents.outline import Outline
 from quoteweave.documents.pictures import Pictures
-from quoteweave.index.images import ImageStore
 
 MAX_MEGABYTES = 32
 SMALLEST_FIGURE = 32

@@ -16,6 +16,11 @@ from typing import Self
 
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PreparedDocument
+from quoteweave.collection.records import Origin
+from quoteweave.collection.stores.unfinished import UnfinishedPages, unfinished_key
+from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Pictures
@@ -26,12 +31,7 @@ from quoteweave.documents.pictures import file_hash
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.walk import Found, find_files
 from quoteweave.documents.workers import Limits, Workers
-from quoteweave.index.collection import Collection
-from quoteweave.index.prepared import PreparedDocument
-from quoteweave.index.records import Origin
-from quoteweave.index.unfinished import UnfinishedPages, unfinished_key
-from quoteweave.index.upkeep import refresh_indexes
-from quoteweave.index.writer import Writer
+from quoteweave.index.sync import refresh_indexes
 
 __all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]
 

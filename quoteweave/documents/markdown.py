@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.decoding import read_text
 from quoteweave.documents.flow import Block, set_on_pages
 from quoteweave.documents.html import html_blocks
 from quoteweave.documents.pictures import Pictures
-from quoteweave.index.images import ImageStore
 
 if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock

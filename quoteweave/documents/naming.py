@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
+from quoteweave.collection.records import Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.documents.walk import Found
-from quoteweave.index.records import Failure, Origin
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.records import PageWords, TextSource
 from quoteweave.documents.blocks import Block, block_of, group, row_by_row
@@ -21,7 +22,6 @@ from quoteweave.documents.ocr import Ocr
 from quoteweave.documents.page_words import WordsInOrder
 from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.documents.tables import Table, cells_of
-from quoteweave.index.images import ImageStore
 
 # A page with fewer characters than this in its text layer is read by OCR.
 LEAST_LETTERS = 20

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from pydantic import Field, TypeAdapter
 
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.blocks import row_by_row
@@ -24,8 +26,6 @@ from quoteweave.documents.picture_files import open_pictures
 from quoteweave.documents.plain_text import parse_text
 from quoteweave.documents.structure import assemble
 from quoteweave.documents.workers import allow_longer
-from quoteweave.index.images import ImageStore
-from quoteweave.index.unfinished import UnfinishedPages
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
 VERSION = "5"

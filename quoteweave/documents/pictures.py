@@ -17,10 +17,10 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from pydantic import Field
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
-from quoteweave.index.images import ImageStore
 
 if TYPE_CHECKING:
     from PIL import Image

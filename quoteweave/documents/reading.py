@@ -9,15 +9,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from quoteweave.collection.prepared import PreparedDocument, prepare
+from quoteweave.collection.records import Origin
+from quoteweave.collection.stores.content import SourceStore
+from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import DocumentError, QuoteweaveError
 from quoteweave.core.records import ParsedDocument, Record
 from quoteweave.documents.formats import Format
 from quoteweave.documents.parse import PAGED, Inspection, Source, inspect, keep_pages, put_kept_together, read_whole
 from quoteweave.documents.workers import Limits, Outcome, Stop, Workers
-from quoteweave.index.prepared import PreparedDocument, prepare
-from quoteweave.index.records import Origin
-from quoteweave.index.sources import SourceStore
-from quoteweave.index.unfinished import UnfinishedPages
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 RANGE = 6

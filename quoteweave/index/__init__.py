@@ -1,1 +1,1 @@
-"""The collection folder: catalogue, images and derived indexes."""
+"""Indexes over the quotes of a collection: lexical, and of vectors in FAISS, Milvus or by MaxSim."""

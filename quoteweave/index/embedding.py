@@ -1,4 +1,4 @@
-"""Views become vectors: each document's are stored as a shard, and only what is missing is encoded.
+"""Encodes views: each document's vectors are stored as a shard, and only what is missing is encoded.
 
 Documents share what an encoder gets at once, and a document's shard is stored and tied to it as soon as its last view
 is encoded; until then its parts are, so that a killed run goes on from what the encoder got last.
@@ -9,23 +9,69 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from quoteweave.core.errors import InputsRefused, StorageError
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan
+from quoteweave.collection.stores.generations import building_command
+from quoteweave.collection.stores.vectors import StoredVectors, shard_key
+from quoteweave.collection.views import OF_PICTURES, ItemView, item_views
+from quoteweave.collection.writer import Writer
+from quoteweave.core.counting import counted
+from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError
 from quoteweave.core.protocols import Batching, Encoder, Pictures
-from quoteweave.core.records import Filter
-from quoteweave.index.collection import Collection
-from quoteweave.index.manifests import building_command
+from quoteweave.core.records import Filter, Record
 from quoteweave.index.pending import PendingShard, put
-from quoteweave.index.records import IndexPlan
-from quoteweave.index.seen import DimensionChanged, Unreadable, check_vectors, loaded
-from quoteweave.index.shards import StoredVectors, shard_key
-from quoteweave.index.views import OF_PICTURES, ItemView, item_views
-from quoteweave.index.writer import Writer
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-    Views = list[tuple["_Task", str | Image | Unreadable]]
+    Views = list[tuple["_Task", "str | Image | Unreadable"]]
+
+
+class DimensionChanged(ModelFailed):
+    """A model gives vectors of another dimension than those that are there."""
+
+
+class Unreadable(Record):
+    """A quote whose picture cannot be had, or whose text its endpoint refuses."""
+
+    quote: str
+    reason: str
+
+
+def loaded(view: ItemView) -> "str | Image | Unreadable":
+    """The string or the picture, or why it cannot be had."""
+    from PIL import Image
+
+    try:
+        content = view.load()
+        if not isinstance(content, str):
+            content.load()  # else a damaged picture would only show in the encoder
+        return content
+    # What Pillow raises on a damaged picture depends on its format.
+    except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        said = str(error) if isinstance(error, DocumentError) else f"{type(error).__name__}: {error}"
+        reason = said if view.quote.id in said else f"the picture of quote {view.quote.id}: {said}"
+        return Unreadable(quote=view.quote.id, reason=reason)
+
+
+def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
+    """Raises ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
+    import numpy as np
+
+    if len(matrices) != len(what):
+        raise ModelFailed(
+            f"{name} gave {counted(len(matrices), 'result')} for {counted(len(what), 'input')}; it "
+            f"cannot be used as it is"
+        )
+    for matrix, item in zip(matrices, what, strict=True):
+        if matrix.ndim != 2 or not matrix.shape[1] or (len(matrix) != 1 and not many):
+            due = "vectors" if many else "one vector"
+            raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
+        if not np.isfinite(matrix).all():
+            advice = "the weights may be damaged, or --dtype too narrow for them"
+            raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}")
+
 
 # What an encoder that says nothing of it gets at once; no more is ever in memory, or lost when it is stopped.
 TEXTS_AT_ONCE = 256

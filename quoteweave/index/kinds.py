@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from quoteweave.core.errors import UsageError
-from quoteweave.index.vectors import VectorIndex
+from quoteweave.index.base import VectorIndex
 
 FAISS = ("flat", "fp16", "hnsw", "ivfpq")
 OF_ONE = (*FAISS, "milvus")
@@ -41,13 +41,13 @@ def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = 
     that are damaged, MissingExtra where the library is not installed, EndpointUnreachable for a server that is away.
     """
     if kind in FAISS:
-        from quoteweave.index.faiss import FaissIndex
+        from quoteweave.index.faiss.index import FaissIndex
 
         return FaissIndex(kind, dimension, folder)
     if kind == "milvus":
-        from quoteweave.index.milvus import MilvusIndex
+        from quoteweave.index.milvus.index import MilvusIndex
 
         return MilvusIndex(dimension, folder, place=place)
-    from quoteweave.index.multivector import MultiVectorIndex
+    from quoteweave.index.maxsim.index import MultiVectorIndex
 
     return MultiVectorIndex(kind, dimension, folder)

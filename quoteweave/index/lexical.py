@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
+from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
-from quoteweave.index.collection import Collection
-from quoteweave.index.segment_store import damaged_index
-from quoteweave.index.segments import FIELDS, Segment, read_segment
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.index.collection import Collection
-from quoteweave.index.records import IndexPlan
-from quoteweave.index.writer import Writer, part_of
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan
+from quoteweave.collection.writer import Writer, part_of
 
 if TYPE_CHECKING:
     import numpy as np

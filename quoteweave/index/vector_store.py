@@ -1,23 +1,62 @@
 """An encoder's vectors over a collection: made where they are missing, indexed, and opened to be searched."""
 
+from collections.abc import Iterator, Mapping
+
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan, IndexState, Manifest
+from quoteweave.collection.storage_errors import damaged
+from quoteweave.collection.stores.generations import building_command, manifest_of
+from quoteweave.collection.stores.vectors import StoredVectors
+from quoteweave.collection.views import OF_PICTURES, Unit, item_rows
+from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError
 from quoteweave.core.fingerprints import differences
 from quoteweave.core.protocols import Encoder, Pictures
 from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
-from quoteweave.index.collection import Collection
-from quoteweave.index.embedding import Embedded, EmbedProgress, embed
-from quoteweave.index.faults import damaged
-from quoteweave.index.left_out import LeftOut, iter_left_out
-from quoteweave.index.manifests import building_command, manifest_of
-from quoteweave.index.opened import OpenedIndex, explained, open_generation
-from quoteweave.index.records import IndexPlan, IndexState, Manifest
-from quoteweave.index.seen import DimensionChanged, Unreadable
-from quoteweave.index.synchronise import drop_index, synchronise
-from quoteweave.index.views import OF_PICTURES, Unit
-from quoteweave.index.writer import Writer
+from quoteweave.index.embedding import DimensionChanged, Embedded, EmbedProgress, Unreadable, embed
+from quoteweave.index.handles import OpenedIndex, explained, open_generation
+from quoteweave.index.sync import drop_index, synchronise
+
+
+class LeftOut(Record):
+    """A quote, or the first quote of a page, that an index lacks."""
+
+    quote: str = Field(description="its id")
+    document: str
+    page_label: str
+    reason: str
+
+
+def iter_left_out(
+    collection: Collection, plan: IndexPlan, stored: Mapping[str, StoredVectors], refused: Mapping[str, str]
+) -> Iterator[LeftOut]:
+    """Every one, by document and in its order. `refused` says why of those that have something to see, by id."""
+    for name, rows, pages in collection.iter_retrievable_rows():
+        vectors = stored.get(name)
+        if vectors is None or vectors.lengths.all():
+            continue
+        lacking = item_rows(rows, pages, plan.unit)[vectors.lengths == 0]
+        for quote in collection.quotes_at(lacking.tolist()):
+            if quote is not None:
+                reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lack(plan)}"
+                yield LeftOut(quote=quote.id, document=name, page_label=quote.page_label, reason=reason)
+
+
+def counts_by_reason(manifest: Manifest) -> dict[str, int]:
+    """How many items were left out for each kind of reason; kinds without any are left out too."""
+    picture = manifest.view == "image"
+    refused = "with a picture that cannot be had" if picture else "refused by the endpoint"
+    counts = {f"with {_lack(manifest)}": manifest.skipped - len(manifest.refused), refused: len(manifest.refused)}
+    return {reason: count for reason, count in counts.items() if count > 0}
+
+
+def _lack(plan: IndexPlan) -> str:
+    """What items lack that cannot be encoded at all."""
+    lacks = {"image": "no picture", "ocr_text": "no words, nor any read by OCR", "vlm_text": "no words or description"}
+    return lacks.get(plan.view, "no words")
 
 
 class IndexReport(Record):

@@ -10,10 +10,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.index.views import with_ocr_text
 
 ImageView = Literal["all", "ocr_text", "vlm_text"]
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
 from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
@@ -19,8 +21,6 @@ from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.picture_files import UnfitPicture, encode
-from quoteweave.index.collection import Collection
-from quoteweave.index.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 
 PROMPT = "describe"
 REPLY_TOKENS = 250

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import (
     CollectionError,
     DocumentError,
@@ -23,7 +24,6 @@ from quoteweave.documents.parse import PAGED, read_crop
 from quoteweave.documents.pdf import DPI, open_pdf
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:

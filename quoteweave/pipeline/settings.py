@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationError
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.lines import reason
 from quoteweave.core.prices import LOCAL
 from quoteweave.core.protocols import ChatModel, Generator, SentenceScorer
 from quoteweave.core.records import Record
 from quoteweave.generation.shown_pictures import PictureLimits
-from quoteweave.index.collection import Collection
 from quoteweave.models.weights import Hardware
 from quoteweave.pipeline.fitting import Window
 

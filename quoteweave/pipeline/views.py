@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
@@ -10,7 +11,6 @@ from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import encode
 from quoteweave.documents.parse import render
 from quoteweave.documents.pdf_page import Picture, Pixels
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.answer_sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.

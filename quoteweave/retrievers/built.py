@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.generations import manifest_of
 from quoteweave.core.errors import UsageError
-from quoteweave.index.collection import Collection
-from quoteweave.index.manifests import manifest_of
 from quoteweave.retrievers.spec import Spec, parse_spec
 
 

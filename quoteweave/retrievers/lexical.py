@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.tokens import words
 from quoteweave.index import lexical
-from quoteweave.index.collection import Collection
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.evidence import Evidence, EvidenceReader
 from quoteweave.retrievers.explaining import how_read, reasons_for

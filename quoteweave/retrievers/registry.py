@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Pictures, Retriever, ScoresPages
 from quoteweave.endpoints.http import PatienceOptions
-from quoteweave.index.collection import Collection
 from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.built import as_built
 from quoteweave.retrievers.catalogue import catalogue

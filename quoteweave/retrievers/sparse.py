@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.tokens import words
 from quoteweave.index import lexical
-from quoteweave.index.collection import Collection
 from quoteweave.index.lexical import LexicalIndex
 
 if TYPE_CHECKING:

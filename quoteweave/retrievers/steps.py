@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.prices import LOCAL
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import SPARSE, Means, members
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
 from quoteweave.retrievers.sparse import Bm25Retriever

@@ -5,22 +5,21 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.protocols import Encoder, Pictures
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.index.collection import Collection
-from quoteweave.index.embedding import EmbedProgress
-from quoteweave.index.opened import OpenedIndex, explained
-from quoteweave.index.seen import check_vectors
+from quoteweave.index.base import Found, Scope
+from quoteweave.index.embedding import EmbedProgress, check_vectors
+from quoteweave.index.handles import OpenedIndex, explained
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
-from quoteweave.index.vectors import Found, Scope
-from quoteweave.index.views import PageMap
 from quoteweave.retrievers.kept import Kept
 from quoteweave.retrievers.spec import Spec
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
-    from quoteweave.index.vectors import Rows
+    from quoteweave.index.base import Rows
 
 # A context asks the same question once for each kind of quote, of the same two filters each time.
 QUESTIONS_KEPT = 256

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import Origin
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Layout, Page, ParsedDocument, Quote
-from quoteweave.index.collection import Collection
-from quoteweave.index.records import Origin
-from quoteweave.index.vectors import Found, Shard
+from quoteweave.index.base import Found, Shard
 
 if TYPE_CHECKING:
     import numpy as np

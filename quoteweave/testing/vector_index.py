@@ -21,7 +21,7 @@ import pytest
 
 from quoteweave.core.errors import FingerprintMismatch
 from quoteweave.core.records import Filter
-from quoteweave.index.vectors import Scope, Shard, VectorIndex
+from quoteweave.index.base import Scope, Shard, VectorIndex
 from quoteweave.testing.made_items import DIMENSION, DOCUMENTS, Made, brute_force, make_documents, make_vectors
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import Quoteweave
 
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 
 
 @pytest.fixture

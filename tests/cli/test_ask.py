@@ -14,9 +14,9 @@ import typer
 from command_line import Outcome, Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.generation.extractive import NOTHING_FOUND
-from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
 CHART_QUESTION = "How many vessel calls did the port receive in 2023, and how did the quarters compare?"

@@ -7,7 +7,7 @@ import pytest
 from command_line import Quoteweave
 from PIL import Image
 
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from command_line import Quoteweave
 from made_collections import made_quote, put
 from PIL import Image
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Usage
-from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
 

@@ -15,12 +15,12 @@ from typer.testing import CliRunner, Result
 from quoteweave.cli import eval as command
 from quoteweave.cli.eval_subject import Subject, ingest_for_eval
 from quoteweave.cli.retrieving import Finding
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
 

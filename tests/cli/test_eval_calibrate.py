@@ -9,6 +9,7 @@ import pytest
 from command_line import Outcome, Quoteweave
 from made_collections import made_quote, put
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.confidence import Calibration, load_calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
@@ -17,7 +18,6 @@ from quoteweave.core.runs import read_run
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.rightness import answerable, cites_gold
 from quoteweave.evaluation.verdicts import EvidenceVerdict, request_of
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.retrievers.terms import read_terms
 

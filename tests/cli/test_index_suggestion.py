@@ -9,8 +9,8 @@ import pytest
 from made_collections import make_collection
 
 from quoteweave.cli import indexing
-from quoteweave.index import faiss_recall
-from quoteweave.index.faiss_recall import Recall, suggestion
+from quoteweave.index.faiss import recall as faiss_recall
+from quoteweave.index.faiss.recall import Recall, suggestion
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder

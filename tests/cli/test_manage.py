@@ -5,10 +5,10 @@ from command_line import Quoteweave
 from made_collections import made_quote, make_collection, put
 from made_vectors import PlainIndex, plain_index
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.records import Document
 from quoteweave.index import kinds
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder

@@ -4,8 +4,8 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
-from quoteweave.index.collection import Collection
 from quoteweave.models import weights
 from quoteweave.retrievers.planning import Plan, plan_index, together
 from quoteweave.retrievers.registry import make_retriever

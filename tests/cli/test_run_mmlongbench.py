@@ -8,7 +8,7 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, put
 
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 
 
 def line(question: str, answer: str, answer_format: str, pages: str = "[]", document: str = "port.pdf") -> str:

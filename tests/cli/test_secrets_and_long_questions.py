@@ -10,11 +10,11 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuestionTooLong
 from quoteweave.core.questions import MOST_CHARACTERS
 from quoteweave.core.runs import read_run
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.rag import Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import ModelServer, Reply

@@ -6,8 +6,8 @@ from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 from PIL import Image
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
-from quoteweave.index.collection import Collection
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from quoteweave.cli.terminal_pictures import (
     protocol_of,
     screen_of,
 )
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter
-from quoteweave.index.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
 QUESTION = "Which quarter of 2023 had the most vessel calls?"

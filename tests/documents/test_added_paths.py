@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.ingest import add
-from quoteweave.index.collection import Collection
 
 
 def test_paths_may_be_strings(tmp_path: Path) -> None:

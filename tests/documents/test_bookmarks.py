@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from made_files import PROSE, raw_pdf, stream
 
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.documents import bookmarks
 from quoteweave.documents.bookmarks import Bookmark, one_line, read_bookmarks
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings, Source, keep_pages, put_kept_together
 from quoteweave.documents.pdf import open_pdf
-from quoteweave.index.images import ImageStore
-from quoteweave.index.unfinished import UnfinishedPages
 
 # Objects before the first bookmark: the catalogue, the tree of pages, a font, a text, three pages, the outline.
 FIRST = 9

@@ -9,6 +9,7 @@ from made_files import PROSE
 from made_pages import canvas, fill, ink_words, line, picture, prose
 from reportlab.pdfgen.canvas import Canvas
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.word_alignment import WordAlignment
 from quoteweave.documents.chart_values import read_chart
@@ -18,7 +19,6 @@ from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings
 from quoteweave.documents.pdf_page import Picture, Pixels
 from quoteweave.generation.highlights import spans_of
-from quoteweave.index.images import ImageStore
 
 BLUE, RED, GREEN = (40, 80, 160), (190, 60, 50), (90, 170, 90)
 CHART: Box = (50.0, 90.0, 500.0, 400.0)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from made_files import PROSE, one_page_pdf, pdf, picture, png_that_claims, raw_pdf, stream, tiff_that_claims, write
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 REFUSED = {

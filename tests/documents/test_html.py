@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.documents import html as module
 from quoteweave.documents import outline
 from quoteweave.documents.html import html_blocks, parse_html
-from quoteweave.index.images import ImageStore
 
 TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
 

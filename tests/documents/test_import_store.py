@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Query
 from quoteweave.documents.importers.store import import_file
 from quoteweave.documents.ingest import add
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.views import page_picture
 from quoteweave.retrievers.lexical import LexicalRetriever
 

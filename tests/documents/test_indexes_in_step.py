@@ -8,6 +8,7 @@ import pytest
 from made_files import InlineWorkers, write
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.records import Query
 from quoteweave.documents import ingest
@@ -15,8 +16,7 @@ from quoteweave.documents.importers.store import import_file
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parse import ParserSettings
 from quoteweave.index import kinds
-from quoteweave.index.collection import Collection
-from quoteweave.index.upkeep import indexes_behind
+from quoteweave.index.sync import indexes_behind
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
 

@@ -10,13 +10,13 @@ import pytest
 from made_files import PROSE, InlineWorkers, pdf, picture, write
 from PIL import Image
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.content import SourceStore
 from quoteweave.core.errors import CollectionLocked, DocumentError, StorageError, UsageError
 from quoteweave.core.records import Query
 from quoteweave.documents import ingest, parse, reading
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
-from quoteweave.index.sources import SourceStore
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PLAIN = ParserSettings(ocr=False)

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf, write
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, Progress, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever
 
@@ -187,7 +187,7 @@ def test_killed_while_it_indexes_it_goes_on_from_there(tmp_path: Path, folder: P
 import os, signal, sys
 from pathlib import Path
 from quoteweave.documents.ingest import AddOptions, ParserSettings, Progress, add
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 with Collection.create(Path(sys.argv[2])) as collection:
     die = lambda: os.kill(os.getpid(), signal.SIGKILL)
     add(collection, [Path(sys.argv[1])], AddOptions(settings=ParserSettings(ocr=False)), Progress(on_index=die))

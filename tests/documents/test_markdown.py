@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.markdown import parse_markdown
-from quoteweave.index.images import ImageStore
 
 
 @pytest.fixture

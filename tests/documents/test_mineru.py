@@ -6,10 +6,10 @@ import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.importers.mineru import parse_content_list
-from quoteweave.index.images import ImageStore
 
 LETTER = (612.0, 792.0)
 

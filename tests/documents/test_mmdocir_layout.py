@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DatasetError, MissingExtra
 from quoteweave.documents.importers.mmdocir_layout import ImportedDocument, iter_mmdocir_layout
-from quoteweave.index.images import ImageStore
 
 
 def jpeg() -> bytes:

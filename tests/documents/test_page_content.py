@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from made_pages import A4, canvas, fill, grid, ink_words, line, paragraph, picture, prose, scatter
 from PIL import Image, ImageDraw, ImageFont
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import area, iou
 from quoteweave.documents.blocks import block_of
 from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.page_content import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
 from quoteweave.documents.pdf_page import Picture, Pixels
-from quoteweave.index.images import ImageStore
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
 

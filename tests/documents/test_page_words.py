@@ -11,13 +11,13 @@ from made_files import PROSE, one_page_pdf, pdf, raw_pdf, stream
 from made_pages import canvas, ink_words, line, picture, prose, scatter
 from PIL import Image, ImageDraw
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import inside
 from quoteweave.core.records import PageWord, ParsedDocument
 from quoteweave.documents.lines import Line
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings
 from quoteweave.documents.pdf_page import Picture, draw
-from quoteweave.index.images import ImageStore
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
 PLAIN = "/MediaBox [0 0 612 792]"

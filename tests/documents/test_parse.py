@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from made_files import PROSE, jpeg_bytes, one_page_pdf, pdf, picture, raw_pdf, stream
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, StorageError, UnsupportedFormat
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import PageReader
@@ -21,7 +22,6 @@ from quoteweave.documents.parse import (
     read_pages,
     render,
 )
-from quoteweave.index.images import ImageStore
 
 PLAIN = ParserSettings(ocr=False)
 

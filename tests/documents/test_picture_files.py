@@ -7,12 +7,12 @@ import pytest
 from made_files import picture, png_that_claims, tiff_that_claims
 from PIL import Image
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents import picture_files
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
-from quoteweave.index.images import ImageStore
 
 
 def drawn(path: Path, number: int = 0) -> Picture:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents import pictures as module
 from quoteweave.documents.pictures import Pictures, file_hash
-from quoteweave.index.images import ImageStore
 
 
 def encoded(format_name: str = "PNG", size: tuple[int, int] = (40, 50), mode: str = "RGB") -> bytes:

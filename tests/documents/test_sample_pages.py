@@ -7,13 +7,13 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.pdf_page import draw, read_text_layer
 from quoteweave.documents.structure import assemble
-from quoteweave.index.images import ImageStore
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
 DIGITAL = ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.collection.stores.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.formats import Format
 from quoteweave.documents.ingest import AddOptions, Progress, add
 from quoteweave.documents.parse import ParserSettings, Source, keep_pages, stamp_of
-from quoteweave.index.collection import Collection
-from quoteweave.index.images import ImageStore
-from quoteweave.index.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
 PAGES = 40
@@ -23,7 +23,7 @@ ENDING = """
 import os, signal, sys
 from pathlib import Path
 from quoteweave.documents.ingest import AddOptions, ParserSettings, Progress, add
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 done = []
 def on_pages(name, pages):
     done.append(pages)

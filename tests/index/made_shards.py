@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quoteweave.index.vectors import Scope, Shard
+from quoteweave.index.base import Scope, Shard
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
-    from quoteweave.index.vectors import Rows
+    from quoteweave.index.base import Rows
 
 BEFORE = b"what stands before the numbers  "
 

@@ -11,12 +11,12 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures
 from PIL import Image
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan
 from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelFailed
 from quoteweave.core.records import Quote
 from quoteweave.index import embedding
-from quoteweave.index.collection import Collection
 from quoteweave.index.embedding import Embedded, EmbedProgress, embed
-from quoteweave.index.records import IndexPlan
 from quoteweave.index.vector_store import make_plan
 from quoteweave.testing import FakeEncoder
 

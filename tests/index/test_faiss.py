@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from quoteweave.core.errors import CollectionError, MissingExtra
-from quoteweave.index import faiss_search
-from quoteweave.index.faiss import FaissIndex
-from quoteweave.index.vectors import Found, Scope, VectorIndex
+from quoteweave.index.base import Found, Scope, VectorIndex
+from quoteweave.index.faiss import search as faiss_search
+from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.testing.vector_index import VectorIndexTests
 
 Matrix = npt.NDArray[np.float32]

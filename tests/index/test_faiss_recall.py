@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pytest
 from made_collections import make_collection
 
-from quoteweave.index.collection import Collection
-from quoteweave.index.faiss import FaissIndex
-from quoteweave.index.faiss_recall import SAMPLE, Recall, recall_of, stored_sample, suggestion
-from quoteweave.index.records import IndexPlan
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan
+from quoteweave.index.faiss.index import FaissIndex
+from quoteweave.index.faiss.recall import SAMPLE, Recall, recall_of, stored_sample, suggestion
 
 Matrix = npt.NDArray[np.float32]
 ENOUGH = 10_184

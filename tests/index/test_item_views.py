@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from made_collections import made_quote
 from made_vectors import ColourPictures
 
+from quoteweave.collection.views import PageMap, Unit, item_rows, item_views
 from quoteweave.core.records import Quote, View
-from quoteweave.index.views import PageMap, Unit, item_rows, item_views
 
 FIGURE = made_quote("", layout="figure", caption="Figure 1: calls").model_copy(
     update={"section": "Traffic", "ocr_text": "2022 2023", "vlm_text": "A bar chart."}

@@ -13,8 +13,8 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import plain_index
 from test_killed_writer import die_at, in_a_process
 
+from quoteweave.collection.collection import Collection
 from quoteweave.index import embedding, kinds
-from quoteweave.index.collection import Collection
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 

@@ -13,13 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, prepare, put
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments import builder as segment_builder
+from quoteweave.collection.segments import store as segment_store
+from quoteweave.collection.segments.segment import write_segment
+from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.tokens import Vocabulary
-from quoteweave.index import lexical, segment_builder, segment_store
-from quoteweave.index.collection import Collection
-from quoteweave.index.segments import write_segment
-from quoteweave.index.writer import Writer
+from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
@@ -238,7 +240,7 @@ def test_a_failed_transaction_leaves_the_index_as_it_was(
 
     before = collection.segments()[0]
     with monkeypatch.context() as patch, collection.writer() as writer:
-        patch.setattr("quoteweave.index.writer._count_revision", fails)
+        patch.setattr("quoteweave.collection.writer._count_revision", fails)
         with pytest.raises(RuntimeError):
             put(writer, tmp_path / "files", "c", [made_quote("grain")])
     assert collection.segments()[0] == before

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_shards import Among, made_shard
 
-from quoteweave.index import item_table, maxsim
-from quoteweave.index.compression import sign_bits
-from quoteweave.index.maxsim import InnerProducts, SignBits, best
-from quoteweave.index.multivector import MultiVectorIndex
+from quoteweave.index.maxsim import item_table
+from quoteweave.index.maxsim import scoring as maxsim
+from quoteweave.index.maxsim.compression import sign_bits
+from quoteweave.index.maxsim.index import MultiVectorIndex
+from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, best
 from quoteweave.testing.made_items import brute_force
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from quoteweave.core.errors import MissingExtra
-from quoteweave.index.compression import mean_vector, pool_tokens, sign_bits
-from quoteweave.index.maxsim import SignBits
+from quoteweave.index.maxsim.compression import mean_vector, pool_tokens, sign_bits
+from quoteweave.index.maxsim.scoring import SignBits
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -9,10 +9,11 @@ import pytest
 from made_shards import made_shard, topics
 
 from quoteweave.core.errors import CollectionError
-from quoteweave.index import candidates, maxsim_recall
 from quoteweave.index.kinds import OF_MANY
-from quoteweave.index.maxsim_recall import recall_of
-from quoteweave.index.multivector import MultiVectorIndex
+from quoteweave.index.maxsim import candidates
+from quoteweave.index.maxsim import recall as maxsim_recall
+from quoteweave.index.maxsim.index import MultiVectorIndex
+from quoteweave.index.maxsim.recall import recall_of
 
 ITEMS = 400
 LENGTHS = [len(vectors) for vectors in topics(ITEMS).values()]

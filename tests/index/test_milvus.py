@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_collections import make_collection, put
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter
-from quoteweave.index import milvus
-from quoteweave.index.collection import Collection
-from quoteweave.index.milvus import MilvusIndex
-from quoteweave.index.milvus_connection import Milvus
-from quoteweave.index.milvus_fields import expression
-from quoteweave.index.vectors import Scope, VectorIndex
+from quoteweave.index.base import Scope, VectorIndex
+from quoteweave.index.milvus import index as milvus
+from quoteweave.index.milvus.connection import Milvus
+from quoteweave.index.milvus.fields import expression
+from quoteweave.index.milvus.index import MilvusIndex
 from quoteweave.testing.made_items import DIMENSION, DOCUMENTS, Made, make_vectors
 from quoteweave.testing.vector_index import FILTERS, VectorIndexTests
 

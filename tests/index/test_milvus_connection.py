@@ -27,8 +27,8 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.index.milvus import POINTER, MilvusIndex
-from quoteweave.index.milvus_connection import TOKEN_VARIABLE, URI_VARIABLE, Server
+from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Server
+from quoteweave.index.milvus.index import POINTER, MilvusIndex
 from quoteweave.testing.made_items import DIMENSION, Made, make_documents
 
 MILL = "mill.txt"
@@ -351,7 +351,7 @@ from pathlib import Path
 import numpy as np
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.index import milvus
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 from quoteweave.testing.made_items import DIMENSION, Made
 
 place, made = Path(sys.argv[1]), Made(Collection.open(Path(sys.argv[2])), Path(sys.argv[1]))

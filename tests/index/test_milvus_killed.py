@@ -15,10 +15,10 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from test_killed_writer import STEPS
 
-from quoteweave.index import milvus
-from quoteweave.index.checksums import unsealed
-from quoteweave.index.collection import Collection
-from quoteweave.index.milvus import POINTER, Pointer
+from quoteweave.collection.checksums import unsealed
+from quoteweave.collection.collection import Collection
+from quoteweave.index.milvus import index as milvus
+from quoteweave.index.milvus.index import POINTER, Pointer
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
@@ -31,7 +31,9 @@ STRIDE = 9
 WRITES = ("create_collection", "drop_collection"), ("upsert", "delete", "flush")
 # Processes begin as forks of one that never had a thread: what gRPC runs does not survive a fork.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pytest", "pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.index.milvus"])
+PROCESSES.set_forkserver_preload(
+    ["pytest", "pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.index.milvus.index"]
+)
 
 
 def in_a_process(action: Callable[..., None], *given: object) -> int | None:

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from made_shards import BEFORE, Among, made_shard, topics
 
+from quoteweave.collection.checksums import seal
 from quoteweave.core.errors import CollectionError, StorageError
-from quoteweave.index import candidates
-from quoteweave.index.checksums import seal
+from quoteweave.index.base import VectorIndex
 from quoteweave.index.kinds import OF_MANY
-from quoteweave.index.multivector import MultiVectorIndex
-from quoteweave.index.vectors import VectorIndex
+from quoteweave.index.maxsim import candidates
+from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.testing.made_items import DIMENSION, brute_force
 from quoteweave.testing.vector_index import VectorIndexTests
 

@@ -7,11 +7,12 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
+from quoteweave.collection import views
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.generations import manifest_of
 from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
-from quoteweave.index import kinds, views
-from quoteweave.index.collection import Collection
-from quoteweave.index.manifests import manifest_of
-from quoteweave.index.upkeep import indexes_behind, refresh_indexes
+from quoteweave.index import kinds
+from quoteweave.index.sync import indexes_behind, refresh_indexes
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 

@@ -10,6 +10,8 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from made_vectors import PlainIndex, plain_index, written
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.generations import manifest_of
 from quoteweave.core.errors import (
     CollectionError,
     CollectionLocked,
@@ -21,16 +23,13 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.protocols import Setting
 from quoteweave.index import kinds
-from quoteweave.index.collection import Collection
-from quoteweave.index.left_out import LeftOut
-from quoteweave.index.manifests import manifest_of
-from quoteweave.index.synchronise import drop_index
-from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
-from quoteweave.index.vectors import Shard
+from quoteweave.index.base import Shard
+from quoteweave.index.sync import drop_index
+from quoteweave.index.vector_store import IndexReport, LeftOut, VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 if TYPE_CHECKING:
-    from quoteweave.index.vectors import Rows
+    from quoteweave.index.base import Rows
 
 PORT = {"a.txt": ["grain", "timber"], "b.txt": ["coal", "salt", ""]}
 

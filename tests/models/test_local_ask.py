@@ -11,7 +11,7 @@ from command_line import Quoteweave
 from made_collections import made_quote, make_collection, put
 from tiny_chat import make_chat, make_seeing_chat
 
-from quoteweave.index.collection import Collection
+from quoteweave.collection.collection import Collection
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg=="
 

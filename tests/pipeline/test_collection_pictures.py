@@ -14,12 +14,12 @@ from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline import pictures as pictures_module
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.views import crop, page_picture

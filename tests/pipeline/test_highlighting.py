@@ -6,11 +6,11 @@ import lxml.html
 import pytest
 from test_arranging import quote
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Hit, Page, PageWords
 from quoteweave.generation.citations import weave
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.rag import Answered, Rag

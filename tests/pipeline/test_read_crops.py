@@ -11,6 +11,9 @@ import pytest
 from made_collections import made_quote
 from PIL import Image, ImageDraw, ImageFont
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import Origin
+from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DocumentError, StorageError
 from quoteweave.core.records import Hit, Page, ParsedDocument, Quote
@@ -18,10 +21,7 @@ from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import encode
 from quoteweave.documents.pdf_page import Picture
-from quoteweave.index.collection import Collection
-from quoteweave.index.ocr_texts import OcrTextStore
-from quoteweave.index.records import Origin
-from quoteweave.index.upkeep import remove_documents
+from quoteweave.index.sync import remove_documents
 from quoteweave.pipeline.arranging import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
 

@@ -13,12 +13,12 @@ from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.errors import CollectionError, EncryptedDocument, UsageError
 from quoteweave.core.records import Layout, Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parse import ParserSettings
-from quoteweave.index.collection import Collection
 from quoteweave.pipeline.views import LINE, MARK, cited_pages, crop, marked_page, page_picture, stored_crops
 
 PASSWORD = "open sesame"

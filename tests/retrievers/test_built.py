@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from made_collections import make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.index.collection import Collection
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.retrievers.built import as_built
 from quoteweave.retrievers.spec import parse_spec

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
-from quoteweave.index.collection import Collection
-from quoteweave.index.segment_builder import SegmentBuilder
 from quoteweave.retrievers.evidence import Evidence
 from quoteweave.retrievers.lexical import LexicalRetriever
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.tokens import words
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.expanders.feedback import Rm3Expander, relevance_model
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages

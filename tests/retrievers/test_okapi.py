@@ -14,8 +14,8 @@ from made_collections import make_collection
 from rank_bm25 import BM25Okapi
 from scipy.stats import kendalltau
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.sparse import Bm25Retriever
 
 K1 = 1.5

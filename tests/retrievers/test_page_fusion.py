@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.page_fusion import PageFusion
 from quoteweave.retrievers.pages import rank_pages

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from made_collections import make_collection
 
+from quoteweave.collection.stores.generations import manifest_of
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
-from quoteweave.index.left_out import counts_by_reason
-from quoteweave.index.manifests import manifest_of
-from quoteweave.index.upkeep import refresh_indexes
+from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.vector_store import counts_by_reason
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer, Reply

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 import pytest
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import IndexMissing, UsageError
 from quoteweave.core.records import Filter, Query
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid

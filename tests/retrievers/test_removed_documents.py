@@ -13,11 +13,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, put
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Query
-from quoteweave.index import candidates, faiss_kinds, faiss_search
-from quoteweave.index.collection import Collection
+from quoteweave.index.faiss import library as faiss_kinds
+from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.kinds import EXACT, FAISS, OF_MANY
-from quoteweave.index.upkeep import refresh_indexes
+from quoteweave.index.maxsim import candidates
+from quoteweave.index.sync import refresh_indexes
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
 from quoteweave.core.near import nearest
 from quoteweave.index.kinds import OF_MANY, OF_ONE
-from quoteweave.index.views import TextView, Unit
 from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
 
 NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])

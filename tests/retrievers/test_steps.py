@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from made_collections import make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.registry import Means
 from quoteweave.retrievers.steps import Chats, make_expander, make_reranker
 from quoteweave.testing import FakeChat

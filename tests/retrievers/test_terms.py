@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from made_collections import made_quote, make_collection
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.tokens import words
 from quoteweave.index import lexical
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages
 from quoteweave.retrievers.terms import MOST_BYTES, Term, Terms, finance, read_terms

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.tokens import words
-from quoteweave.index.collection import Collection
 from quoteweave.retrievers.sparse import TfidfRetriever
 
 WORDS = ("grain", "grains", "timber", "harbour", "crane", "the", "鉄道", "Zürich", "1,204")

@@ -10,11 +10,11 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, ModelFailed, UsageError
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.index import kinds
-from quoteweave.index.collection import Collection
-from quoteweave.index.vectors import Found, Scope
+from quoteweave.index.base import Found, Scope
 from quoteweave.retrievers import vector
 from quoteweave.retrievers.fusion import FusedRetriever
 from quoteweave.retrievers.hybrid import SplitHybrid

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import DamagedDocument
@@ -22,7 +23,6 @@ from quoteweave.documents.decoding import read_text, storable
 from quoteweave.documents.flow import Block, with_sections
 from quoteweave.documents.html import html_blocks
 from quoteweave.documents.pictures import Pictures
-from quoteweave.index.images import ImageStore
 
 MAX_MEGABYTES = 256
 MAX_PAGES = 100_000

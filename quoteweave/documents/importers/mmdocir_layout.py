@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
@@ -20,7 +21,6 @@ from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument,
 from quoteweave.documents.decoding import storable
 from quoteweave.documents.flow import Block, with_sections
 from quoteweave.documents.pictures import store_picture
-from quoteweave.index.images import ImageStore
 
 MAX_PAGES = 100_000
 

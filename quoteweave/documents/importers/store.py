@@ -4,15 +4,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IMPORTED, Origin
+from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document
 from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
-from quoteweave.index.collection import Collection
-from quoteweave.index.records import IMPORTED, Origin
-from quoteweave.index.upkeep import refresh_indexes
-from quoteweave.index.writer import Writer
+from quoteweave.index.sync import refresh_indexes
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
 VERSION = "1"

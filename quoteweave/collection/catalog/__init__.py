@@ -1,0 +1,1 @@
+"""The catalogue: a SQLite file of documents, pages with their words, and quotes."""

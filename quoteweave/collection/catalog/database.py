@@ -1,0 +1,354 @@
+"""The catalogue: SQLite tables of documents, pages with their words, and quotes, and transactions over them."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from quoteweave.collection.catalog.file_checksum import (
+    DESCRIPTORS,
+    Counted,
+    FileChecksum,
+    forget,
+    record,
+    recorded,
+    verify_file,
+    verify_structure,
+)
+from quoteweave.collection.catalog.page_words import TABLE as PAGE_WORDS
+from quoteweave.collection.checksums import row_checksum
+from quoteweave.collection.lock import is_being_written
+from quoteweave.collection.storage_errors import primary_code, reading, writing
+from quoteweave.core.errors import CollectionLocked
+
+_REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+# How long readers are waited for that keep a deletion from the file: longer than a search takes.
+READERS_MS = 2000
+_BUSY_MS = 30_000
+
+# A quote's row is never used again (AUTOINCREMENT), because derived indexes refer to rows; nor is the number of a
+# generation, because readers know an index by it. Columns repeat what filters and pruning ask for; the record is the
+# truth. A row's checksum is of its record and of what the row says beside it; the views verify it as a record is read.
+_SCHEMA = """
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS state (revision INTEGER NOT NULL, generation INTEGER NOT NULL);
+INSERT INTO state SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM state);
+CREATE TABLE IF NOT EXISTS documents (
+    key INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    root TEXT NOT NULL,
+    path TEXT,
+    source TEXT NOT NULL,
+    record TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS pages (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (document, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS quotes (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    page INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    layout TEXT NOT NULL,
+    image TEXT,
+    record TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS quotes_of_document ON quotes (document, page, kind, layout);
+CREATE TABLE IF NOT EXISTS failures (
+    name TEXT PRIMARY KEY,
+    record TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS segments (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS shards (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (document, fingerprint)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS indexes (
+    fingerprint TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    revision INTEGER NOT NULL
+);
+CREATE VIEW IF NOT EXISTS checked_documents AS
+SELECT key, name, root, path, source, verified(checksum, record, name, root, path, source) AS record FROM documents;
+CREATE VIEW IF NOT EXISTS checked_pages AS
+SELECT document, number, verified(checksum, record, number) AS record FROM pages;
+CREATE VIEW IF NOT EXISTS checked_quotes AS
+SELECT row, id, document, verified(checksum, record, id, page, kind, layout, image) AS record FROM quotes;
+CREATE VIEW IF NOT EXISTS checked_failures AS
+SELECT name, verified(checksum, record, name) AS record FROM failures;
+-- Removals of which something may still be in the folder. The name is not: only its hash, with a salt of its own.
+CREATE TABLE IF NOT EXISTS removals (
+    salt TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+-- Indexes that may still hold what was removed.
+CREATE TABLE IF NOT EXISTS unclean_indexes (fingerprint TEXT PRIMARY KEY) WITHOUT ROWID;
+COMMIT;
+"""
+
+
+def create_catalog(path: Path) -> None:
+    """Makes the tables that are missing. Raises StorageError where the disk is full or refuses."""
+    with writing(path):
+        db = _connect(path, "mode=rwc")
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(_SCHEMA)
+            db.execute(PAGE_WORDS)
+        finally:
+            db.close()
+
+
+class Catalog:
+    """Transactions over the catalogue at `path`, for any number of threads. Connections are kept and used again.
+
+    The file is verified before the first of them, by its checksum, or by SQLite itself where a writer that was killed
+    left none. While another process writes it is taken as that one found it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._checksum: FileChecksum | None = None  # with which the file was last verified
+        self._verified = False
+        self._structure_verified = False
+        self._changing = False
+        self._verifying = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one committed state until the block ends, whatever is written meanwhile.
+
+        Raises CollectionError where the catalogue is damaged or cannot be read, CollectionLocked where a disk is so
+        full that it could only be read as it lay, and it was changed then.
+        """
+        with reading(self.path), self._connection() as db:
+            db.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def write(self, *, overwrite: bool = True) -> Iterator[sqlite3.Connection]:
+        """One transaction: committed when the block ends, undone if it fails. For the owner of the lock alone.
+
+        What it deletes is overwritten with zeros; without `overwrite` that is left to `rewrite`, and the transaction
+        takes little room on the disk. Raises StorageError where the disk is full or refuses, CollectionError where the
+        catalogue is damaged.
+        """
+        with writing(self.path), self._connection(for_writing=True) as db:
+            if not self._changing:
+                forget(self.path)
+                self._changing = True
+            # Whether SQLite does so unasked depends on how it was compiled.
+            db.execute(f"PRAGMA secure_delete = {'ON' if overwrite else 'OFF'}")
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.commit()
+
+    @contextmanager
+    def unverified(self) -> Iterator[sqlite3.Connection]:
+        """A connection to the file as it is, to find out what is left of it. Raises sqlite3.Error."""
+        with closing(self._open(for_writing=False)[0]) as db:
+            db.text_factory = _lenient
+            db.execute("BEGIN")
+            yield db
+
+    def begin(self) -> None:
+        """Verifies the file as it is now that nobody else writes: what will be recorded at the end is to be right.
+
+        Raises CollectionError where it is damaged.
+        """
+        self._changing = False
+        with reading(self.path):
+            self._verify(writing=True)
+
+    def settle(self) -> None:
+        """Moves SQLite's log into the file and records the file's checksum. Done when the writer ends.
+
+        Where a reader is in the midst of a transaction for longer than that is waited for, the next writer does so.
+        Raises StorageError where the disk is full or refuses; what was written stays.
+        """
+        if recorded(self.path) is not None:
+            return
+        with writing(self.path), self._connection(for_writing=True) as db:
+            if _log_is_emptied(db):
+                self._checksum = record(self.path)
+
+    def rewrite(self) -> bool:
+        """Writes the catalogue anew, without a trace of what was deleted, and empties its log.
+
+        False where a reader's transaction forbids that: the old state then stays in the file and its log until it ends.
+        Even where SQLite overwrites what it deletes, parts of it can stay: pages that were rebalanced keep copies
+        between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
+        """
+        with writing(self.path), self._connection(for_writing=True) as db:
+            if not self._changing:
+                forget(self.path)
+                self._changing = True
+            try:
+                db.execute("VACUUM")
+            finally:  # as far as it goes on a full disk
+                emptied = _log_is_emptied(db)
+            return emptied
+
+    def close(self) -> None:
+        """Closes the connections; those in use close when their block ends."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _connection(self, *, for_writing: bool = False) -> Iterator[sqlite3.Connection]:
+        if self._closed:
+            raise ValueError(f"the collection of {self.path} is closed")
+        self._verify()
+        try:
+            db, kept = self._idle.pop(), True
+        except IndexError:
+            db, kept = self._open(for_writing=for_writing)
+        lay = None if kept or for_writing else self._state_at_rest()
+        try:
+            yield db
+            db.rollback()
+            if lay is not None and lay != self._state_at_rest():
+                raise CollectionLocked(f"{self.path} was changed while it was read; run the same command again")
+        except BaseException:
+            # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
+            db.close()
+            raise
+        if kept and not self._closed:
+            self._idle.append(db)
+        else:
+            db.close()
+
+    def _verify(self, *, writing: bool = False) -> None:
+        """Verifies the file, once, and again before writing. Raises CollectionError where it is damaged."""
+        with self._verifying:
+            if self._verified and not writing:
+                return
+            self._checksum = verify_file(self.path, self._checksum)
+            left_open = self._checksum is None and not self._structure_verified
+            if left_open and (writing or not is_being_written(self.path.parent)):
+                self._verify_structure()
+            self._verified = True
+
+    def _verify_structure(self) -> None:
+        db, _ = self._open(for_writing=False)
+        try:
+            verify_structure(self.path, db)
+        finally:
+            db.close()
+        self._structure_verified = True
+
+    def _open(self, *, for_writing: bool) -> tuple[sqlite3.Connection, bool]:
+        """A connection, and whether it may be kept."""
+        try:
+            return _connect(self.path, "mode=rw"), True
+        except sqlite3.OperationalError as error:
+            code = primary_code(error)
+            if code not in _REFUSED | _NO_ROOM:
+                raise
+            if code in _NO_ROOM and (for_writing or not self._rests_after_closing()):
+                return _connect(self.path, "mode=rw", alone=True), False
+            if self._state_at_rest() is None:
+                raise
+            # SQLite shares a WAL through files beside it, which a folder that we may not write, or a full disk, cannot
+            # have. Without them nobody else has it open either, so it may be read as it lies; anew each time, in case
+            # that changes.
+            return _connect(self.path, "mode=ro&immutable=1"), False
+
+    def _rests_after_closing(self) -> bool:
+        """Whether all is in the file itself, once what a killed process left in the log is written to it."""
+        if self._state_at_rest() is None:
+            with suppress(sqlite3.OperationalError):
+                _connect(self.path, "mode=rw", alone=True).close()
+        return self._state_at_rest() is not None
+
+    def _state_at_rest(self) -> tuple[int, int] | None:
+        """Tells versions of the file apart that is not being written; None while there is a log beside it."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        try:
+            if log.exists() and log.stat().st_size:
+                return None
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+
+def _log_is_emptied(db: sqlite3.Connection) -> bool:
+    """Moves SQLite's log into the file; False where a reader forbids that for longer than a search takes."""
+    db.execute(f"PRAGMA busy_timeout = {READERS_MS}")
+    (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    return not busy
+
+
+class _Connection(sqlite3.Connection):
+    """One that is counted while it is open."""
+
+    counted: Counted | None = None
+
+    def close(self) -> None:
+        super().close()
+        counted, self.counted = self.counted, None
+        DESCRIPTORS.disconnected(counted)
+
+
+def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:
+    """A connection; one that is `alone` keeps others from the file until it is closed, and needs no file beside it."""
+    uri, counted = f"{path.absolute().as_uri()}?{options}", DESCRIPTORS.connected(path)
+    try:
+        db = sqlite3.connect(
+            uri,
+            uri=True,
+            timeout=_BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+    except BaseException:
+        DESCRIPTORS.disconnected(counted)
+        raise
+    try:
+        db.counted = counted
+        db.create_function("row_checksum", -1, row_checksum, deterministic=True)
+        db.create_function("verified", -1, _verified, deterministic=True)
+        if alone:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        # With a WAL, NORMAL cannot damage the catalogue: a power cut may take the last transactions, a killed process
+        # none, and what is missing is added again by the next run.
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA trusted_schema = ON")  # our views call our functions
+        db.execute("SELECT name FROM sqlite_master LIMIT 1")  # reads the file, so that what is wrong with it shows now
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _lenient(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _verified(checksum: int, record: str | bytes, *columns: str | int | None) -> str | bytes:
+    if checksum != row_checksum(record, *columns):
+        raise ValueError("the row is not what was written")
+    return record

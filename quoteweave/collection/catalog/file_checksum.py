@@ -1,0 +1,164 @@
+"""The catalogue's file as a whole: its checksum stands beside it while nobody writes.
+
+The first transaction of a writer removes the checksum, before anything changes; the writer's end moves all of SQLite's
+log into the file and records it anew. So where there is a checksum, the file has not changed since.
+"""
+
+import os
+import sqlite3
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from uuid import uuid4
+
+from quoteweave.collection.checksums import checksum_of, sealed_json, unsealed
+from quoteweave.collection.storage_errors import damaged, writing
+from quoteweave.core.records import Record
+
+_SUFFIX = ".checksum"
+
+Counted = tuple[int, int]
+"""A file with a connection to it: its device and inode."""
+
+
+class FileChecksum(Record):
+    """What the catalogue's file was when its last writer ended."""
+
+    content: str
+    written: str  # of this writing alone, so that two never look like one
+
+
+class _Descriptors:
+    """Reads files that SQLite may have open in this process.
+
+    POSIX drops all locks that a process holds on a file as soon as it closes any descriptor of it, SQLite's own locks
+    among them. So a descriptor is closed only once no connection is open.
+    """
+
+    def __init__(self) -> None:
+        self._connections: Counter[Counted] = Counter()
+        self._kept: defaultdict[Counted, list[FileIO]] = defaultdict(list)
+        self._guard = threading.Lock()
+
+    def connected(self, path: Path) -> Counted | None:
+        """Counts a connection that is about to be opened."""
+        with suppress(OSError), self._guard:
+            self._connections[key := _key(path.stat())] += 1
+            return key
+        return None
+
+    def disconnected(self, key: Counted | None) -> None:
+        """Counts that it is closed."""
+        with self._guard:
+            if key is not None:
+                self._connections[key] -= 1
+                self._close_unused(key)
+
+    @contextmanager
+    def opened(self, path: Path) -> Iterator[FileIO]:
+        """The file, to be read from its start. Raises OSError."""
+        with self._guard:
+            kept = self._kept.get(_key(path.stat()))
+            file = kept.pop() if kept else None
+        file = file or path.open("rb", buffering=0)
+        file.seek(0)
+        key = _key(os.fstat(file.fileno()))
+        try:
+            yield file
+        finally:
+            with self._guard:
+                self._kept[key].append(file)
+                self._close_unused(key)
+
+    def _close_unused(self, key: Counted) -> None:
+        if self._connections[key] <= 0:
+            del self._connections[key]
+            for file in self._kept.pop(key, []):
+                file.close()
+
+
+def _key(found: os.stat_result) -> Counted:
+    return found.st_dev, found.st_ino
+
+
+DESCRIPTORS = _Descriptors()
+# As what each file was verified in this process, so that opening it again costs nothing while it is the same.
+_verified: dict[Path, tuple[str, int, int, int]] = {}
+
+
+def _state(expected: FileChecksum, found: os.stat_result) -> tuple[str, int, int, int]:
+    return expected.written, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def checksum_path(path: Path) -> Path:
+    """Where the checksum of the catalogue at `path` stands."""
+    return path.with_name(path.name + _SUFFIX)
+
+
+def recorded(path: Path) -> FileChecksum | None:
+    """The checksum of the catalogue at `path`; None while somebody writes, and where none that is whole is left."""
+    try:
+        return unsealed(FileChecksum, checksum_path(path).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
+    """Verifies the file against its checksum, unless that is the `known` one; returns it, None where there is none.
+
+    What this process has verified and the system does not say has changed is read again only `anew`.
+
+    Raises CollectionError where the file is not what was written.
+    """
+    while (expected := recorded(path)) is not None and expected != known:
+        try:
+            if _verified.get(path) == _state(expected, path.stat()) and not anew:
+                break
+            with DESCRIPTORS.opened(path) as file:
+                state = _state(expected, os.fstat(file.fileno()))
+                found = checksum_of(file)
+        except FileNotFoundError:
+            raise damaged(path, "the file is missing") from None
+        except OSError:
+            return None  # SQLite will say why it cannot be read
+        if found == expected.content:
+            _verified[path] = state
+            break
+        # A writer that began meanwhile has removed the checksum first.
+        if recorded(path) == expected:
+            raise damaged(path, "its content is not what was written")
+    return expected
+
+
+def forget(path: Path) -> None:
+    """Removes the checksum, for good: a power cut must not bring it back beside a file that has changed."""
+    checksum = checksum_path(path)
+    with writing(checksum):
+        if not checksum.exists():
+            return
+        checksum.unlink()
+        if hasattr(os, "O_DIRECTORY"):
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def record(path: Path) -> FileChecksum:
+    """Records the checksum of the file, into which all of SQLite's log has been moved. For the writer alone."""
+    with DESCRIPTORS.opened(path) as file:
+        found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
+    with writing(checksum_path(path)):
+        checksum_path(path).write_bytes(sealed_json(found))  # cut short by a kill, it counts as none
+    return found
+
+
+def verify_structure(path: Path, db: sqlite3.Connection) -> None:
+    """Has SQLite verify its own structure, indexes included. Raises CollectionError where that is damaged."""
+    (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if said != "ok":
+        raise damaged(path, str(said))

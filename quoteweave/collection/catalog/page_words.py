@@ -1,0 +1,128 @@
+"""The words of pages in the catalogue: rows that come and go with their document's, in the same transaction.
+
+A page's words are compressed with the texts of its quotes as the dictionary (RFC 1950), in which nearly all of them
+stand already, so that what is stored is little more than their places. Catalogues of earlier versions lack the table
+until words are stored: nothing has to be made to read, nor to remove a document on a full disk.
+"""
+
+import re
+import sqlite3
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
+from mmap import mmap
+
+from quoteweave.collection.checksums import bytes_checksum, row_checksum
+from quoteweave.core.errors import UsageError
+from quoteweave.core.packed_words import unpack_words
+from quoteweave.core.records import Document, PageWords, ParsedDocument, Quote
+
+TABLE = """CREATE TABLE IF NOT EXISTS page_words (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    words BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (document, number)
+)"""
+# No text in UTF-8 has the first byte; a checksum of what follows tells one page's words from another's.
+_START = b"\xffQWwords"
+_HEAD = len(_START) + 8
+_INSERT = "INSERT OR REPLACE INTO page_words VALUES (?1, ?2, ?3, row_checksum(?3, ?1, ?2))"
+_KEY = "SELECT document FROM documents JOIN pages ON document = key WHERE name = ? AND number = ?"
+_PAGE = "SELECT verified(checksum, words, document, number) FROM page_words WHERE document = ? AND number = ?"
+_QUOTES = """SELECT page, verified(checksum, record, id, page, kind, layout, image) FROM quotes
+WHERE document = ?1 AND page BETWEEN ?2 AND ?3 ORDER BY row"""
+_LAST = (1 << 63) - 1
+
+WordsRow = tuple[int, bytes, int]
+"""Number of a page, its compressed words, and the row's checksum."""
+
+
+def compressed_words(parsed: ParsedDocument) -> list[tuple[int, bytes]]:
+    """Of each page whose words the parser gave, its number and these as they are stored."""
+    said = _said(parsed.quotes)
+    return [(page.page, _compressed(page.packed, said[page.page])) for page in parsed.page_words]
+
+
+def store_words(db: sqlite3.Connection, key: int | None, words: Iterable[tuple[int, bytes]]) -> None:
+    """Stores the compressed words of the pages of the document of that key."""
+    rows = [(key, *page) for page in words]
+    if rows:
+        db.execute(TABLE)
+        db.executemany(_INSERT, rows)
+
+
+def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | None:
+    """The words of a page of the document of that name; None where none were stored.
+
+    Raises UsageError where there is no such page, ValueError where its quotes are not those it was stored with.
+    """
+    document = db.execute(_KEY, (name, page)).fetchone()
+    if document is None:
+        raise UsageError(f"{name!r} has no page {page + 1}")
+    (key,) = document
+    found = db.execute(_PAGE, (key, page)).fetchone() if _has_table(db) else None
+    return None if found is None else PageWords(page=page, packed=_expanded(found[0], _said_on(db, key, page)[page]))
+
+
+def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[WordsRow]:
+    """Rows of the words of a document's pages, verified: of all pages or, where they were not kept, of none.
+
+    Raises ValueError.
+    """
+    if not _has_table(db):
+        return []
+    query = "SELECT number, words, checksum FROM page_words WHERE document = ? ORDER BY number"
+    rows: list[WordsRow] = db.execute(query, (key,)).fetchall()
+    said = _said_on(db, key)
+    for number, words, checksum in rows:
+        if checksum != row_checksum(words, key, number):
+            raise ValueError(f"the words of page {number + 1} are not what was written")
+        unpack_words(_expanded(words, said[number]))
+    if rows and len(rows) != document.pages:
+        raise ValueError(f"it has the words of {len(rows)} pages where there should be those of {document.pages}")
+    return rows
+
+
+def heads_of_words(db: sqlite3.Connection) -> set[bytes]:
+    """How the compressed words of each page begin, by which `unknown_words` tells them."""
+    rows = db.execute("SELECT substr(words, 1, ?) FROM page_words", (_HEAD,)) if _has_table(db) else ()
+    return {head for (head,) in rows}
+
+
+def unknown_words(data: bytes | mmap, heads: Set[bytes]) -> Iterator[int]:
+    """Where in the bytes of a file compressed words of a page begin that have none of these heads."""
+    for match in re.finditer(re.escape(_START), data):
+        if data[match.start() : match.start() + _HEAD] not in heads:
+            yield match.start()
+
+
+def _compressed(packed: bytes, said: bytes) -> bytes:
+    packer = zlib.compressobj(zdict=said)
+    body = packer.compress(packed) + packer.flush()
+    return _START + bytes_checksum(body) + body
+
+
+def _expanded(words: bytes, said: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(zdict=said).decompress(words[_HEAD:])
+    except zlib.error as error:
+        raise ValueError(f"words of a page do not fit its quotes ({error})") from error
+
+
+def _said(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
+    """What the quotes of each page say, which `describe` does not change."""
+    said = defaultdict[int, bytes](bytes)
+    for quote in quotes:
+        said[quote.page] += f"{quote.text} {quote.ocr_text or ''} ".encode()
+    return said
+
+
+def _said_on(db: sqlite3.Connection, key: int, page: int | None = None) -> defaultdict[int, bytes]:
+    """Of all pages of a document, or of one."""
+    first, last = (0, _LAST) if page is None else (page, page)
+    return _said(Quote.model_validate_json(record) for _, record in db.execute(_QUOTES, (key, first, last)))
+
+
+def _has_table(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_words'").fetchone() is not None

@@ -1,0 +1,329 @@
+"""A collection: documents, their quotes and images, and the indexes made from them, in one folder."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from quoteweave.collection.catalog.page_words import words_of_page
+from quoteweave.collection.folder import Folder, check_format, make_folder
+from quoteweave.collection.lock import writer_lock
+from quoteweave.collection.records import Counts, Failure, IndexState, Origin
+from quoteweave.collection.removals import has_unfinished_removals
+from quoteweave.collection.selection import require_documents, select_rows
+from quoteweave.collection.storage_errors import damaged
+from quoteweave.collection.stores.content import ImageStore, SourceStore
+from quoteweave.collection.stores.ocr_texts import OcrTextStore
+from quoteweave.collection.stores.unfinished import UnfinishedStore
+from quoteweave.collection.stores.vectors import ShardStore
+from quoteweave.collection.writer import Writer
+from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
+from quoteweave.core.records import FURNITURE, Document, Filter, Page, PageWords, Quote
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+_PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"
+_QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
+_COUNTS = """
+SELECT 'documents', NULL, count(*) FROM documents
+UNION ALL SELECT 'pages', NULL, count(*) FROM pages
+UNION ALL SELECT kind, layout, count(*) FROM quotes GROUP BY kind, layout
+"""
+_INDEXES = "SELECT fingerprint, name, generation, revision FROM indexes"
+_RETRIEVABLE = """
+SELECT quotes.row, quotes.page FROM quotes
+WHERE document = ? AND layout NOT IN (SELECT value FROM json_each(?)) ORDER BY row
+"""
+
+
+class Collection:
+    """A collection folder, for reading by any number of threads and, through `writer`, for one writer at a time.
+
+    Get one with `open`, `create` or `open_or_create`; close it, or use it in a `with` statement. Every method sees one
+    committed state, whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot
+    be read, and UsageError, with names that are near, where they are asked of a document that does not exist.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._folder = Folder(root)
+        self._catalog = self._folder.catalog
+
+    @classmethod
+    def open(cls, root: Path | str) -> Self:
+        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there."""
+        root = Path(root)
+        check_format(root)
+        collection = cls(root)
+        collection.revision()  # so that a damaged catalogue is known now, not in the middle of the work
+        return collection
+
+    @classmethod
+    def create(cls, root: Path | str) -> Self:
+        """A new, empty collection at `root`, a new or an empty folder.
+
+        Raises CollectionExists where one is there already, CollectionError where the folder holds other things, and
+        StorageError where the disk refuses.
+        """
+        root = Path(root)
+        if not make_folder(root):
+            raise CollectionExists(f"a collection is at {root} already; open it, or name a new or an empty folder")
+        return cls.open(root)
+
+    @classmethod
+    def open_or_create(cls, root: Path | str) -> Self:
+        """The collection at `root`, made if that is a new or an empty folder; raises what `open` and `create` raise."""
+        make_folder(Path(root))
+        return cls.open(root)
+
+    def close(self) -> None:
+        """Lets go of the catalogue; reading afterwards raises ValueError."""
+        self._catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def catalog_path(self) -> Path:
+        """The file that holds documents, pages and quotes."""
+        return self._catalog.path
+
+    @property
+    def images(self) -> ImageStore:
+        """The crops that quotes refer to by key."""
+        return self._folder.images
+
+    @property
+    def sources(self) -> SourceStore:
+        """Copies of the files that were added; those of no document go when a writer ends."""
+        return self._folder.sources
+
+    @property
+    def ocr_texts(self) -> OcrTextStore:
+        """What OCR read on crops after their documents were added."""
+        return self._folder.ocr_texts
+
+    @property
+    def shards(self) -> ShardStore:
+        """Embedding shards; those that `Writer.keep_shards` has not tied to a document go when a writer ends."""
+        return self._folder.shards
+
+    @property
+    def unfinished(self) -> UnfinishedStore:
+        """Pages of documents that are being read; those that the writer does not want any more go when it ends."""
+        return self._folder.unfinished
+
+    @contextmanager
+    def writer(self, wait_s: float | None = 0.0) -> Iterator[Writer]:
+        """The right to write, until the block ends; what nothing refers to by then is removed, unless it failed.
+
+        Waits up to `wait_s` seconds for another writer to end; None waits for ever. Raises CollectionLocked, which
+        names that writer, and StorageError where the folder cannot be written.
+        """
+        with writer_lock(self.root, wait_s):
+            self._catalog.begin()
+            writer = Writer(self._folder)
+            writer.restore_lexical()
+            yield writer
+            writer.prune()
+            self._folder.reserve.keep()
+            # A checksum that cannot be recorded, as on a full disk, is recorded by the next writer.
+            with suppress(StorageError):
+                self._catalog.settle()
+
+    def revision(self) -> int:
+        """Grows with each change to documents, their metadata included; 0 for a new collection."""
+        with self._catalog.read() as db:
+            (revision,) = db.execute("SELECT revision FROM state").fetchone()
+            return int(revision)
+
+    def may_have_traces(self) -> bool:
+        """Whether anything may be left in the folder of documents that were removed."""
+        return has_unfinished_removals(self._folder)
+
+    def counts(self) -> Counts:
+        """How many documents, pages and quotes there are."""
+        totals = {"documents": 0, "pages": 0}
+        by_kind: dict[str, int] = {}
+        by_layout: dict[str, int] = {}
+        with self._catalog.read() as db:
+            for what, layout, count in db.execute(_COUNTS):
+                if layout is None:
+                    totals[what] = count
+                else:
+                    by_kind[what] = by_kind.get(what, 0) + count
+                    by_layout[layout] = by_layout.get(layout, 0) + count
+            return Counts.model_validate({**totals, "by_kind": by_kind, "by_layout": by_layout})
+
+    def documents(self) -> list[Document]:
+        """Every document, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM checked_documents ORDER BY name")
+            return [Document.model_validate_json(record) for (record,) in found]
+
+    def document(self, name: str) -> Document:
+        """The document of that name."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            query = "SELECT record FROM checked_documents WHERE name = ?"
+            (record,) = db.execute(query, (name,)).fetchone()
+            return Document.model_validate_json(record)
+
+    def origins(self) -> dict[str, Origin]:
+        """Where each document comes from, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT root, path, record FROM checked_documents ORDER BY name").fetchall()
+            documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in found]
+        return {
+            document.name: Origin(
+                root=root,
+                path=path,
+                content=document.content,
+                parser=document.parser,
+                metadata=document.metadata,
+                linked_files=document.linked_files,
+            )
+            for root, path, document in documents
+        }
+
+    def source(self, name: str) -> Path:
+        """The stored copy of a document's file, verified. Raises CollectionError where it is missing or damaged."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            query = "SELECT source, record FROM checked_documents WHERE name = ?"
+            (key, _) = db.execute(query, (name,)).fetchone()
+        return self._folder.sources.verified(key, name)
+
+    def source_keys(self) -> dict[str, str]:
+        """The key of each document's stored file, for `stored_source`, by the document's name."""
+        with self._catalog.read() as db:
+            return {name: key for name, key, _ in db.execute("SELECT name, source, record FROM checked_documents")}
+
+    def stored_source(self, key: str) -> Path:
+        """A stored file, verified. Raises CollectionError where it is missing or damaged."""
+        return self._folder.sources.verified(key)
+
+    def failures(self) -> list[Failure]:
+        """Files that could not become documents, by name."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM checked_failures ORDER BY name")
+            return [Failure.model_validate_json(record) for (record,) in found]
+
+    def pages(self, name: str) -> list[Page]:
+        """A document's pages, in order."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            return [Page.model_validate_json(record) for (record,) in db.execute(_PAGES, (name,))]
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        """The words of a document's page (from 0), with their boxes.
+
+        None where they are not known: of formats without pages of their own, of what other tools parsed, and of
+        documents that an earlier version added, until the next `add` of their files. Raises UsageError where the
+        document has no such page.
+        """
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            try:
+                return words_of_page(db, name, page)
+            except ValueError as error:
+                raise damaged(self.catalog_path, str(error)) from error
+
+    def quote(self, id: str) -> Quote:
+        """The quote of that id. Raises QuoteNotFound."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT record FROM checked_quotes WHERE id = ?", (id,)).fetchone()
+            if found is None:
+                raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
+            return Quote.model_validate_json(found[0])
+
+    def document_quotes(self, name: str) -> list[Quote]:
+        """A document's quotes, page by page, as its parser ordered them; headers and footers included."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            return [Quote.model_validate_json(record) for (record,) in db.execute(_QUOTES, (name,))]
+
+    def iter_documents_quotes(self) -> Iterator[tuple[Document, list[int], list[Quote]]]:
+        """Each document, by name, with the rows of its quotes and the quotes themselves, headers and footers included.
+
+        All of one committed state; one document at a time is in memory.
+        """
+        with self._catalog.read() as db:
+            documents = db.execute("SELECT key, record FROM checked_documents ORDER BY name")
+            for key, document in documents:
+                of_document = "SELECT row, record FROM checked_quotes WHERE document = ? ORDER BY row"
+                found = db.execute(of_document, (key,)).fetchall()
+                quotes = [Quote.model_validate_json(record) for _, record in found]
+                yield Document.model_validate_json(document), [row for row, _ in found], quotes
+
+    def iter_retrievable_rows(self) -> "Iterator[tuple[str, Rows, Rows]]":
+        """Each document's name, with the rows of its quotes that retrievers may return, ascending, and their pages.
+
+        All of one committed state; one document at a time is in memory.
+        """
+        import numpy as np
+
+        furniture = json.dumps(sorted(FURNITURE))
+        with self._catalog.read() as db:
+            for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
+                found = np.array(db.execute(_RETRIEVABLE, (key, furniture)).fetchall(), dtype=np.int64).reshape(-1, 2)
+                yield name, found[:, 0], found[:, 1]
+
+    def shard_keys(self, fingerprint: str) -> dict[str, str]:
+        """The shard of that encoder that `Writer.keep_shards` tied to each document, by the document's name."""
+        query = "SELECT name, shards.key FROM shards JOIN documents ON documents.key = document WHERE fingerprint = ?"
+        with self._catalog.read() as db:
+            return dict(db.execute(query, (fingerprint,)).fetchall())
+
+    def select(self, where: Filter | None = None, *, retrievable_only: bool = True) -> "Rows":
+        """Rows of the quotes that pass the filter, ascending, as int64; without headers and footers unless asked."""
+        with self._catalog.read() as db:
+            return select_rows(db, where, retrievable_only=retrievable_only)
+
+    def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
+        """The quote of each row, in the order given; None where it has been removed."""
+        wanted = [int(row) for row in rows]
+        query = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
+        with self._catalog.read() as db:
+            found = {row: Quote.model_validate_json(record) for row, record in db.execute(query, (json.dumps(wanted),))}
+        return [found.get(row) for row in wanted]
+
+    def segments(self) -> tuple[list[Path], int]:
+        """The files of the lexical index, and of how many documents they are: of all that the catalogue lists."""
+        with self._catalog.read() as db:
+            found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
+            (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
+        return [self._folder.segments.root / name for (name,) in found], count
+
+    def index_state(self, fingerprint: str) -> IndexState | None:
+        """The current index of that fingerprint; None where there is none, or where its folder is gone."""
+        before = None
+        while True:
+            with self._catalog.read() as db:
+                found = db.execute(f"{_INDEXES} WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            state = self._index_state(*found) if found else None
+            # A folder that is gone may just have been replaced by that of the next generation.
+            if state is None or state.folder.is_dir():
+                return state
+            if state == before:
+                return None
+            before = state
+
+    def indexes(self) -> list[IndexState]:
+        """The current index of each fingerprint, by name; without those whose folder is gone."""
+        with self._catalog.read() as db:
+            found = db.execute(f"{_INDEXES} ORDER BY name, fingerprint").fetchall()
+        states = [self._index_state(*values) for values in found]
+        there = [state if state.folder.is_dir() else self.index_state(state.fingerprint) for state in states]
+        return [state for state in there if state is not None]
+
+    def _index_state(self, fingerprint: str, name: str, generation: int, revision: int) -> IndexState:
+        folder = self._folder.generations.path(fingerprint, generation)
+        return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)

@@ -1,0 +1,162 @@
+"""The collection folder: what is in it, how it is made, and which format it is of."""
+
+import shlex
+import shutil
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from quoteweave.collection.catalog.database import Catalog, create_catalog
+from quoteweave.collection.lock import LOCK_NAME, OWNER_NAME, writer_lock
+from quoteweave.collection.segments.store import SegmentStore
+from quoteweave.collection.storage_errors import damaged, writing
+from quoteweave.collection.stores.content import ImageStore, SourceStore, replacing
+from quoteweave.collection.stores.generations import Generations
+from quoteweave.collection.stores.ocr_texts import OcrTextStore
+from quoteweave.collection.stores.unfinished import UnfinishedStore
+from quoteweave.collection.stores.vectors import ShardStore
+from quoteweave.core.errors import CollectionError, CollectionLocked, CollectionNotFound, FormatMismatch
+from quoteweave.core.records import Record
+
+_BYTES = 512 << 10
+_LEFT = 64 << 10  # for what is written next
+
+
+class Reserve:
+    """A file at `path` that only takes room."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def keep(self) -> None:
+        """Sets the room aside, unless it is already; less where less is left, or none."""
+        with suppress(OSError):
+            held = self.path.stat().st_size if self.path.exists() else 0
+            size = min(_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT)
+            if size > held:
+                self.path.write_bytes(bytes(size))
+
+    def release(self) -> None:
+        """Gives the room back; the next writer that finds enough of it sets it aside again."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+
+FORMAT = 3
+_HEADER = "collection.json"
+_CATALOG = "catalog.sqlite"
+RECOVERED = "recovered"
+"""The folder of files that a repair found, and of whose documents nothing is known."""
+LEXICAL = "lexical"
+_RESERVE = "reserve"
+_MAKING_S = 10.0  # far longer than another process needs to make a folder
+
+
+class _Header(Record, extra="ignore"):  # another format may say more
+    format: int
+    quoteweave: str = "of another version"
+
+
+class Folder:
+    """The parts of a collection at `root`; nothing is opened until it is used."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.catalog = Catalog(root / _CATALOG)
+        self.images = ImageStore(root / "images")
+        self.ocr_texts = OcrTextStore(root / "ocr_texts")
+        self.sources = SourceStore(root / "sources")
+        self.shards = ShardStore(root / "vectors")
+        self.generations = Generations(root / "indexes")
+        self.segments = SegmentStore(root / LEXICAL)
+        self.reserve = Reserve(root / _RESERVE)
+        self.unfinished = UnfinishedStore(root / "unfinished")
+
+
+def is_collection(root: Path) -> bool:
+    """Whether a collection, of whatever format, is at `root`."""
+    try:
+        return (root / _HEADER).is_file()
+    except OSError:
+        return False
+
+
+def make_folder(root: Path) -> bool:
+    """Makes an empty collection at `root`; False where one is there already, which another process may just have made.
+
+    Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
+    """
+    had_documents = _has_documents(root)  # looked at before the header, which another process may write meanwhile
+    if is_collection(root):
+        return False
+    if had_documents:
+        raise damaged(root / _HEADER, "it is missing")
+    _require_empty(root)
+    try:
+        with writer_lock(root, _MAKING_S):
+            if is_collection(root):
+                return False
+            for leftover in root.glob(f".{_HEADER}.*"):
+                leftover.unlink()
+            create_catalog(root / _CATALOG)
+            # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
+            write_header(root)
+            Folder(root).reserve.keep()
+            return True
+    except CollectionLocked:
+        if not is_collection(root):
+            raise
+        return False
+
+
+def write_header(root: Path) -> None:
+    """Says that a collection of this format is at `root`. Raises StorageError where the disk refuses."""
+    with replacing(root / _HEADER) as file:
+        file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
+
+
+def check_format(root: Path) -> None:
+    """Raises CollectionNotFound where no collection is at `root`, FormatMismatch where it is of another format."""
+    path = root / _HEADER
+    try:
+        header = _Header.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        if _has_documents(root):
+            raise damaged(path, "it is missing") from None
+        command = f"quoteweave add PATH -c {shlex.quote(str(root))}"
+        raise CollectionNotFound(f"no collection is at {root}; make one with: {command}") from None
+    except OSError as error:
+        raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
+    except ValueError as error:
+        raise damaged(path, "it is not the JSON that it should be") from error
+    if header.format == FORMAT:
+        return
+    upgrade, rebuild = "upgrade with: pip install --upgrade quoteweave", "add the documents again into a new folder"
+    raise FormatMismatch(
+        f"{root} was written by quoteweave {header.quoteweave} in format {header.format}; this version reads format "
+        f"{FORMAT}: {upgrade if header.format > FORMAT else rebuild}"
+    )
+
+
+def _has_documents(root: Path) -> bool:
+    """Whether a collection lies there, whatever its header says: one that was never filled is only a killed maker's."""
+    return (root / _CATALOG).is_file() and (root / "sources").is_dir()
+
+
+def _require_empty(root: Path) -> None:
+    try:
+        with writing(root):
+            root.mkdir(parents=True, exist_ok=True)
+            names = {path.name for path in root.iterdir()}
+    except (FileExistsError, NotADirectoryError):
+        raise CollectionError(f"{root} is not a folder; name a new or an empty folder for the collection") from None
+    strangers = sorted(name for name in names if not _is_ours(name))
+    if strangers and _HEADER not in names:
+        raise CollectionError(
+            f"{root} is no collection and holds other things ({strangers[0]!r}); name a new or an empty folder"
+        )
+
+
+def _is_ours(name: str) -> bool:
+    # What a killed maker can have left.
+    return name in {LOCK_NAME, OWNER_NAME, _RESERVE} or name.startswith((_CATALOG, f".{_HEADER}."))

@@ -1,0 +1,143 @@
+"""Files in a collection's folder that nothing refers to: what killed processes left, and what could not be removed."""
+
+import json
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.collection.folder import Folder
+from quoteweave.collection.records import IndexState
+from quoteweave.collection.stores.descriptions import DESCRIPTIONS
+from quoteweave.collection.stores.generations import manifest_of
+
+EMBEDDED = "milvus"
+"""The folder of the embedded Milvus."""
+POINTER = "milvus.json"
+"""What an index in Milvus is on disk: where it lies there."""
+IN_MILVUS = r"quoteweave_[0-9a-f]{32}"
+"""The names of our collections in Milvus."""
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """What the catalogue, and the indexes that it names, refer to."""
+
+    images: set[str]
+    sources: set[str]
+    shards: Mapping[str, set[str]]
+    """Keys by fingerprint."""
+    generations: Mapping[str, int]
+    """The current one of each fingerprint."""
+    milvus: set[str]
+    """Names of collections in the embedded Milvus."""
+    segments: set[str]
+    """Names of files of the lexical index."""
+
+
+def shards_of(fingerprint: str) -> str:
+    """The fingerprint of an index's shards: what stands before the dot."""
+    return fingerprint.partition(".")[0]
+
+
+def in_use(folder: Folder) -> InUse:
+    """What is referred to now. Raises CollectionError where the catalogue cannot be read."""
+    shards: dict[str, set[str]] = defaultdict(set)
+    with folder.catalog.read() as db:
+        images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
+        images |= folder.unfinished.images()
+        sources = {key for (key,) in db.execute("SELECT source FROM documents")}
+        for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
+            shards[fingerprint].add(key)
+        segments = {name for (name,) in db.execute("SELECT name FROM segments")}
+    states = _current(folder)
+    for state in states:
+        # An index that was not brought up to date may still read the vectors of a document that is gone.
+        if (manifest := manifest_of(state)) is not None:
+            shards[shards_of(state.fingerprint)].update(manifest.documents.values())
+    milvus = {name for state in states for name in _pointed(state.folder)}
+    generations = {state.fingerprint: state.generation for state in states}
+    return InUse(images, sources, shards, generations, milvus, segments)
+
+
+def shards_of_pictures(folder: Folder) -> set[str]:
+    """Fingerprints of the shards of indexes that see pictures, not words."""
+    manifests = [(state, manifest_of(state)) for state in _current(folder)]
+    return {shards_of(state.fingerprint) for state, held in manifests if held is not None and held.view == "image"}
+
+
+def _current(folder: Folder) -> list[IndexState]:
+    with folder.catalog.read() as db:
+        found = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
+    return [
+        IndexState(
+            name=name,
+            fingerprint=fingerprint,
+            generation=generation,
+            revision=revision,
+            folder=folder.generations.path(fingerprint, generation),
+        )
+        for fingerprint, name, generation, revision in found
+    ]
+
+
+def remove_unused(folder: Folder, unfinished: Collection[str] = ()) -> None:
+    """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
+
+    Pages of documents that are being read stay if their keys are among those `unfinished`. For the owner of the
+    writer's lock alone. Raises StorageError where the disk refuses.
+    """
+    folder.unfinished.prune(unfinished)
+    used = in_use(folder)
+    folder.images.prune(used.images)
+    folder.ocr_texts.prune(used.images)
+    folder.sources.prune(used.sources)
+    folder.shards.prune(used.shards)
+    folder.generations.prune(used.generations)
+    folder.segments.prune(used.segments)
+    for path in (folder.root / EMBEDDED / "collections").glob("quoteweave_*"):
+        if re.fullmatch(IN_MILVUS, path.name) and path.name not in used.milvus:
+            shutil.rmtree(path, ignore_errors=True)
+    for path in folder.root.glob(f".{DESCRIPTIONS}.*"):
+        if path.suffix != ".lock":
+            path.unlink(missing_ok=True)
+
+
+def leftovers(folder: Folder) -> Iterator[Path]:
+    """The files that nothing refers to, in the folders where documents leave their traces.
+
+    Pages of documents that are being read are none: the same `add` goes on with them.
+    """
+    used = in_use(folder)
+    for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
+        yield from (path for path in _files(store.root) if path.relative_to(store.root).as_posix() not in keys)
+    crops = {key.partition(".")[0] for key in used.images}
+    texts = ((path, path.relative_to(folder.ocr_texts.root).as_posix()) for path in _files(folder.ocr_texts.root))
+    yield from (path for path, key in texts if key.partition(".")[0] not in crops)
+    kept = {folder.shards.root / name / f"{key}.npz" for name, keys in used.shards.items() for key in keys}
+    yield from (path for path in _files(folder.shards.root) if path not in kept)
+    current = {folder.generations.path(*generation) for generation in used.generations.items()}
+    yield from (path for path in _files(folder.generations.root) if not current & set(path.parents))
+    yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
+    root = folder.root / EMBEDDED / "collections"
+    yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)
+    yield from (path for path in folder.root.glob(f".{DESCRIPTIONS}.*") if path.suffix != ".lock")
+
+
+def unfinished_pages(folder: Folder) -> Iterator[Path]:
+    """The files of pages of documents that are being read, or whose reading was stopped."""
+    return _files(folder.unfinished.root)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    return (path for path in sorted(root.rglob("*")) if not path.is_dir())
+
+
+def _pointed(generation: Path) -> set[str]:
+    """The collection in Milvus that an index points to, if it is one of Milvus."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return {str(json.loads((generation / POINTER).read_bytes())["collection"])}
+    return set()

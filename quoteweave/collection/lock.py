@@ -1,0 +1,85 @@
+"""One process writes to a collection at a time."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from quoteweave.collection.storage_errors import writing
+from quoteweave.core.errors import CollectionLocked
+from quoteweave.core.records import Record
+
+LOCK_NAME = "writer.lock"
+OWNER_NAME = "writer.json"
+
+
+class Owner(Record):
+    """Who holds the writer's lock."""
+
+    pid: int
+    host: str
+    since: float  # seconds since the epoch
+
+
+@contextmanager
+def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
+    """Holds the writer's lock of the collection at `root`.
+
+    Waits up to `wait_s` seconds for another owner to end; None waits for ever. The lock is the operating system's,
+    so that of an owner which dies, however it dies, is free at once. Raises CollectionLocked, naming the owner, and
+    StorageError where the folder cannot be written.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(root / LOCK_NAME, timeout=-1 if wait_s is None else wait_s, thread_local=False)
+    try:
+        with writing(root / LOCK_NAME):
+            lock.acquire()
+    except Timeout:
+        raise CollectionLocked(_locked(root)) from None
+    try:
+        _sign(root)
+        yield
+    finally:
+        with suppress(OSError):
+            (root / OWNER_NAME).unlink(missing_ok=True)
+        lock.release()
+
+
+def is_being_written(root: Path) -> bool:
+    """Whether a process on this machine holds the writer's lock; found without taking it."""
+    try:
+        owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
+    except (OSError, ValueError):
+        return False
+    if owner.host != socket.gethostname():
+        return False
+    import psutil
+
+    try:
+        # A process that began later has the number of one that was killed. Clocks are not exact.
+        return bool(psutil.Process(owner.pid).create_time() <= owner.since + 1)
+    except psutil.AccessDenied:  # another user's
+        return True
+    except (psutil.Error, ValueError, OverflowError):
+        return False
+
+
+def _sign(root: Path) -> None:
+    # The owner's name only serves the message to others: a disk too full for it must not stop a removal.
+    with suppress(OSError):
+        owner = Owner(pid=os.getpid(), host=socket.gethostname(), since=time.time())
+        (root / OWNER_NAME).write_text(owner.model_dump_json(), encoding="utf-8")
+
+
+def _locked(root: Path) -> str:
+    try:
+        owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
+    except (OSError, ValueError):
+        who = "another process is writing"
+    else:
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner.since))
+        who = f"process {owner.pid} on {owner.host} has been writing since {since}"
+    return f"{root} is locked: {who}; wait until it ends, or end it, then try again"

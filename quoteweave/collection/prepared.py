@@ -1,0 +1,122 @@
+"""Documents made ready to be stored: their records as text that can be read back, their quotes with ids."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.collection.catalog.page_words import compressed_words
+from quoteweave.collection.records import Origin
+from quoteweave.collection.stores.content import SourceStore
+from quoteweave.core.errors import DamagedDocument
+from quoteweave.core.records import Document, ParsedDocument, Quote, Record
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document that is ready to be stored."""
+
+    document: Document
+    record: str
+    root: str
+    path: str | None
+    """Of the file below `root`, where it is not the name."""
+    pages: Sequence[tuple[int, str]]
+    """Number and record of each."""
+    quotes: Sequence[str]
+    """Their records, page by page."""
+    words: Sequence[tuple[int, bytes]]
+    """Number and compressed words of each page; none where the parser gave none."""
+    source: str
+    """Key of the stored copy of its file."""
+
+
+def prepare(
+    path: Path, sources: SourceStore, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
+) -> PreparedDocument:
+    """All of a document that can be made ready before it is stored; its file at `path` is copied to `sources` already.
+
+    Quote ids get the document's id before them: the first 12 hexadecimal digits of SHA-256(name, NUL, content).
+    Raises DocumentError where the file cannot be read, DamagedDocument where it has changed since it was parsed or
+    where text or boxes cannot be stored, ValueError where pages or quotes of `parsed` come twice, or the words of some
+    pages are missing.
+    """
+    document = _document(name, format, origin, parsed)
+    return PreparedDocument(
+        document=document,
+        record=as_json(document, name),
+        root=storable_text(str(origin.root), name),
+        path=origin.path,
+        pages=[(page.number, as_json(page, name)) for page in parsed.pages],
+        quotes=[as_json(quote, name) for quote in _named_quotes(document, parsed)],
+        words=_words(document, parsed),
+        source=sources.put(path, origin.content),
+    )
+
+
+def document_id(name: str, content: str) -> str:
+    """The id of the document of that name whose file has that SHA-256."""
+    return hashlib.sha256(f"{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _document(name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
+    return Document(
+        id=document_id(name, origin.content),
+        name=name,
+        content=origin.content,
+        format=format,
+        parser=origin.parser,
+        pages=len(parsed.pages),
+        quotes=len(parsed.quotes),
+        metadata=origin.metadata,
+        warnings=parsed.warnings,
+        ocr_language=parsed.ocr_language,
+        ocr_pages=parsed.ocr_pages,
+        ocr_pictures=parsed.ocr_pictures,
+        linked_files=parsed.linked_files,
+    )
+
+
+def _named_quotes(document: Document, parsed: ParsedDocument) -> Iterator[Quote]:
+    """The quotes with the document's id and name, page by page."""
+    pages = {page.number for page in parsed.pages}
+    if len(pages) < len(parsed.pages):
+        raise ValueError(f"the parser of {document.name!r} gave a page twice")
+    ids = set()
+    for quote in sorted(parsed.quotes, key=lambda quote: quote.page):
+        if quote.page not in pages or quote.id in ids:
+            raise ValueError(f"the parser of {document.name!r} gave quote {quote.id!r} twice, or on no page")
+        ids.add(quote.id)
+        yield quote.model_copy(update={"id": f"{document.id}:{quote.id}", "document": document.name})
+
+
+def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]]:
+    pages = sorted(page.number for page in parsed.pages)
+    if parsed.page_words and sorted(words.page for words in parsed.page_words) != pages:
+        raise ValueError(f"the parser of {document.name!r} gave the words of other pages than it has")
+    return compressed_words(parsed)
+
+
+def as_json(record: Record, name: str) -> str:
+    """A record as JSON that can be read back. Raises DamagedDocument where it holds what cannot be stored."""
+    # Read back at once: JSON holds neither lone surrogates nor boxes at infinity, and the reader must never find out.
+    try:
+        text = record.model_dump_json(exclude_defaults=True)
+        if type(record).model_validate_json(text) == record:
+            return text
+    except ValueError:
+        pass
+    what = f"quote {record.id}" if isinstance(record, Quote) else f"its {type(record).__name__.lower()} record"
+    raise DamagedDocument(f"{name!r} cannot be stored: {what} holds text or numbers that are not valid")
+
+
+def storable_text(value: str, name: str) -> str:
+    """The text, if it is valid Unicode. Raises DamagedDocument if not."""
+    if printable(value) != value:
+        raise DamagedDocument(f"{name!r} cannot be stored: the path {value!r} is not valid Unicode; rename that folder")
+    return value
+
+
+def printable(text: str) -> str:
+    """The text, with what is no valid Unicode in it escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()

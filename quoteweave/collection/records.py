@@ -1,0 +1,120 @@
+"""What a collection says of itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.collection import views
+from quoteweave.collection.views import Unit
+from quoteweave.core.fingerprints import fingerprint
+from quoteweave.core.protocols import Setting
+from quoteweave.core.records import Kind, Layout, Record, View
+
+# How the fingerprints of importers begin.
+IMPORTED = "imported-"
+
+
+class Origin(Record):
+    """Where a document comes from. A document is up to date when its origin is still the same."""
+
+    root: Path = Field(description="absolute path of the folder that was added")
+    content: str = Field(description="SHA-256 of the file, in hexadecimal")
+    parser: str = Field(description="fingerprint of the parser and its settings")
+    metadata: Mapping[str, str] = Field(default_factory=dict)
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+    linked_files: Mapping[str, str | None] = Field(default_factory=dict, description="as `Document.linked_files`")
+
+    def file(self, name: str) -> Path:
+        """Where the file of that document was."""
+        return self.root / (self.path or name)
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool parsed it: a folder's files then say nothing of it."""
+        return self.parser.startswith(IMPORTED)
+
+
+class Failure(Record):
+    """A file that could not become a document."""
+
+    name: str = Field(description="the name that the document would have")
+    root: Path = Field(description="absolute path of the folder that was added")
+    reason: str
+    content: str | None = Field(description="SHA-256 of the file; None where it could not be read")
+    time: float = Field(description="seconds since the epoch")
+    path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+
+    @property
+    def file(self) -> Path:
+        """Where the file was."""
+        return self.root / (self.path or self.name)
+
+
+class Counts(Record):
+    """How much a collection holds."""
+
+    documents: int
+    pages: int
+    by_kind: Mapping[Kind, int] = Field(description="quotes of each kind; kinds without quotes are left out")
+    by_layout: Mapping[Layout, int] = Field(description="quotes of each layout; layouts without quotes are left out")
+
+    @property
+    def quotes(self) -> int:
+        """All quotes, headers and footers included."""
+        return sum(self.by_kind.values())
+
+    @property
+    def image_quotes(self) -> int:
+        """Figures, charts, tables and whole pages."""
+        return self.by_kind.get("image", 0)
+
+
+class IndexState(Record):
+    """The current generation of a derived index."""
+
+    name: str = Field(description="of the retriever or library that made it")
+    fingerprint: str = Field(description="of the settings that it was made with")
+    generation: int = Field(ge=1, description="its number; none is used twice in a collection")
+    revision: int = Field(ge=0, description="revision of the documents that it was made from")
+    folder: Path
+
+
+class IndexPlan(Record):
+    """What an index of vectors is made of, and how: all that is needed to keep it in step, but the encoder."""
+
+    name: str = Field(description="of the encoder")
+    spec: str = Field(description="the retriever in one word, as the command line takes it")
+    kind: str = Field(description="of index, as `kinds.py` names them")
+    many: bool = Field(description="whether an item has many vectors")
+    unit: Unit
+    view: View
+    settings: Mapping[str, Setting] = Field(description="all that changes a vector, as the encoder says")
+
+    @property
+    def dtype(self) -> str:
+        """The type of stored numbers. Half precision moves a MaxSim score by less than the order of hits can show."""
+        return "float16" if self.many else "float32"
+
+    @property
+    def shards(self) -> str:
+        """Fingerprint of the vectors, which all kinds of index share."""
+        made_of = {"view": self.view, "unit": self.unit, "dtype": self.dtype, "views": views.VERSION}
+        return fingerprint({**made_of, "settings": dict(self.settings)})
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the index. What stands before the dot is that of its shards."""
+        return f"{self.shards}.{self.kind}"
+
+
+class Manifest(IndexPlan):
+    """What one generation of an index of vectors holds."""
+
+    dimension: int = Field(ge=0, description="numbers in a vector; 0 while there are none")
+    count: int = Field(ge=0, description="items in the index")
+    skipped: int = Field(ge=0, description="items left out: without words, without a picture, or with a damaged one")
+    refused: Mapping[str, str] = Field(
+        default_factory=dict, description="of items left out that have words or a picture, why, by id of their quote"
+    )
+    documents: Mapping[str, str] = Field(description="key of the shard that each document's items are from")

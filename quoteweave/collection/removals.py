@@ -1,0 +1,108 @@
+"""A removal is done when no byte of what was removed is in the folder any more: what is left to do, and doing it.
+
+The transaction that removes a document records that; the record goes when all is done. Whoever writes next finishes
+what a killed process, or a reader that was in the way, has left.
+"""
+
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from quoteweave.collection.folder import Folder
+from quoteweave.collection.leftovers import leftovers, unfinished_pages
+from quoteweave.collection.stores.descriptions import keep_descriptions
+from quoteweave.core.errors import CollectionLocked, StorageError
+
+_LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
+_SHOWN = 3
+
+
+def record_removal(db: sqlite3.Connection, name: str) -> None:
+    """Says, in the transaction that removes a document, that traces of it are to be removed too."""
+    salt = secrets.token_hex(16)
+    db.execute("INSERT INTO removals (salt, hash) VALUES (?, ?)", (salt, _hash(salt, name)))
+    db.execute("INSERT OR IGNORE INTO unclean_indexes SELECT fingerprint FROM indexes")
+
+
+def unfinished_removals(folder: Folder, names: Iterable[str]) -> set[str]:
+    """Those of the names whose removal is recorded, and was not finished."""
+    with folder.catalog.read() as db:
+        recorded = db.execute("SELECT salt, hash FROM removals").fetchall()
+    return {name for name in set(names) for salt, hash in recorded if _hash(salt, name) == hash}
+
+
+def has_unfinished_removals(folder: Folder) -> bool:
+    """Whether anything may be left of documents that were removed."""
+    with folder.catalog.read() as db:
+        return db.execute("SELECT 1 FROM removals LIMIT 1").fetchone() is not None
+
+
+def finish_removals(folder: Folder, prune: Callable[[], None]) -> tuple[str, ...]:
+    """Removes what is left of documents that were removed; what could not be, and until when, a sentence each.
+
+    `prune` removes files that nothing refers to. For the owner of the writer's lock alone, once the indexes have been
+    brought up to date.
+    """
+    if not has_unfinished_removals(folder):
+        return ()
+    steps = (_indexes, _files, _descriptions, _catalogue)
+    prune()
+    remains = [sentence for step in steps if (sentence := _done(step, folder)) is not None]
+    if not remains:
+        with folder.catalog.write() as db:
+            db.execute("DELETE FROM unclean_indexes")
+            db.execute("DELETE FROM removals")
+    return tuple(remains)
+
+
+def _done(step: Callable[[Folder], str | None], folder: Folder) -> str | None:
+    try:
+        return step(folder)
+    except (StorageError, CollectionLocked) as error:
+        return f"what was removed may still be in {folder.root}: {error}"
+
+
+def _indexes(folder: Folder) -> str | None:
+    with folder.catalog.read() as db:
+        found = db.execute(_LEFT).fetchall()
+    left = [name for fingerprint, name, number in found if folder.generations.path(fingerprint, number).is_dir()]
+    if not left:
+        return None
+    names = " and ".join(dict.fromkeys(left))
+    return f"the index {names} still holds names and vectors of what was removed, until it is brought up to date"
+
+
+def _files(folder: Folder) -> str | None:
+    found = [str(path) for path in (*leftovers(folder), *unfinished_pages(folder))]
+    if not found:
+        return None
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"these files could not be removed, and may hold what was: {', '.join(found[:_SHOWN])}{more}"
+
+
+def _descriptions(folder: Folder) -> str | None:
+    with folder.catalog.read() as db:
+        images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
+    if keep_descriptions(folder.root, images):
+        return None
+    return "descriptions of removed pictures stay until the quoteweave describe that runs now ends; it removes them"
+
+
+def _catalogue(folder: Folder) -> str | None:
+    path = folder.catalog.path
+    try:
+        if folder.catalog.rewrite():
+            return None
+    except StorageError as error:
+        needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
+        return f"{path} may still hold parts of what was removed until the next command that writes: {error} ({needed})"
+    return (
+        f"{path} and {path.name}-wal still hold what was removed, because someone is reading an older state of the "
+        "collection; once that has ended, the next command that writes removes it, and so does: "
+        "quoteweave check --removed NAME"
+    )
+
+
+def _hash(salt: str, name: str) -> str:
+    return hashlib.sha256(f"{salt}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()

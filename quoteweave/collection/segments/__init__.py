@@ -1,0 +1,1 @@
+"""The counted words of documents, in immutable files that the lexical index searches."""

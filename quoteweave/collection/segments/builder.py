@@ -1,0 +1,181 @@
+"""Quotes become a segment of the lexical index: what a quote and a page are found by, as counted words."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from quoteweave.collection.segments.segment import FIELDS, Counting, Segment, make_segment, merged
+from quoteweave.core.acronyms import definitions_in
+from quoteweave.core.boxes import area, inside
+from quoteweave.core.records import Page, Quote
+from quoteweave.core.references import heading_names, labels_in, page_names
+from quoteweave.core.tokens import Vocabulary, words
+
+# Words that are gathered before they are counted, which takes some forty bytes for each.
+MOST_GATHERED = 1_000_000
+
+
+class SegmentBuilder:
+    """Documents one by one, then the segment of all."""
+
+    def __init__(self) -> None:
+        self._counted: list[Segment] = []
+        self._document_pages: dict[int, Page] = {}
+        self._part: list[str] = []
+        self._begin()
+
+    def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
+        """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included.
+
+        Its `pages` say how many it has and under which headings each stands.
+        """
+        self._document_pages = {page.number: page for page in pages}
+        self._part = []
+        self._documents.append((name, 0, 0))
+        for _, page in groupby(quotes, key=lambda found: found[1].page):
+            if len(self._fields["quotes"].tokens) >= MOST_GATHERED:
+                self._count()
+                self._documents.append((name, 0, 0))
+            self._add_page(list(page))
+
+    def segment(self) -> Segment | None:
+        """The segment; None where no document was added."""
+        if self._documents:
+            self._count()
+        if len(self._counted) < 2:
+            return self._counted[0] if self._counted else None
+        return _with_names_once(merged(self._counted, ()))
+
+    def _begin(self) -> None:
+        self._documents: list[tuple[str, int, int]] = []
+        self._rows: list[int] = []
+        self._page_of: list[int] = []
+        self._is_image: list[bool] = []
+        self._fields = {field: Counting() for field in FIELDS}
+        self._vocabulary = Vocabulary()
+        self._pages = 0
+
+    def _count(self) -> None:
+        """Make a segment of what has been gathered."""
+        import numpy as np
+
+        quotes = {
+            "rows": np.array(self._rows, dtype=np.int64),
+            "page_of": np.array(self._page_of, dtype=np.int64),
+            "is_image": np.array(self._is_image, dtype=np.bool_),
+        }
+        self._counted.append(make_segment(self._documents, quotes, self._fields, list(self._vocabulary)))
+        self._begin()
+
+    def _add_page(self, found: Sequence[tuple[int, Quote]]) -> None:
+        tokens = [self._tokens(quote) for _, quote in found]
+        before = len(self._rows)
+        for (row, quote), of_quote in zip(found, tokens, strict=True):
+            if quote.retrievable:
+                self._fields["quotes"].add(len(self._rows), of_quote)
+                self._rows.append(row)
+                self._page_of.append(self._pages)
+                self._is_image.append(quote.kind == "image")
+        self._add_words_of_page([quote for _, quote in found], tokens)
+        name, quotes, pages = self._documents[-1]
+        self._documents[-1] = (name, quotes + len(self._rows) - before, pages + 1)
+        self._pages += 1
+
+    def _tokens(self, quote: Quote) -> "array[int]":
+        """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads."""
+        if quote.kind == "text":
+            return array("i", self._vocabulary.of_text(quote.words()))
+        found = words(quote.words()) + words(quote.section or "")
+        known = set(found)
+        found += [word for word in words(quote.ocr_text or "") if word not in known]
+        return array("i", self._vocabulary.of_words(found))
+
+    def _add_words_of_page(self, quotes: Sequence[Quote], tokens: "Sequence[array[int]]") -> None:
+        number, own = self._pages, _without_repeats(quotes)
+        for quote, of_quote in zip(quotes, tokens, strict=True):
+            if quote.id in own:
+                self._fields["pages"].add(number, of_quote)
+        page = self._document_pages.get(quotes[0].page)
+        headings = page.headings if page else ()
+        for heading in headings:
+            self._fields["outline"].add(number, array("i", self._vocabulary.of_text(heading)))
+        names = {*self._names_of_page(quotes), *(name for heading in headings for name in heading_names(heading))}
+        self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names))))
+
+    def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
+        """By which people call the page, the sections that stand on it, and its figures and tables."""
+        first, count = quotes[0], len(self._document_pages)
+        yield from page_names(first.page_label, first.page, count or None)
+        yield from self._part
+        for quote in quotes:
+            if quote.layout == "title" and (named := heading_names(quote.text)):
+                # It lasts until the next heading that has a number or a name like "Appendix".
+                self._part = named
+                yield from named
+            if quote.caption or quote.layout == "caption":
+                yield from labels_in(quote.caption or quote.text)
+            if quote.kind == "image":
+                yield kind_name(quote.layout)
+            elif "(" in quote.text:
+                yield from _definitions(quote.text)
+
+
+def _with_names_once(segment: Segment) -> Segment:
+    """The same, where parts of a document follow one another under one name."""
+    import numpy as np
+
+    first = np.array([i == 0 or name != segment.names[i - 1] for i, name in enumerate(segment.names)])
+    starts = np.flatnonzero(first)
+    return replace(
+        segment,
+        names=tuple(segment.names[i] for i in starts),
+        quote_counts=np.add.reduceat(segment.quote_counts, starts),
+        page_counts=np.add.reduceat(segment.page_counts, starts),
+    )
+
+
+def _definitions(text: str) -> Iterator[str]:
+    """A token for each acronym that a text defines, and one for what it stands for. Of one word none stands."""
+    for short, long in definitions_in(text):
+        acronym, meant = words(short), words(long)
+        if len(acronym) == 1 and len(meant) > 1:
+            yield acronym_name(acronym[0]) + " ".join(long.casefold().split())
+            yield meaning_name(meant) + short
+
+
+def acronym_name(word: str) -> str:
+    """How tokens begin that say what an acronym, as `words` gives it, stands for."""
+    return f"acronym {word} = "
+
+
+def meaning_name(meant: Sequence[str]) -> str:
+    """How tokens begin that say by which acronym these words go."""
+    return f"meaning {' '.join(meant)} = "
+
+
+def kind_name(kind: str) -> str:
+    """The token of a page that shows something of that kind, such as a chart."""
+    # Words have no space in them, and names of places begin otherwise.
+    return f"shows {kind}"
+
+
+def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
+    """Ids of the quotes that together say the page once: neither the whole page, nor what a picture on it says already.
+
+    Parts of a large table, and paragraphs set on a picture, stand inside a quote that holds their words too.
+    """
+    pictures = [(i, q) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.words()]
+    kept = {
+        quote.id
+        for i, quote in enumerate(quotes)
+        if quote.layout != "page" and not any(_repeats(i, quote, j, other) for j, other in pictures)
+    }
+    return kept or {quote.id for quote in quotes}
+
+
+def _repeats(i: int, quote: Quote, j: int, picture: Quote) -> bool:
+    """Of two quotes in one place, the first counts."""
+    if i == j or inside(quote.bbox, picture.bbox) <= 0.95:
+        return False
+    return j < i or area(picture.bbox) > 1.02 * area(quote.bbox)

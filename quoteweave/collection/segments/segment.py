@@ -1,0 +1,399 @@
+"""Segments of the lexical index: immutable files, each of which says where the words of some documents occur.
+
+A segment is written once, together with the transaction that stores its documents, and never changed. Where documents
+are added, it is merged with segments that are not much larger; where one is removed, it is written again without that
+document's words. Scores are not stored but computed from counts (`index.lexical`), with statistics over all segments,
+so that it makes no difference in which order, or how many at once, documents were added.
+
+A file is named by the xxh3-128 of its bytes, which is compared when the file is opened. It holds arrays in numpy's own
+format, one after the other, each beginning at a multiple of 64 bytes, so that they are used as they lie.
+"""
+
+import json
+import mmap
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from itertools import accumulate, pairwise, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.collection.stores.content import replacing
+from quoteweave.core.errors import CollectionError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+SUFFIX = ".seg"
+FIELDS = ("quotes", "pages", "outline", "references")
+"""What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
+names by which people call the page and what is on it."""
+_OF_QUOTES = frozenset({"quotes"})
+# A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
+_PARTS = {"pages": 4}
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Which items of one field have each token, and how often. Items are quotes or pages, by their position."""
+
+    starts: "Array"
+    """(v + 1,) where the items of each token begin; the last is p."""
+    items: "Array"
+    """(p,) positions of items, ascending within a token."""
+    counts: "Array"
+    """(p,) how often that item has the token."""
+    lengths: "Array"
+    """(n,) how many tokens each item has, repeats counted; numbers may count as parts of one."""
+
+    def having(self) -> "Array":
+        """(v,) how many items have each token."""
+        import numpy as np
+
+        counts: Array = np.diff(self.starts.astype(np.int64))
+        return counts
+
+    def of(self, token: int) -> "tuple[Array, Array]":
+        """The items that have a token, and how often."""
+        having = slice(int(self.starts[token]), int(self.starts[token + 1]))
+        return self.items[having], self.counts[having]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Documents as numbers. Positions of quotes and pages count from 0 within the segment, document by document."""
+
+    names: tuple[str, ...]
+    """Names of the d documents, in the order of their quotes."""
+    quote_counts: "Array"
+    """(d,) how many retrievable quotes each document has."""
+    page_counts: "Array"
+    """(d,) how many pages with quotes each document has."""
+    rows: "Array"
+    """(n,) int64, the row of each retrievable quote in the catalogue."""
+    page_of: "Array"
+    """(n,) the position of each quote's page."""
+    is_image: "Array"
+    """(n,) bool, whether each is an image quote."""
+    tokens: "Array"
+    """(bytes,) uint8, the v tokens in UTF-8, one after the other, sorted as bytes."""
+    token_ends: "Array"
+    """(v,) where each token ends."""
+    fields: Mapping[str, Postings]
+
+    @cached_property
+    def page_count(self) -> int:
+        """How many pages there are."""
+        return int(self.page_counts.sum())
+
+    @property
+    def size(self) -> int:
+        """How much merging it costs: its postings and its quotes."""
+        return sum(len(postings.items) for postings in self.fields.values()) + len(self.rows) + len(self.names)
+
+    @cached_property
+    def _text(self) -> bytes:
+        return self.tokens.tobytes()
+
+    @cached_property
+    def _ends(self) -> memoryview:
+        # Single numbers come out of a memoryview several times as fast as out of an array.
+        return self.token_ends.data
+
+    def token(self, number: int) -> bytes:
+        """A token, by its number."""
+        start = self._ends[number - 1] if number else 0
+        return self._text[start : self._ends[number]]
+
+    def find(self, token: bytes) -> int | None:
+        """The number of a token; None where no item has it."""
+        count = len(self.token_ends)
+        number = bisect_left(range(count), token, key=self.token)
+        return number if number < count and self.token(number) == token else None
+
+    def beginning(self, prefix: bytes, most: int) -> list[bytes]:
+        """The first `most` tokens that begin so, sorted."""
+        count = len(self.token_ends)
+        first = bisect_left(range(count), prefix, key=self.token)
+        found = map(self.token, range(first, min(first + most, count)))
+        return list(takewhile(lambda token: token.startswith(prefix), found))
+
+    def vocabulary(self) -> list[bytes]:
+        """All tokens, sorted."""
+        ends = [0, *self.token_ends.tolist()]
+        return [self._text[start:end] for start, end in pairwise(ends)]
+
+
+class Counting:
+    """Gathers which item of a field has which token, until the postings of a segment are made of it."""
+
+    def __init__(self) -> None:
+        self.tokens = array("i")
+        self.items = array("i")
+
+    def add(self, item: int, tokens: "array[int]") -> None:
+        """Add the tokens of an item, which may be added to again."""
+        self.tokens += tokens
+        self.items += array("i", (item,)) * len(tokens)
+
+    def postings(self, order: "Array", size: int, numbers: "Array", parts: int) -> Postings:
+        """`order` gives tokens their numbers in the segment; of `numbers`, `parts` are as long as a word."""
+        import numpy as np
+
+        tokens, items = order[np.array(self.tokens, dtype=np.int64)], np.array(self.items, dtype=np.int64)
+        pairs, counts = np.unique(tokens << 32 | items, return_counts=True)
+        starts = np.zeros(len(order) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
+        light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
+        lengths = np.bincount(items, minlength=size) - light + -(-light // parts)
+        return Postings(starts, _narrow(pairs & 0xFFFFFFFF), _narrow(counts), _narrow(lengths))
+
+
+def merged(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
+    """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`."""
+    import numpy as np
+
+    parts = [*(_Part(segment, without) for segment in old), *(_Part(segment, ()) for segment in new)]
+    used = [part.used_tokens() for part in parts]
+    vocabulary = sorted(set().union(*used))
+    number = {token: i for i, token in enumerate(vocabulary)}
+    numbers = [
+        np.array([number.get(token, -1) for token in part.segment.vocabulary()], dtype=np.int64) for part in parts
+    ]
+    quotes = [0, *accumulate(len(part.quotes) for part in parts)]
+    pages = [0, *accumulate(int(part.page_counts.sum()) for part in parts)]
+    return Segment(
+        names=tuple(name for part in parts for name in part.names),
+        quote_counts=np.concatenate([part.quote_counts for part in parts]),
+        page_counts=np.concatenate([part.page_counts for part in parts]),
+        # In one kind of number: numpy joins 64 bits with and without a sign as floats, which round.
+        rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
+        page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
+        is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
+        **_vocabulary(vocabulary),
+        fields={
+            field: _joined(
+                [part.postings(field) for part in parts],
+                numbers,
+                bases=quotes if field in _OF_QUOTES else pages,
+                size=len(vocabulary),
+            )
+            for field in FIELDS
+        },
+    )
+
+
+class _Part:
+    """What of a segment goes into a merged one."""
+
+    def __init__(self, segment: Segment, without: Collection[str]) -> None:
+        import numpy as np
+
+        self.segment = segment
+        keep = np.array([name not in without for name in segment.names], dtype=np.bool_)
+        self._all = bool(keep.all())
+        self.names = [name for name, kept in zip(segment.names, keep, strict=True) if kept]
+        self.quote_counts, self.page_counts = segment.quote_counts[keep], segment.page_counts[keep]
+        self.quotes = np.flatnonzero(np.repeat(keep, segment.quote_counts))
+        """Positions of the quotes that stay."""
+        self._pages = np.flatnonzero(np.repeat(keep, segment.page_counts))
+
+    def page_of(self) -> "Array":
+        """The new position of each quote's page, within this part."""
+        import numpy as np
+
+        return np.searchsorted(self._pages, self.segment.page_of[self.quotes])
+
+    def postings(self, field: str) -> Postings:
+        """Those of the items that stay, in their new positions; tokens keep their numbers."""
+        import numpy as np
+
+        found = self.segment.fields[field]
+        if self._all:
+            return found
+        staying = self.quotes if field in _OF_QUOTES else self._pages
+        position = np.full(len(found.lengths), -1, dtype=np.int64)
+        position[staying] = np.arange(len(staying))
+        items = position[found.items]
+        kept = items >= 0
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Postings(before[found.starts], items[kept], found.counts[kept], found.lengths[staying])
+
+    def used_tokens(self) -> list[bytes]:
+        """Tokens that an item which stays has."""
+        vocabulary = self.segment.vocabulary()
+        if self._all:
+            return vocabulary
+        starts = [self.postings(field).starts for field in FIELDS]
+        return [token for i, token in enumerate(vocabulary) if any(each[i] < each[i + 1] for each in starts)]
+
+
+def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Sequence[int], size: int) -> Postings:
+    """Postings over a common vocabulary of that size: of each token first those of the first part, and so on.
+
+    `numbers` say for each part which number each of its tokens has in that vocabulary, and `bases` where its items
+    begin.
+    """
+    import numpy as np
+
+    having = [part.having() for part in parts]
+    counts = [np.zeros(size, dtype=np.int64) for _ in parts]
+    for count, number, lengths in zip(counts, numbers, having, strict=True):
+        used = number >= 0
+        count[number[used]] = lengths[used]
+    starts = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(sum(counts, np.zeros(size, dtype=np.int64)), out=starts[1:])
+    # As few bytes as will do: what is merged may be the words of a whole collection.
+    whole = np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64
+    items = np.empty(int(starts[-1]), dtype=np.uint32)
+    times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in parts)))
+    taken = starts[:-1].copy()  # where the next part of each token's items goes
+    for part, number, lengths, count, base in zip(parts, numbers, having, counts, bases, strict=False):
+        # A token's items move together: each goes as far as the first of them.
+        used = number >= 0
+        moves = taken[number[used]] - part.starts[:-1][used]
+        places = np.repeat(moves.astype(whole), lengths[used])
+        places += np.arange(len(places), dtype=whole)
+        items[places] = part.items.astype(np.uint32) + np.uint32(base)
+        times[places] = part.counts
+        taken += count
+    return Postings(starts, _narrow(items), times, np.concatenate([part.lengths for part in parts]))
+
+
+def _vocabulary(tokens: Sequence[bytes]) -> "dict[str, Array]":
+    import numpy as np
+
+    return {
+        "tokens": np.frombuffer(b"".join(tokens), dtype=np.uint8),
+        "token_ends": np.fromiter(accumulate(map(len, tokens)), dtype=np.int64, count=len(tokens)),
+    }
+
+
+def make_segment(
+    documents: "Sequence[tuple[str, int, int]]",
+    quotes: "Mapping[str, Array]",
+    counted: Mapping[str, Counting],
+    vocabulary: Sequence[str],
+) -> Segment:
+    """A segment of documents, each given by name and numbers of quotes and pages.
+
+    `quotes` holds `rows`, `page_of` and `is_image`; `counted` the tokens of each field, by their place in `vocabulary`.
+    """
+    import numpy as np
+
+    encoded = [token.encode() for token in vocabulary]
+    ranked = sorted(range(len(encoded)), key=encoded.__getitem__)
+    order = np.empty(len(encoded), dtype=np.int64)
+    order[ranked] = np.arange(len(encoded))
+    sizes = {True: len(quotes["rows"]), False: sum(pages for _, _, pages in documents)}
+    numbers = np.array([token[:1].isdigit() for token in encoded], dtype=np.bool_)
+    return Segment(
+        names=tuple(name for name, _, _ in documents),
+        quote_counts=np.array([count for _, count, _ in documents], dtype=np.int64),
+        page_counts=np.array([pages for _, _, pages in documents], dtype=np.int64),
+        **quotes,
+        **_vocabulary([encoded[i] for i in ranked]),
+        fields={
+            field: counted[field].postings(order, sizes[field in _OF_QUOTES], numbers, _PARTS.get(field, 1))
+            for field in FIELDS
+        },
+    )
+
+
+def write_segment(folder: Path, segment: Segment) -> str:
+    """Writes a segment into the folder; the name of its file. Raises StorageError where the disk refuses."""
+    import xxhash
+
+    digest, arrays = xxhash.xxh3_128(), _arrays(segment)
+    for piece in _file_bytes(arrays):
+        digest.update(piece)
+    name = f"{digest.hexdigest()}{SUFFIX}"
+    with replacing(folder / name) as file:
+        for piece in _file_bytes(arrays):
+            file.write(piece)
+    return name
+
+
+def _arrays(segment: Segment) -> "list[Array]":
+    """All arrays, in the order of the file."""
+    import numpy as np
+
+    names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
+    arrays += [segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
+    for field in FIELDS:
+        found = segment.fields[field]
+        arrays += [found.starts, found.items, found.counts, found.lengths]
+    return [np.ascontiguousarray(_narrow(found)) for found in arrays]
+
+
+def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
+    """The bytes of a file, piece by piece."""
+    from numpy.lib import format as npy
+
+    at = 0
+    for found in arrays:
+        head = BytesIO()
+        npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
+        pieces = [head.getbuffer(), found.data]
+        at += sum(piece.nbytes for piece in pieces)
+        padding = bytes(-at % _ALIGNMENT)
+        at += len(padding)
+        yield from pieces
+        yield padding
+
+
+def _narrow(numbers: "Array") -> "Array":
+    """The same whole numbers, none below 0, in as few bytes each as they need."""
+    import numpy as np
+
+    if numbers.dtype == np.bool_:
+        return numbers
+    if numbers.dtype.kind not in "ui":
+        raise TypeError(f"an index holds whole numbers, not {numbers.dtype}")
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)), copy=False)
+
+
+def read_segment(path: Path) -> Segment:
+    """The segment of a file, mapped into memory; the file may be removed from then on.
+
+    Raises FileNotFoundError, and CollectionError where the bytes are not those that were written.
+    """
+    import numpy as np
+    import xxhash
+    from numpy.lib import format as npy
+
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    if f"{xxhash.xxh3_128_hexdigest(data)}{SUFFIX}" != path.name or not isinstance(data, mmap.mmap):
+        raise CollectionError(f"{path} is damaged: its bytes are not those that were written")
+
+    def next_array() -> "Array":
+        npy.read_magic(data)
+        shape, _, dtype = npy.read_array_header_1_0(data)
+        found: Array = np.frombuffer(data, dtype=dtype, count=shape[0], offset=data.tell())
+        data.seek(data.tell() + found.nbytes)
+        data.seek(-data.tell() % _ALIGNMENT, 1)
+        return found
+
+    return Segment(
+        names=tuple(json.loads(next_array().tobytes())),
+        quote_counts=next_array(),
+        page_counts=next_array(),
+        rows=next_array(),
+        page_of=next_array(),
+        is_image=next_array(),
+        tokens=next_array(),
+        token_ends=next_array(),
+        fields={
+            field: Postings(starts=next_array(), items=next_array(), counts=next_array(), lengths=next_array())
+            for field in FIELDS
+        },
+    )

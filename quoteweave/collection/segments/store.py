@@ -1,0 +1,71 @@
+"""The segments of a collection's lexical index on disk, kept in step with its documents."""
+
+import sqlite3
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from quoteweave.collection.segments.segment import Segment, merged, read_segment, write_segment
+from quoteweave.collection.storage_errors import repair_command
+from quoteweave.core.errors import CollectionError
+
+# A segment is merged with newer ones unless it is more than this many times as large as they are together: few
+# segments are left to search, and each posting is written again a number of times that grows with the logarithm.
+RATIO = 3
+
+
+class SegmentStore:
+    """Segments in the folder `root`; which of them are current is for the catalogue to say. For the writer alone."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._opened: dict[str, Segment] = {}
+
+    def update(self, db: sqlite3.Connection, *, removed: Collection[str] = (), added: Segment | None = None) -> None:
+        """Within a transaction over the catalogue, makes the index lack some documents and hold those of a segment.
+
+        The segments that are current after the transaction are listed in it; `prune` removes the others. Raises
+        CollectionError where a segment that has to be read is damaged, StorageError where the disk refuses.
+        """
+        names = [name for (name,) in db.execute("SELECT name FROM segments ORDER BY number")]
+        segments = {name: self._read(name) for name in names}
+        touched = [name for name, segment in segments.items() if any(document in removed for document in segment.names)]
+        new = [added] if added is not None else []
+        if not touched and not new:
+            return
+        size = sum(segment.size for segment in [*(segments[name] for name in touched), *new])
+        for name in sorted(set(segments).difference(touched), key=lambda name: segments[name].size):
+            if segments[name].size > RATIO * size:
+                break
+            touched.append(name)
+            size += segments[name].size
+        kept = [name for name in names if name not in touched]
+        segment = merged([segments[name] for name in names if name in touched], removed, new)
+        self._opened = {name: segments[name] for name in kept}
+        if segment.names:
+            kept.append(write_segment(self.root, segment))
+        db.execute("DELETE FROM segments")
+        db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
+
+    def prune(self, keep: Collection[str]) -> None:
+        """Removes every file but those named."""
+        for path in self.root.glob("*"):
+            if path.name not in keep:
+                # Where a file that is mapped into memory cannot be removed, the next writer does it.
+                with suppress(OSError):
+                    path.unlink()
+
+    def _read(self, name: str) -> Segment:
+        if name not in self._opened:
+            path = self.root / name
+            try:
+                self._opened[name] = read_segment(path)
+            except (CollectionError, OSError) as error:
+                raise damaged_index(self.root.parent, error) from error
+        return self._opened[name]
+
+
+def damaged_index(root: Path, error: Exception) -> CollectionError:
+    """The error for a lexical index in the collection at `root` that cannot be read, with what to do about it."""
+    why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    return CollectionError(f"the lexical index cannot be read: {why}; {repair_command(root)}")

@@ -1,0 +1,204 @@
+"""Files named by their content, written whole or not at all: crops of quotes, and copies of added files."""
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from quoteweave.collection.storage_errors import repair_command, writing
+from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
+from quoteweave.core.fingerprints import file_sha256
+
+_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that stands at `path` once the block has ended, and not at all if it fails.
+
+    Raises StorageError where the disk is full or refuses. Nothing is flushed to the device: a killed process loses
+    nothing by that, and whoever stores by content writes a file again whose size shows that a power cut took it.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                yield file
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def folder_name(name: str) -> str:
+    """`name`, if it is fit to name a folder or file of the collection. Raises ValueError if not."""
+    if not _FOLDER_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a folder: letters, digits, '.', '_' and '-' only, 128 at most")
+    return name
+
+
+class ContentFolder:
+    """Files named by the SHA-256 of their content: key `ab/ab12….png` is the file of that path under `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._verified: dict[str, tuple[int, ...]] = {}
+
+    def read(self, key: str) -> bytes:
+        """The content of `key`, verified.
+
+        Raises CollectionError where it is missing or damaged, ValueError for what is no key.
+        """
+        path = self.path(key)
+        with self._told(path):
+            data = path.read_bytes()
+            _require(path, hashlib.sha256(data).hexdigest())
+        return data
+
+    def verified(self, key: str, of: str | None = None) -> Path:
+        """Where the content of `key` lies, which is read and verified unless it was since it last changed.
+
+        Errors say `of` which document the file is. Raises as `read`.
+        """
+        path = self.path(key)
+        with self._told(path, of):
+            found = path.stat()
+            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if self._verified.get(key) != state:
+                _require(path, file_sha256(path))
+                self._verified[key] = state
+        return path
+
+    @contextmanager
+    def _told(self, path: Path, of: str | None = None) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, _OtherContent) as error:
+            what = f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
+            what = "is missing" if isinstance(error, FileNotFoundError | NotADirectoryError) else what
+            whose = f", the file of {of!r}," if of is not None else ""
+            raise CollectionError(f"{path}{whose} {what}; {repair_command(self.root.parent)}") from error
+
+    def path(self, key: str) -> Path:
+        """Where the content of `key` lies, whether it is there or not. Raises ValueError for what is no key."""
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"{key!r} is not the key of a stored file")
+        return self.root / key
+
+    def prune(self, keep: Collection[str]) -> int:
+        """Removes every file whose key is not in `keep`; returns how many. For the owner of the writer's lock alone."""
+        removed = 0
+        with writing(self.root):
+            for key, path in self._files():
+                if key not in keep:
+                    path.unlink(missing_ok=True)
+                    removed += 1
+        return removed
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                yield f"{Path(folder).name}/{name}", Path(folder, name)
+
+
+class _OtherContent(Exception):
+    """A file's content is not that which it is named by."""
+
+
+def _require(path: Path, digest: str) -> None:
+    if path.name[:64] != digest:
+        raise _OtherContent("is damaged: its content is not what was written")
+
+
+def content_key(digest: str, suffix: str) -> str:
+    """The key of content with that SHA-256 (64 hexadecimal digits); `suffix` is empty or like '.png'."""
+    return f"{digest[:2]}/{digest}{suffix}"
+
+
+def stands(path: Path, size: int) -> bool:
+    """Whether a file of `size` bytes is at `path`."""
+    try:
+        return path.stat().st_size == size
+    except FileNotFoundError:
+        return False
+
+
+class ImageStore(ContentFolder):
+    """Images named by their content.
+
+    Images that no stored quote refers to are removed when a writer ends, so put images only while holding the
+    collection's writer.
+    """
+
+    def put(self, data: bytes, *, suffix: str) -> str:
+        """Stores the bytes of an image file, unless they are there already; returns their key, like 'ab/ab12….png'.
+
+        `suffix` is like '.png'. Raises StorageError where the disk is full or refuses, ValueError for another suffix.
+        """
+        key = content_key(hashlib.sha256(data).hexdigest(), suffix)
+        path = self.path(key)
+        if not stands(path, len(data)):
+            with replacing(path) as file:
+                file.write(data)
+        return key
+
+
+_SUFFIX = re.compile(r"\.[a-z0-9]{1,16}")
+_CHUNK_BYTES = 1 << 20
+
+
+class SourceStore(ContentFolder):
+    """Source files named by their content, with the suffix that they came with."""
+
+    def put(self, source: Path, content: str) -> str:
+        """Copies `source`, whose SHA-256 is `content`, and returns its key.
+
+        Raises DocumentError where the source cannot be read, DamagedDocument where its content is another by now,
+        StorageError where the disk is full or refuses.
+        """
+        suffix = source.suffix.lower()
+        key = content_key(content, suffix if _SUFFIX.fullmatch(suffix) else "")
+        path = self.path(key)
+        if stands(path, _size(source)):
+            _copy(source, None, content)
+            return key
+        with replacing(path) as file:
+            _copy(source, file, content)
+        return key
+
+
+def _copy(source: Path, file: BinaryIO | None, content: str) -> None:
+    """Into `file`, if there is one. Raises DamagedDocument where the content is another."""
+    digest = hashlib.sha256()
+    for chunk in _chunks(source):
+        digest.update(chunk)
+        if file is not None:
+            file.write(chunk)
+    if digest.hexdigest() != content:
+        raise DamagedDocument(f"{source.name!r} changed while it was being read; add it again")
+
+
+def _size(source: Path) -> int:
+    try:
+        return source.stat().st_size
+    except OSError as error:
+        raise _unreadable(source, error) from error
+
+
+def _chunks(source: Path) -> Iterator[bytes]:
+    try:
+        with source.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+    except OSError as error:
+        raise _unreadable(source, error) from error
+
+
+def _unreadable(source: Path, error: OSError) -> DocumentError:
+    return DocumentError(f"cannot read {source}: {error.strerror}; check that it is still there, then add it again")

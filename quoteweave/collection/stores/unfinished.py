@@ -1,0 +1,96 @@
+"""Pages of documents that are being read: kept until the document is stored, so that a run that is stopped goes on.
+
+They lie in `unfinished/<key of the document>/<page>`, each with a checksum and the keys of its images, which must stay
+as long as it does.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.collection.checksums import sealed_bytes, unsealed_bytes
+from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.stores.content import folder_name, replacing
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedPages:
+    """The pages of one document that have been read, in a folder of their own."""
+
+    folder: Path
+
+    def put(self, page: int, data: bytes, *, images: Sequence[str]) -> None:
+        """Keep what was read of a page, which refers to those images. Raises StorageError where the disk refuses."""
+        head = json.dumps(sorted(set(images))).encode()
+        body = head + b"\n" + data
+        with replacing(self.folder / str(page)) as file:
+            file.write(sealed_bytes(body))
+
+    def get(self, page: int) -> bytes | None:
+        """What was kept of a page; None where nothing was, or where it is damaged."""
+        found = _read(self.folder / str(page))
+        return None if found is None else found[1]
+
+    def pages(self) -> set[int]:
+        """The numbers of the pages that are there and whole."""
+        numbers = (int(path.name) for path in _files(self.folder) if path.name.isdecimal())
+        return {number for number in numbers if self.get(number) is not None}
+
+    def remove(self) -> None:
+        """Remove them all. Raises StorageError where the disk refuses."""
+        with writing(self.folder):
+            if self.folder.is_dir():
+                shutil.rmtree(self.folder)
+
+
+class UnfinishedStore:
+    """The unfinished documents of a collection, in folders below `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def of(self, key: str) -> UnfinishedPages:
+        """Those of the document of that key, as `unfinished_key` gives it."""
+        return UnfinishedPages(self.root / folder_name(key))
+
+    def images(self) -> set[str]:
+        """The keys of the images that pages refer to."""
+        found = (_read(path) for folder in _files(self.root) for path in _files(folder))
+        return {key for entry in found if entry is not None for key in entry[0]}
+
+    def prune(self, keep: Collection[str]) -> None:
+        """Remove the pages of all documents but those of the keys in `keep`; for the owner of the writer's lock."""
+        with writing(self.root):
+            for folder in list(_files(self.root)):
+                if folder.name not in keep:
+                    shutil.rmtree(folder)
+            if self.root.is_dir() and not any(self.root.iterdir()):
+                self.root.rmdir()
+
+
+def unfinished_key(name: str, content: str, parser: str) -> str:
+    """What names a document that is being read: 32 digits of a hash of its name, its content and its parser."""
+    named = f"{name}\0{content}\0{parser}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(named).hexdigest()[:32]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    try:
+        yield from folder.iterdir()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+
+
+def _read(path: Path) -> tuple[list[str], bytes] | None:
+    """The images and the data of a page; None where the file is missing, cannot be read or is damaged."""
+    try:
+        body = unsealed_bytes(path.read_bytes())
+    except OSError:
+        return None
+    if body is None:
+        return None
+    head, _, data = body.partition(b"\n")
+    return json.loads(head), data

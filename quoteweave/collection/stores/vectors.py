@@ -1,0 +1,203 @@
+"""Embedding shards: what an encoder made of one document's views, stored once for those views."""
+
+import errno
+import hashlib
+import shutil
+import zipfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from quoteweave.collection.checksums import Blocks, block_checksums, map_file
+from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.stores.content import folder_name, replacing
+from quoteweave.core.errors import StorageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Arrays = dict[str, np.ndarray[Any, Any]]
+
+T = TypeVar("T")
+
+# Numbers begin at a multiple of this many bytes, so that they can be mapped into memory and used as they lie.
+_ALIGNMENT = 64
+_LOCAL_HEADER = 30
+_ZIP64_FIELD = 20
+_PADDING_FIELD = 0xD935  # as Android's zipalign calls its padding
+
+
+def shard_key(views: Sequence[str | bytes]) -> str:
+    """SHA-256, in hexadecimal, of the views in order; each is preceded by its length, so that no two lists agree."""
+    digest = hashlib.sha256()
+    for view in views:
+        data = view.encode("utf-8", "surrogatepass") if isinstance(view, str) else view
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """Where the vectors of a document's items lie."""
+
+    key: str
+    path: Path
+    offset: int
+    """Where the numbers begin in the file, in bytes."""
+    dtype: "np.dtype[Any]"
+    dimension: int
+    """0 where no item has vectors."""
+    lengths: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+    """(n,) how many vectors each item has; 0 for those that could not be encoded."""
+    blocks: Blocks
+    """Checksums of the numbers, in blocks."""
+
+    def verify(self) -> None:
+        """Reads all numbers. Raises CollectionError where they are not those that were stored, or cannot be read."""
+        self.blocks.verify(map_file(self.path), self.offset, self.offset + self.blocks.size)
+
+
+class ShardStore:
+    """Named arrays under `root/<fingerprint>/<key>.npz`, uncompressed.
+
+    Every byte has a checksum: that of the archive (CRC-32) where arrays are read whole, and checksums of blocks for
+    vectors, which are read in place.
+
+    Shards that no document refers to are removed when a writer ends; see `Writer.keep_shards`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def get(self, fingerprint: str, key: str) -> "Arrays | None":
+        """The arrays, or None where there are none; a damaged file counts as none, until it is put again.
+
+        Raises StorageError where the file cannot be opened.
+        """
+        import numpy as np
+
+        def read(path: Path) -> "Arrays":
+            with np.load(path, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+
+        return self._read(fingerprint, key, read)
+
+    def put_vectors(self, fingerprint: str, key: str, vectors: "np.ndarray[Any, Any]", lengths: Sequence[int]) -> None:
+        """Stores the vectors (sum of lengths, dimension) of a document's items. Raises as `put`."""
+        import numpy as np
+
+        contiguous = np.ascontiguousarray(vectors)
+        sums = np.concatenate([_description(contiguous.shape, contiguous.dtype), block_checksums(contiguous.data)])
+        arrays = {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64), "checksums": sums}
+        self.put(fingerprint, key, arrays)
+
+    def vectors(self, fingerprint: str, key: str, *, verified: bool = False) -> StoredVectors | None:
+        """Where vectors that were put lie, without reading them unless they are to be `verified`; None as for `get`."""
+
+        def read(path: Path) -> StoredVectors:
+            with path.open("rb") as file:
+                stored = _located(key, path, file)
+            if verified:
+                stored.verify()
+            return stored
+
+        return self._read(fingerprint, key, read)
+
+    def _read(self, fingerprint: str, key: str, read: Callable[[Path], T]) -> T | None:
+        path = self.path(fingerprint, key)
+        try:
+            return read(path)
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # what zipfile and numpy raise of a damaged file is not written down
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                # This says nothing of what is in the file, which may have cost hours.
+                told = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
+                raise StorageError(told) from error
+            return None
+
+    def put(self, fingerprint: str, key: str, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> None:
+        """Stores the arrays, in place of those that were there.
+
+        Raises ValueError for arrays of Python objects, StorageError where the disk is full or refuses.
+        """
+        from numpy.lib.format import write_array
+
+        with replacing(self.path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(_aligned(f"{name}.npy", file.tell()), "w", force_zip64=True) as member:
+                    write_array(member, array, allow_pickle=False)
+
+    def damage(self, fingerprint: str, key: str) -> str | None:
+        """Reads all of a shard; what is wrong with it, None where nothing is. Raises as `get`."""
+        if not self.path(fingerprint, key).exists():
+            return "it is missing"
+        arrays = self.get(fingerprint, key)
+        if arrays is None or ("lengths" in arrays and self.vectors(fingerprint, key) is None):
+            return "its content is not what was written"
+        return None
+
+    def prune(self, keep: Mapping[str, Collection[str]]) -> int:
+        """Removes every shard but the keys kept of each fingerprint; returns how many. For the writer alone."""
+        removed = 0
+        with writing(self.root):
+            for folder in self.root.glob("*"):
+                kept = keep.get(folder.name, ())
+                unwanted = [path for path in folder.iterdir() if path.suffix != ".npz" or path.stem not in kept]
+                for path in unwanted:
+                    path.unlink(missing_ok=True)
+                removed += len(unwanted)
+                if not kept:
+                    shutil.rmtree(folder, ignore_errors=True)
+        return removed
+
+    def path(self, fingerprint: str, key: str) -> Path:
+        """Where the arrays lie, whether they are there or not. Raises ValueError for what cannot name a file."""
+        return self.root / folder_name(fingerprint) / f"{folder_name(key)}.npz"
+
+
+def _aligned(name: str, position: int) -> zipfile.ZipInfo:
+    """A member of an archive whose content begins at a multiple of the alignment, as numpy's header is long too."""
+    member = zipfile.ZipInfo(name)
+    gap = -(position + _LOCAL_HEADER + len(name) + _ZIP64_FIELD + 4) % _ALIGNMENT
+    member.extra = _PADDING_FIELD.to_bytes(2, "little") + gap.to_bytes(2, "little") + bytes(gap)
+    return member
+
+
+def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
+    """Raises any kind of exception for a file that is damaged; the numbers themselves are not read."""
+    from numpy.lib import format as npy
+
+    with zipfile.ZipFile(file) as archive:
+        with archive.open("lengths.npy") as member:
+            lengths = npy.read_array(member, allow_pickle=False)
+        with archive.open("checksums.npy") as member:
+            sums = npy.read_array(member, allow_pickle=False)
+        with archive.open("vectors.npy") as member:
+            npy.read_magic(member)
+            shape, in_columns, dtype = npy.read_array_header_1_0(member)
+            count, dimension = shape
+            offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
+            size = archive.getinfo("vectors.npy").file_size - member.tell()
+    described = not in_columns and sums[0] == _description(shape, dtype)[0]
+    if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
+        raise ValueError(f"{path} does not hold what it says")
+    blocks = Blocks(path, offset, size, sums[1:])
+    return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths, blocks)
+
+
+def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+    """(1,) the checksum of what numbers mean."""
+    import numpy as np
+
+    said = np.array([*shape, *dtype.str.encode()], np.int64)
+    return block_checksums(said.data)
+
+
+def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
+    """Where the content of an uncompressed member begins: after its own header, which has two parts of any length."""
+    file.seek(member.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    return member.header_offset + len(header) + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))

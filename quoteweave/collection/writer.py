@@ -1,0 +1,398 @@
+"""Changing a collection: documents in and out, what failed, and derived indexes."""
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from quoteweave.collection import removals
+from quoteweave.collection.catalog.page_words import store_words
+from quoteweave.collection.folder import RECOVERED, Folder
+from quoteweave.collection.leftovers import remove_unused, shards_of, shards_of_pictures
+from quoteweave.collection.prepared import PreparedDocument, as_json, prepare, printable, storable_text
+from quoteweave.collection.records import Failure, IndexState, Origin
+from quoteweave.collection.removals import record_removal
+from quoteweave.collection.segments.builder import SegmentBuilder
+from quoteweave.collection.selection import require_documents
+from quoteweave.collection.storage_errors import writing
+from quoteweave.core.errors import StorageError
+from quoteweave.core.records import Document, Page, ParsedDocument, Quote
+
+_DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
+_PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
+_QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
+_FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
+_FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
+_UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
+# Documents whose words are counted at once when the lexical index is made anew.
+_AT_ONCE = 200
+_DROPPED = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
+_SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
+
+
+class Writer:
+    """What the owner of the writer's lock may do, from one thread at a time; made by `Collection.writer`.
+
+    Each method is one transaction: done, or not begun. All raise StorageError where the disk is full or refuses.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self.unfinished: Collection[str] = ()
+        """The keys of documents that are being read, whose pages `prune` keeps."""
+
+    def prepare(
+        self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
+    ) -> PreparedDocument:
+        """As `prepared.prepare`, with the copies of this collection."""
+        return prepare(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
+
+    def store(self, documents: Sequence[PreparedDocument]) -> None:
+        """Stores documents, each in place of one of the same name, and clears their failures.
+
+        They can be searched by words as soon as they are listed. No two may have the same name.
+        """
+        names = [one.document.name for one in documents]
+        with self._folder.catalog.write() as db:
+            known = _known(db, names)
+            for name in known:
+                db.execute("DELETE FROM documents WHERE name = ?", (name,))
+                record_removal(db, name)
+            db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
+            builder = SegmentBuilder()
+            for one in documents:
+                _insert(db, one, builder)
+            self._folder.segments.update(db, removed=known, added=builder.segment())
+            _count_revision(db)
+        self._prune_segments()
+
+    def store_words(self, one: PreparedDocument) -> None:
+        """Stores the words of the pages of a document that is there, and nothing else of it."""
+        with self._folder.catalog.write() as db:
+            (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (one.document.name,)).fetchone()
+            store_words(db, key, one.words)
+
+    def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
+        """Prepares and stores one document. Raises what `prepare` and `store` raise."""
+        prepared = self.prepare(source, name=name, format=format, origin=origin, parsed=parsed)
+        self.store([prepared])
+        return prepared.document
+
+    def remove(self, *names: str) -> None:
+        """Removes documents and all that belongs to them. Raises UsageError where there is none of a name.
+
+        On a disk that is too full for it room is made: by the reserve, then by dropping indexes of vectors, which are
+        built from their vectors again, at last by dropping the lexical index, which is then made anew; what is deleted
+        is overwritten later. Raises StorageError if that is not enough.
+        """
+        for make_room, overwrite in (
+            (_nothing, True),
+            (self._folder.reserve.release, True),
+            (_nothing, False),
+            (self._drop_generations, False),
+            (self._drop_segments, False),
+        ):
+            try:
+                make_room()
+                self._remove(names, overwrite=overwrite)
+            except StorageError as error:
+                refused = error
+            else:
+                if make_room == self._drop_segments:
+                    self._rebuild_dropped(names)
+                return
+        raise refused
+
+    def _rebuild_dropped(self, removed: Sequence[str]) -> None:
+        try:
+            self.rebuild_lexical()
+        except StorageError as error:
+            raise StorageError(
+                f"removed: {', '.join(removed)}. The lexical index was dropped to make room, and there is too little "
+                f"to make it anew ({error}). Make room, and run any command that writes: until then no words are found"
+            ) from error
+
+    def _remove(self, names: Sequence[str], *, overwrite: bool) -> None:
+        with self._folder.catalog.write(overwrite=overwrite) as db:
+            require_documents(db, names)
+            self._drop_recovered(db, names)
+            for name in names:
+                db.execute("DELETE FROM documents WHERE name = ?", (name,))
+                # A file of that name which was not added, because the name was taken, is told by its whole path.
+                db.execute(_FORGET, (name, name))
+                record_removal(db, name)
+            self._folder.segments.update(db, removed=set(names))
+            _count_revision(db)
+        self._prune_segments()
+
+    def _drop_recovered(self, db: sqlite3.Connection, names: Sequence[str]) -> None:
+        """Removes what a repair set aside of these documents, before they were added again."""
+        query = "SELECT source FROM documents WHERE name IN (SELECT value FROM json_each(?))"
+        for (key,) in db.execute(query, (json.dumps(names),)):
+            path = self._folder.root / RECOVERED / Path(key).name
+            with writing(path):
+                path.unlink(missing_ok=True)
+
+    def unfinished_removals(self, names: Iterable[str]) -> set[str]:
+        """Those of the names that were removed, but not without a trace yet."""
+        return removals.unfinished_removals(self._folder, names)
+
+    def may_hold_removed(self) -> set[str]:
+        """Fingerprints of the indexes that may still hold what was removed."""
+        with self._folder.catalog.read() as db:
+            return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
+
+    def holds_nothing_removed(self, fingerprint: str) -> None:
+        """Says that an index was brought up to date, or is gone."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
+
+    def finish_removals(self) -> tuple[str, ...]:
+        """Removes every trace of documents that were removed; says what remains, and until when.
+
+        To be called once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
+        """
+        return removals.finish_removals(self._folder, self.prune)
+
+    def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Document:
+        """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
+        with self._folder.catalog.write() as db:
+            require_documents(db, [name])
+            query = "SELECT record FROM checked_documents WHERE name = ?"
+            (record,) = db.execute(query, (name,)).fetchone()
+            old = Document.model_validate_json(record)
+            new = old.model_copy(update={"metadata": dict(metadata)})
+            if new != old:
+                update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, path, source)
+                WHERE name = ?2"""
+                db.execute(update, (as_json(new, name), name))
+                _count_revision(db)
+        return new
+
+    def describe(self, words: Mapping[str, Mapping[str, str]]) -> None:
+        """Says of image quotes what a vision model wrote of them: by document, quote id to `vlm_text`.
+
+        All quotes of these documents get new rows, in their order, for a row in an index stands for what the quote said
+        then, and vectors of what it said are no more the document's. Raises UsageError for an unknown name,
+        DamagedDocument for text that cannot be stored.
+        """
+        of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
+        with self._folder.catalog.write() as db:
+            require_documents(db, words)
+            builder = SegmentBuilder()
+            for name, of_document in words.items():
+                _describe(db, name, of_document, of_pictures, builder)
+            self._folder.segments.update(db, removed=set(words), added=builder.segment())
+            _count_revision(db)
+        self._prune_segments()
+
+    def move(self, name: str, root: Path, path: str | None = None) -> None:
+        """Says that a document's file is now below another folder, at that path where it is not the document's name.
+
+        Raises UsageError for an unknown name.
+        """
+        with self._folder.catalog.write() as db:
+            require_documents(db, [name])
+            update = """UPDATE documents
+            SET root = ?1, path = ?2,
+                checksum = row_checksum(verified(checksum, record, name, root, path, source), name, ?1, ?2, source)
+            WHERE name = ?3"""
+            db.execute(update, (storable_text(str(root), name), path, name))
+
+    def fail(self, name: str, *, root: Path, reason: str, content: str | None, path: str | None = None) -> None:
+        """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
+        failure = Failure(
+            name=printable(name),
+            root=Path(printable(str(root))),
+            path=path and printable(path),
+            reason=printable(reason),
+            content=content,
+            time=time.time(),
+        )
+        with self._folder.catalog.write() as db:
+            db.execute(_FAILURE, (failure.name, failure.model_dump_json()))
+
+    def clear_failure(self, name: str) -> None:
+        """Forgets a failure, if there is one of that name."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM failures WHERE name = ?", (printable(name),))
+
+    def keep_shards(self, fingerprint: str, keys: Mapping[str, str]) -> None:
+        """Says that a document's vectors of an encoder are that shard, so that it stays as long as the document.
+
+        Raises UsageError for an unknown name.
+        """
+        with self._folder.catalog.write() as db:
+            require_documents(db, keys)
+            db.executemany(_SHARD, ((fingerprint, key, name) for name, key in keys.items()))
+
+    def forget_parts(self, fingerprint: str, name: str) -> None:
+        """Says that the parts of a document's shard (`part_of`) are not needed any more."""
+        query = "DELETE FROM shards WHERE fingerprint GLOB ? AND document IN (SELECT key FROM documents WHERE name = ?)"
+        with self._folder.catalog.write() as db:
+            db.execute(query, (f"{fingerprint}.*", name))
+
+    def drop_shard(self, fingerprint: str, key: str) -> None:
+        """Says that no document has that shard, which is damaged."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM shards WHERE fingerprint = ? AND key = ?", (fingerprint, key))
+
+    def put_source(self, source: Path, content: str) -> str:
+        """Stores the file of a document again. Raises as `put`."""
+        return self._folder.sources.put(source, content)
+
+    def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
+        """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.
+
+        `revision` is that of the documents which it is built from. Until it is current the one before stays so; then
+        that one is removed. Raises what `build` raises, and ValueError for a fingerprint that cannot name a folder.
+        """
+        generations = self._folder.generations
+        with self._folder.catalog.read() as db:
+            (after,) = db.execute("SELECT generation FROM state").fetchone()
+        generation = generations.add(fingerprint, build, after=after)
+        with self._folder.catalog.write() as db:
+            insert = "INSERT OR REPLACE INTO indexes (fingerprint, name, generation, revision) VALUES (?, ?, ?, ?)"
+            db.execute(insert, (fingerprint, name, generation, revision))
+            db.execute("UPDATE state SET generation = ?", (generation,))
+        self._prune_generations()
+        folder = generations.path(fingerprint, generation)
+        return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)
+
+    def advance(self, fingerprint: str, revision: int) -> None:
+        """Says that an index, as it is, fits the documents of that revision."""
+        with self._folder.catalog.write() as db:
+            db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
+
+    def drop_index(self, fingerprint: str, *, keep_shards: bool = False) -> None:
+        """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
+
+        An index's shards have its fingerprint, or what stands before the dot in it.
+        """
+        shards = shards_of(fingerprint)
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
+            left = {shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            if shards not in left and not keep_shards:
+                db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
+        self._prune_generations()
+
+    def prune(self) -> None:
+        """Removes images, sources, shards, indexes and read pages that nothing needs. Done when the writer ends."""
+        remove_unused(self._folder, self.unfinished)
+
+    def _drop_generations(self) -> None:
+        """Removes the files of all indexes; these are then as if they had never been built."""
+        with self._folder.catalog.read() as db:
+            current = db.execute("SELECT fingerprint, generation FROM indexes").fetchall()
+        for fingerprint, generation in current:
+            shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
+
+    def _drop_segments(self) -> None:
+        """Removes the files of the lexical index; until that is made anew, whoever searches is told that it is gone."""
+        self._folder.segments.prune(())  # first, for the transaction may need the room
+        with self._folder.catalog.write(overwrite=False) as db:
+            db.execute("DELETE FROM segments")
+
+    def restore_lexical(self) -> None:
+        """Makes the lexical index anew where it was dropped on a full disk, unless that still is full."""
+        with self._folder.catalog.read() as db:
+            (dropped,) = db.execute(_DROPPED).fetchone()
+        if dropped:
+            with suppress(StorageError):
+                self.rebuild_lexical()
+
+    def rebuild_lexical(self) -> None:
+        """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""
+        with self._folder.catalog.write() as db:
+            db.execute("DELETE FROM segments")
+            names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
+            for some in range(0, len(names), _AT_ONCE):
+                builder = SegmentBuilder()
+                for name in names[some : some + _AT_ONCE]:
+                    builder.add(name, _stored_quotes(db, name), _stored_pages(db, name))
+                self._folder.segments.update(db, added=builder.segment())
+            _count_revision(db)
+        self._prune_segments()
+
+    def _prune_segments(self) -> None:
+        with self._folder.catalog.read() as db:
+            self._folder.segments.prune({name for (name,) in db.execute("SELECT name FROM segments")})
+
+    def _prune_generations(self) -> None:
+        with self._folder.catalog.read() as db:
+            current = dict(db.execute("SELECT fingerprint, generation FROM indexes").fetchall())
+        self._folder.generations.prune(current)
+
+
+def part_of(fingerprint: str, number: int) -> str:
+    """The fingerprint under which the parts of shards that are not whole yet are stored."""
+    return f"{fingerprint}.{number}"
+
+
+def _nothing() -> None:
+    """Makes no room."""
+
+
+def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
+    """Those of the names that are documents'."""
+    query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
+    return {name for (name,) in db.execute(query, (json.dumps(names),))}
+
+
+def _insert(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
+    name = one.document.name
+    key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
+    db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
+    store_words(db, key, one.words)
+    quotes = _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes))
+    builder.add(name, quotes, [Page.model_validate_json(record) for _, record in one.pages])
+
+
+def _inserted(
+    db: sqlite3.Connection, key: int | None, quotes: Iterable[tuple[Quote, str]]
+) -> Iterator[tuple[int, Quote]]:
+    """Inserts each quote, given with its record, into a document; gives it with its row."""
+    for quote, record in quotes:
+        values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
+        row = db.execute(_QUOTE, values).lastrowid
+        assert row is not None  # noqa: S101 - for the type checker
+        yield row, quote
+
+
+def _stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
+    """A document's quotes with their rows, in their order."""
+    query = """SELECT row, record FROM checked_quotes
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
+    for row, record in db.execute(query, (name,)):
+        yield row, Quote.model_validate_json(record)
+
+
+def _stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
+    """A document's pages, in order."""
+    query = """SELECT record FROM checked_pages
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
+    return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]
+
+
+def _describe(
+    db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
+) -> None:
+    """`of_pictures` lists the fingerprints of vectors that what is said of pictures does not change."""
+    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
+    quotes = [
+        quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
+        for _, quote in _stored_quotes(db, name)
+    ]
+    db.execute("DELETE FROM quotes WHERE document = ?", (key,))
+    db.execute(_UNTIE, (key, of_pictures))
+    builder.add(name, _inserted(db, key, ((quote, as_json(quote, name)) for quote in quotes)), _stored_pages(db, name))
+
+
+def _count_revision(db: sqlite3.Connection) -> None:
+    db.execute("UPDATE state SET revision = revision + 1")

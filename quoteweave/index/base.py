@@ -1,0 +1,111 @@
+"""What every index of vectors is: items go in by shards, and searches stay within a set of quotes.
+
+An item is a quote (or a page, under the row of its first quote) and has one vector or many. Scores are inner products,
+or sums of the best inner product of each question vector (MaxSim) where items have many.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from quoteweave.collection.checksums import Blocks, map_file, mapped_numbers
+from quoteweave.collection.collection import Collection
+from quoteweave.core.records import Filter, Quote
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quoteweave.core.protocols import Matrix
+
+    Rows = npt.NDArray[np.int64]
+    Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The vectors of one document's items, as they lie on disk."""
+
+    document: str
+    path: Path
+    """The file that holds them; never changed, only removed."""
+    offset: int
+    """Where the numbers begin in it, in bytes."""
+    dtype: "np.dtype[Any]"
+    """float32, or float16 for items of many vectors."""
+    dimension: int
+    rows: "Rows"
+    """(n,) rows of the items in the catalogue, ascending."""
+    quotes: Sequence[Quote]
+    """(n,) the quotes of these rows."""
+    lengths: "Rows"
+    """(n,) how many vectors each item has; their vectors follow each other in the order of `rows`."""
+    blocks: Blocks | None = None
+    """Checksums of the numbers; None where they have just been made."""
+
+    def vectors(self) -> "npt.NDArray[Any]":
+        """(sum of lengths, dimension) memory-mapped, read-only, verified.
+
+        Raises CollectionError where the file is gone or damaged.
+        """
+        import numpy as np
+
+        shape = (int(self.lengths.sum()), self.dimension)
+        if not shape[0]:
+            return np.empty(shape, dtype=self.dtype)
+        data = map_file(self.path)
+        found: npt.NDArray[Any] = mapped_numbers(data, self.path, self.offset, shape=shape, dtype=self.dtype)
+        if self.blocks is not None:
+            self.blocks.verify(data, self.offset, self.offset + found.nbytes)
+        return found
+
+
+class Scope:
+    """A set of quotes to search within: a filter, and the rows that pass it, looked up once, when first asked for."""
+
+    def __init__(self, collection: Collection, where: Filter) -> None:
+        self.collection = collection
+        self.where = where
+
+    @cached_property
+    def rows(self) -> "Rows":
+        """(n,) rows of the quotes that pass, ascending. Raises UsageError for documents that do not exist."""
+        return self.collection.select(self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best items for one question, best first; of equal scores the lower row comes first."""
+
+    rows: "Rows"
+    scores: "Scores"
+
+
+class VectorIndex(Protocol):
+    """Vectors of items, to be searched. Not for several threads at once while it is changed."""
+
+    @property
+    def rows(self) -> "Rows":
+        """(n,) rows of all items, ascending."""
+        ...
+
+    def add(self, shard: Shard) -> None:
+        """Adds the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
+        ...
+
+    def remove(self, rows: "Rows") -> None:
+        """Removes items; from now on no search finds them. Rows that are not there are passed over."""
+        ...
+
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+        """At most `k` items for each question, which is a matrix (vectors, dimension) float32.
+
+        Raises FingerprintMismatch for a question of another dimension, and CollectionError for files that are damaged.
+        """
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Writes the index into an empty folder, from which `open_index` makes it again."""
+        ...

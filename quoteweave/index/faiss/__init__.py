@@ -1,0 +1,1 @@
+"""Indexes of one vector an item, through FAISS."""

@@ -1,0 +1,155 @@
+"""Indexes of one vector an item, in memory or memory-mapped, through FAISS."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.collection.checksums import seal, verify
+from quoteweave.core.errors import CollectionError, FingerprintMismatch
+from quoteweave.index.base import Found, Scope, Shard
+from quoteweave.index.faiss.library import keep, library, new_index, trained
+from quoteweave.index.faiss.search import Stock, search
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows
+
+_VECTORS = "vectors.faiss"
+_ITEMS = "items.npz"
+
+
+class FaissIndex:
+    """One vector an item, found by inner product. Rows are kept beside the vectors, whose positions FAISS counts.
+
+    Kinds: `flat` compares all, exactly; `fp16` does so in half the memory, with vectors in half precision; `hnsw`
+    (Malkov and Yashunin 2018, arXiv 1603.09320) goes through a graph of neighbours, in more memory than `flat`; `ivfpq`
+    (Jégou et al. 2011, doi 10.1109/TPAMI.2010.57) goes through the nearest lists of vectors, four numbers in a byte.
+
+    `ivfpq` is trained when it is first saved with 9,984 items or more, and compares all exactly until then. What comes
+    later goes by the same training; an index that has grown to many times its size is better built anew.
+
+    From a folder it is opened memory-mapped; the first change reads it into memory. Removed items are passed over, and
+    leave the vectors when the index is saved, for which `hnsw` is built anew. Where FAISS was built for GPUs and finds
+    one with room for the vectors, `flat` is searched there while nothing narrows the search; this has been tried with a
+    stand-in for a GPU only.
+    """
+
+    def __init__(self, kind: str, dimension: int, folder: Path | None = None) -> None:
+        import numpy as np
+
+        self.kind = kind
+        self.dimension = dimension
+        self._folder = folder
+        """Where the vectors are mapped from; None when they lie in memory."""
+        self._stock = (
+            _open(folder, dimension) if folder else Stock(new_index(kind, dimension), np.empty(0, np.int64), 0)
+        )
+
+    @property
+    def rows(self) -> "Rows":
+        """(n,) rows of all items, ascending."""
+        import numpy as np
+
+        return np.sort(self._stock.rows[self._stock.rows >= 0])
+
+    def add(self, shard: Shard) -> None:
+        """Adds the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
+        import numpy as np
+
+        if len(shard.rows):
+            self.add_vectors(shard.rows, np.array(shard.vectors(), dtype=np.float32))
+
+    def add_vectors(self, rows: "Rows", vectors: "Matrix") -> None:
+        """Adds items by their rows and vectors (n, dimension). Raises ValueError for another shape."""
+        import numpy as np
+
+        if vectors.shape != (len(rows), self.dimension):
+            raise ValueError(f"vectors {vectors.shape} where the index takes {(len(rows), self.dimension)}")
+        before, longest = self._own(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
+        before.index.add(vectors)
+        rows = np.concatenate([before.rows, rows])
+        self._stock = Stock(before.index, rows, max(before.longest, float(longest)))
+
+    def remove(self, rows: "Rows") -> None:
+        """Removes items; from now on no search finds them. Rows that are not there are passed over."""
+        import numpy as np
+
+        before = self._stock
+        self._stock = replace(before, rows=np.where(np.isin(before.rows, rows), -1, before.rows))
+
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+        """At most `k` items for each question, a matrix (1, dimension) float32; of equal scores the lower row first.
+
+        Raises FingerprintMismatch for a question of another shape.
+        """
+        import numpy as np
+
+        for query in queries:
+            if query.shape != (1, self.dimension):
+                raise FingerprintMismatch(
+                    f"the question's vectors have the shape {query.shape}, those of the index {(1, self.dimension)}; "
+                    "search with the model that the index was built with, or build it again"
+                )
+        if not queries:
+            return []
+        rows = self._stock.rows
+        within = np.flatnonzero(rows >= 0) if scope is None else self._stock.positions(scope.rows)
+        return search(self._stock, np.concatenate(queries), k, within if len(within) < len(rows) else None)
+
+    def save(self, folder: Path) -> None:
+        """Writes the index into an empty folder. Raises OSError where the disk is full or refuses."""
+        import numpy as np
+
+        self.settle()
+        faiss, stock = library(), self._stock
+        with (folder / _VECTORS).open("wb") as file:
+            # By way of Python, since FAISS's own errors do not tell what the disk said.
+            faiss.write_index(stock.index, faiss.PyCallbackIOWriter(file.write))
+        np.savez(folder / _ITEMS, rows=stock.rows, longest=stock.longest)
+        seal(folder, [_VECTORS, _ITEMS])
+
+    def settle(self) -> None:
+        """Takes what was removed out of the vectors, and trains `ivfpq`; done before saving."""
+        kept = self._stock.rows >= 0
+        if not kept.all() or self.kind == "ivfpq":
+            stock = self._own()
+            index = stock.index if kept.all() else keep(stock.index, kept)
+            self._stock = Stock(trained(index) if self.kind == "ivfpq" else index, stock.rows[kept], stock.longest)
+
+    def _own(self) -> Stock:
+        # FAISS ends the process when a mapped index is changed.
+        if self._folder is not None:
+            self._stock = replace(self._stock, index=_read(self._folder / _VECTORS, mapped=False))
+            self._folder = None
+        return self._stock
+
+
+def _open(folder: Path, dimension: int) -> Stock:
+    import numpy as np
+
+    # The vectors too, since wrong bytes among them give wrong scores and no error.
+    verify(folder)
+    try:
+        with np.load(folder / _ITEMS, allow_pickle=False) as items:
+            rows, longest = items["rows"], float(items["longest"])
+    except (OSError, EOFError, ValueError, KeyError) as error:
+        raise _damaged(folder / _ITEMS) from error
+    path = folder / _VECTORS
+    index = _read(path, mapped=True)
+    if (index.ntotal, index.d) != (len(rows), dimension):
+        raise _damaged(path)
+    return Stock(index, rows, longest)
+
+
+def _read(path: Path, *, mapped: bool) -> Any:
+    faiss = library()
+    try:
+        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC if mapped else 0)
+    except RuntimeError as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> CollectionError:
+    return CollectionError(f"{path} is {'damaged' if path.exists() else 'missing'}")

@@ -1,0 +1,281 @@
+"""How FAISS indexes are searched, so that a score depends on its question and its vector alone.
+
+FAISS adds up in single precision in an order that depends on how many questions there are and where a vector lies, so
+that even equal vectors get unequal scores. So it only names candidates here, a few more than are wanted; their scores
+are then computed in double precision, and where rounding could have kept a vector out, more candidates are asked for.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.index.base import Found
+from quoteweave.index.faiss.library import CHUNK, library
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows, Scores
+
+    Positions = npt.NDArray[np.int64]
+    Named = tuple[Scores, Positions]
+
+SPARE = 16  # candidates beyond those wanted
+FEW = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
+FEW_BY_HALVES = 16  # or than making single precision of half precision first
+MOST_ON_A_GPU = 2048  # candidates that FAISS finds there
+EFFORT = 128  # HNSW: candidates on the way
+COMPARED = 64  # HNSW: vectors compared for each of them, the price of leaping through memory included
+PROBES = 64  # IVF: lists looked through
+
+# What FAISS keeps of a GPU is for one thread at a time, for searches too.
+_GPU = Lock()
+
+
+class GpuCopy:
+    """A copy of a flat index on the GPUs that FAISS sees, made by the first search; for any number of threads.
+
+    What a GPU does has been tried with stand-ins for it only: copying, searching, and running out of memory.
+    """
+
+    def __init__(self) -> None:
+        self._copy: Any = None
+        self._tried = False
+
+    def search(self, index: Any, queries: "Matrix", wanted: int) -> "Named | None":
+        """The best `wanted` of the copy of `index`; None where there is no GPU or no room on it, or the index not flat.
+
+        Where the search fails there, a RuntimeWarning says so, and the copy is given up for good.
+        """
+        faiss = library()
+        if not isinstance(index, faiss.IndexFlat) or not faiss.get_num_gpus():
+            return None
+        with _GPU:
+            if not self._tried:
+                self._tried, self._copy = True, _copied(index)
+            if self._copy is None:
+                return None
+            try:
+                scores, positions = self._copy.search(queries, wanted)
+            except RuntimeError as error:
+                self._copy, reason = None, str(error)
+            else:
+                return scores, positions
+        warnings.warn(
+            f"a search on the GPU failed ({reason}); this index is searched on the processor from now on",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _copied(index: Any) -> Any:
+    try:
+        return library().index_cpu_to_all_gpus(index)
+    except RuntimeError:
+        return None
+
+
+@dataclass(frozen=True)
+class Stock:
+    """A FAISS index, and what is known of its vectors."""
+
+    index: Any
+    rows: "Rows"
+    """(positions,) the row of each; -1 where it was removed."""
+    longest: float
+    """Length that no vector exceeds."""
+    gpu: GpuCopy = field(default_factory=GpuCopy, init=False)
+
+    def positions(self, rows: "Rows") -> "Positions":
+        """Where those of the rows are that are there, ascending."""
+        import numpy as np
+
+        order, known = self._by_row
+        places = np.searchsorted(known, rows, side="right") - 1
+        there = places >= 0
+        there[there] = known[places[there]] == rows[there]
+        chosen = np.zeros(len(known), dtype=np.bool_)
+        chosen[order[places[there]]] = True
+        return np.flatnonzero(chosen)
+
+    @cached_property
+    def _by_row(self) -> "tuple[Positions, Rows]":
+        import numpy as np
+
+        order = np.argsort(self.rows)
+        return order, self.rows[order]
+
+
+def search(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+    """The best `k` of all positions, or of those `within`, ascending, for each question (questions, dimension).
+
+    Exact for flat and half-precision indexes. HNSW may miss some, but its scores are exact; IVF-PQ's are not. Both find
+    `k` wherever there are that many: what a narrow filter hides from graph or lists is looked for one by one.
+    """
+    import numpy as np
+
+    count = _count(stock.index, within)
+    k = min(k, count)
+    if k <= 0:
+        return [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+    quick = _quick(stock.index, queries, min(count, k + SPARE), within)
+    if quick is None:
+        return _exact(stock, queries, k, within)
+    found = _ranked(stock, queries, k, quick)
+    short = [i for i, one in enumerate(found) if len(one.rows) < k]
+    if short:
+        again = _thorough(stock, queries[short], k, within)
+        for i, one in zip(short, again, strict=True):
+            found[i] = one
+    return found
+
+
+def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named | None":
+    """Candidates by way of the graph or the lists; None where there are none, or all can be compared as fast."""
+    count = _count(index, within)
+    hidden = index.ntotal / count  # of so many vectors on the way, one may be found
+    if _is_ivf(index):
+        probes = hidden * max(PROBES, 4 * wanted * index.nlist / index.ntotal)
+        return _through_lists(index, queries, wanted, within, min(index.nlist, round(probes)))
+    faiss = library()
+    effort = round(hidden * max(EFFORT, 2 * wanted))
+    if not isinstance(index, faiss.IndexHNSW) or effort * COMPARED >= count:
+        return None
+    parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=_selector(index, within))
+    scores, positions = index.search(queries, wanted, params=parameters)
+    return scores, positions
+
+
+def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Positions | None", probes: int) -> "Named":
+    parameters = library().SearchParametersIVF(nprobe=probes, sel=_selector(index, within))
+    scores, positions = index.search(queries, wanted, params=parameters)
+    return scores, positions
+
+
+def _thorough(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+    """Through everything that may be found."""
+    if not _is_ivf(stock.index):
+        return _exact(stock, queries, k, within)
+    wanted = min(_count(stock.index, within), k + SPARE)
+    return _ranked(stock, queries, k, _through_lists(stock.index, queries, wanted, within, stock.index.nlist))
+
+
+def _ranked(stock: Stock, queries: "Matrix", k: int, named: "Named") -> list[Found]:
+    """The best `k` of the candidates; -1 stands for none."""
+    import numpy as np
+
+    rough, positions = named
+    scores = rough if _is_ivf(stock.index) else _scores(stock.index, queries, positions)
+    scores[positions < 0] = -np.inf
+    order = np.lexsort((stock.rows[positions], -scores))[:, :k]
+    scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
+    return [Found(stock.rows[p[p >= 0]], s[p >= 0]) for p, s in zip(positions, scores, strict=True)]
+
+
+def _exact(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+    import numpy as np
+
+    count = _count(stock.index, within)
+    # A sum of n products in single precision is off by at most n 2⁻²⁴ |x| |y|, whatever the order (Higham, Accuracy and
+    # Stability of Numerical Algorithms, section 3.1); twice that for the rounding of the exact score.
+    off_by = stock.index.d * 2.0**-23 * stock.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
+    found: dict[int, Found] = {}
+    left, wanted = np.arange(len(queries)), min(count, k + SPARE)
+    while len(left):
+        named = _nearest(stock, queries[left], wanted, within)
+        for i, worst, best in zip(left, named[0][:, -1], _ranked(stock, queries[left], k, named), strict=True):
+            if wanted == count or worst + off_by[i] < best.scores[-1]:
+                found[int(i)] = best
+        left, wanted = np.array([i for i in left if i not in found], dtype=np.int64), min(count, 4 * wanted)
+    return [found[i] for i in range(len(queries))]
+
+
+def _nearest(stock: Stock, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
+    """The best `wanted` as FAISS adds up, best first."""
+    faiss, index = library(), _store(stock.index)
+    flat = isinstance(index, faiss.IndexFlat)
+    named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MOST_ON_A_GPU else None
+    if named is not None:
+        scores, positions = named
+    elif len(queries) <= (FEW if flat else FEW_BY_HALVES):
+        # Where there is a selector, FAISS never multiplies matrices.
+        selector = faiss.IDSelectorAll() if within is None else _selector(index, within)
+        scores, positions = index.search(queries, wanted, params=faiss.SearchParameters(sel=selector))
+    elif within is None and flat:
+        scores, positions = index.search(queries, wanted)
+    else:
+        scores, positions = _by_chunks(index, queries, wanted, within)
+    return scores, positions
+
+
+def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
+    """As matrices multiply fastest: chunk by chunk of single-precision vectors that follow each other in memory."""
+    import numpy as np
+
+    faiss, count = library(), _count(index, within)
+    scores = np.empty((len(queries), 0), np.float32)
+    positions = np.empty((len(queries), 0), np.int64)
+    for start in range(0, count, CHUNK):
+        stop = min(count, start + CHUNK)
+        chunk = np.arange(start, stop) if within is None else within[start:stop]
+        vectors = _vectors(index, chunk)
+        more, places = faiss.knn(queries, vectors, min(wanted, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
+        scores, positions = np.hstack([scores, more]), np.hstack([positions, chunk[places]])
+        order = np.argsort(-scores, axis=1)[:, :wanted]
+        scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
+    return scores, positions
+
+
+def _scores(index: Any, queries: "Matrix", positions: "Positions") -> "Scores":
+    """Inner products (questions, candidates) in double precision, rounded to single; of -1 any number."""
+    import numpy as np
+
+    store, flat = _store(index), np.maximum(positions, 0).ravel()
+    asked = np.repeat(np.arange(len(queries)), positions.shape[1])
+    scores = np.empty(len(flat), np.float32)
+    for start in range(0, len(flat), CHUNK):
+        part = slice(start, start + CHUNK)
+        vectors = store.reconstruct_batch(flat[part]).astype(np.float64)
+        scores[part] = np.einsum("nd,nd->n", vectors, queries[asked[part]].astype(np.float64))
+    return scores.reshape(positions.shape)
+
+
+def _count(index: Any, within: "Positions | None") -> int:
+    return int(index.ntotal) if within is None else len(within)
+
+
+def _vectors(index: Any, positions: "Positions") -> "Matrix":
+    follow = positions[-1] - positions[0] == len(positions) - 1
+    if follow:
+        vectors: Matrix = index.reconstruct_n(int(positions[0]), len(positions))
+    else:
+        vectors = index.reconstruct_batch(positions)
+    return vectors
+
+
+def _selector(index: Any, within: "Positions | None") -> Any:
+    import numpy as np
+
+    faiss = library()
+    if within is None:
+        return None
+    if isinstance(index, faiss.IndexFlat):  # walks along the array; the others ask of each vector whether it is there
+        return faiss.IDSelectorArray(within)
+    chosen = np.zeros(index.ntotal, dtype=np.bool_)
+    chosen[within] = True
+    return faiss.IDSelectorBitmap(np.packbits(chosen, bitorder="little"))
+
+
+def _store(index: Any) -> Any:
+    """Where the vectors are: the index itself, or what lies below a graph."""
+    faiss = library()
+    return faiss.downcast_index(index.storage) if isinstance(index, faiss.IndexHNSW) else index
+
+
+def _is_ivf(index: Any) -> bool:
+    return isinstance(index, library().IndexIVF)

@@ -1,0 +1,1 @@
+"""Indexes of items with many vectors, scored by MaxSim."""

@@ -1,0 +1,166 @@
+"""Candidates for MaxSim: the few items that fewer or smaller vectors find fast, to be scored exactly then."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+from weakref import finalize
+
+from quoteweave.collection.storage_errors import writing
+from quoteweave.index.base import Scope, Shard
+from quoteweave.index.maxsim.compression import mean_vector, pool_tokens, sign_bits
+from quoteweave.index.maxsim.item_table import ItemTable
+from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, search_items
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows
+    from quoteweave.index.maxsim.item_table import Vectors
+    from quoteweave.index.maxsim.scoring import Similarity
+
+    Compress = Callable[[Matrix], Vectors]
+
+# So many times as many candidates as are wanted, or a share of all items, so that what grows large keeps its recall. Of
+# MiniLM's token vectors, the means find 97 % of the best ten and more, compressed ones 99.7 % (measured by
+# benchmarks/maxsim_speed.py, also on stretches of pages that are much alike).
+TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
+TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
+# Fewer are wanted at the price of so many.
+FEWEST = 10
+
+
+class Candidates(Protocol):
+    """What an index keeps of its items beside their vectors."""
+
+    def add(self, shard: Shard) -> None:
+        """Adds the items of a shard, all of which have vectors."""
+        ...
+
+    def remove(self, rows: "Rows") -> None:
+        """Takes items out; rows that are not there are passed over."""
+        ...
+
+    def count(self, k: int, items: int) -> int:
+        """How many candidates are named so that the best `k` of so many items are most probably among them."""
+        ...
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+        """(count,) rows, or as many as there are, of the items that probably are the best for each question."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Writes what is kept into an empty folder."""
+        ...
+
+
+class Pooled:
+    """One vector an item, the mean of its own, in a flat index of FAISS; of a question too the mean is taken."""
+
+    def __init__(self, dimension: int, folder: Path | None) -> None:
+        from quoteweave.index.faiss.index import FaissIndex
+
+        self._index = FaissIndex("flat", dimension, folder)
+
+    def add(self, shard: Shard) -> None:
+        """As Candidates'."""
+        import numpy as np
+
+        self._index.add_vectors(shard.rows, np.concatenate([mean_vector(vectors) for vectors in _each(shard)]))
+
+    def remove(self, rows: "Rows") -> None:
+        """As Candidates'."""
+        self._index.remove(rows)
+
+    def count(self, k: int, items: int) -> int:
+        """As Candidates'."""
+        return _count(k, items, TIMES_POOLED, SHARE_POOLED)
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+        """As Candidates'."""
+        means = [query.mean(axis=0, keepdims=True) for query in queries]
+        return [found.rows for found in self._index.search(means, count, scope)]
+
+    def save(self, folder: Path) -> None:
+        """As Candidates'."""
+        self._index.save(folder)
+
+
+class Compressed:
+    """Fewer or smaller vectors of each item, on disk like those that they stand for; until saved, in a passing folder.
+
+    `similarity` compares what `compress` makes of an item's vectors with those of questions.
+    """
+
+    def __init__(self, compress: "Compress", similarity: "Callable[[Matrix], Similarity]", folder: Path | None) -> None:
+        self._compress, self._similarity = compress, similarity
+        self._items = ItemTable() if folder is None else ItemTable.open(folder)
+        self._passing: Path | None = None
+
+    def add(self, shard: Shard) -> None:
+        """As Candidates'."""
+        import numpy as np
+
+        if self._passing is None:
+            self._passing = Path(mkdtemp(prefix="quoteweave-"))
+            finalize(self, shutil.rmtree, self._passing, ignore_errors=True)
+        path = self._passing / f"{uuid4().hex}.bin"
+        lengths = []
+        with writing(path), path.open("wb") as file:
+            for vectors in _each(shard):
+                small = self._compress(vectors)
+                file.write(small.tobytes())
+                lengths.append(len(small))
+        placed = replace(shard, path=path, offset=0, dtype=small.dtype, dimension=small.shape[1], blocks=None)
+        self._items.add(replace(placed, lengths=np.array(lengths)))
+
+    def remove(self, rows: "Rows") -> None:
+        """As Candidates'."""
+        self._items.remove(rows)
+
+    def count(self, k: int, items: int) -> int:
+        """As Candidates'."""
+        return _count(k, items, TIMES_COMPRESSED, SHARE_COMPRESSED)
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+        """As Candidates'."""
+        places = self._items.places(None if scope is None else scope.rows)
+        found = search_items(self._items, queries, count, places=places, similarity=self._similarity)
+        return [one.rows for one in found]
+
+    def save(self, folder: Path) -> None:
+        """As Candidates'."""
+        self._items.save_with_vectors(folder)
+
+
+def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidates | None:
+    """What an index of that kind finds candidates by, as it was saved in `folder` or empty; None where it has no need.
+
+    Raises CollectionError for files that are damaged, MissingExtra where the library is not installed.
+    """
+    if kind == "exact":
+        return None
+    if kind == "two-stage":
+        return Pooled(dimension, folder)
+    if kind == "binary":
+        return Compressed(sign_bits, SignBits, folder)
+    return Compressed(partial(_pooled_tokens, factor=int(kind.removeprefix("pool"))), InnerProducts, folder)
+
+
+def _count(k: int, items: int, times: int, share: float) -> int:
+    return max(times * max(k, FEWEST), int(share * items))
+
+
+def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":
+    import numpy as np
+
+    return pool_tokens(vectors, factor).astype(np.float16)
+
+
+def _each(shard: Shard) -> "Iterator[Matrix]":
+    items = ItemTable()
+    items.add(shard)
+    return items.each(items.places())

@@ -1,0 +1,299 @@
+"""Which items there are, and where in which files their vectors lie; the vectors themselves stay on disk."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.collection.checksums import (
+    Blocks,
+    block_checksums,
+    block_count,
+    map_file,
+    mapped_numbers,
+    seal,
+    verify,
+)
+from quoteweave.core.errors import CollectionError
+from quoteweave.index.base import Shard
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows
+
+    Vectors = npt.NDArray[Any]
+
+_ITEM = [("row", "<i8"), ("file", "<i8"), ("start", "<i8"), ("length", "<i8")]
+_ITEMS, _FILES, _SUMS, _VECTORS = "items.npy", "files.json", "checksums.npy", "vectors.bin"
+# 4 MB in single precision: what the processor's caches hold beside a question's scores.
+_NUMBERS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The vectors of items that follow each other in what was asked for."""
+
+    first: int
+    """The place of its first item in what was asked for."""
+    starts: "Rows"
+    """(n,) where each item's vectors begin, counted in vectors of this block."""
+    parts: "list[Vectors]"
+    """One after the other, all vectors of the block: (vectors, dimension) each, memory-mapped."""
+
+
+@dataclass(slots=True)
+class _File:
+    path: Path
+    offset: int
+    """Where the numbers begin, in bytes."""
+    dtype: str
+    dimension: int
+    count: int
+    """How many vectors there are from there on."""
+    blocks: Blocks | None
+    """Checksums of blocks among which these numbers are; None where they have just been made."""
+    known: "npt.NDArray[np.bool_]" = field(init=False)
+    """(blocks,) which have been found to be right."""
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        self.known = np.zeros(self.blocks.count if self.blocks is not None else 0, np.bool_)
+
+    def place(self, folder: Path) -> tuple[str | int, ...]:
+        """What is saved of it in `folder`, but for the checksums."""
+        path, blocks = os.path.relpath(self.path, folder), self.summed()
+        return path, self.offset, self.dtype, self.dimension, self.count, blocks.start, blocks.size
+
+    def summed(self) -> Blocks:
+        """The checksums, made where there are none yet. Raises CollectionError where the file is not whole then."""
+        if self.blocks is not None:
+            return self.blocks
+        numbers = mapped_numbers(map_file(self.path), self.path, self.offset, shape=self._shape, dtype=self.dtype)
+        return Blocks(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
+
+    def vectors(self, data: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
+        """The vectors from `first` to `last` of the mapped file. Raises CollectionError where they are damaged."""
+        numbers: Vectors = mapped_numbers(data, self.path, self.offset, shape=self._shape, dtype=self.dtype)
+        if self.blocks is not None:
+            begin, end = (self.offset + at * numbers.strides[0] for at in (first, last))
+            bounds = (begin - self.blocks.start, end - self.blocks.start)
+            # Most often all of it has been verified.
+            if not self.known[block_count(bounds[0] + 1) - 1 : block_count(bounds[1])].all():
+                self.blocks.verify(data, begin, end, self.known)
+        return numbers[first:last]
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.count, self.dimension
+
+
+class ItemTable:
+    """Items with at least one vector, by row. 32 bytes an item are in memory, and one file at a time is mapped.
+
+    Vectors are verified, block by block, when they are first read.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._files: list[_File] = []
+        # One array ordered by row, and after it what was added since: sorting waits until it is needed.
+        self._added: list[np.ndarray[Any, Any]] = [np.empty(0, _ITEM)]
+
+    @classmethod
+    def open(cls, folder: Path) -> "ItemTable":
+        """The table as it was saved. Raises CollectionError where files are missing or damaged."""
+        import numpy as np
+
+        verify(folder)
+        table = cls()
+        try:
+            listed = json.loads((folder / _FILES).read_text("utf-8"))
+            sums = np.load(folder / _SUMS, allow_pickle=False)
+            for name, offset, dtype, dimension, vectors, start, size in listed:
+                path, count = Path(os.path.normpath(folder / name)), block_count(size)
+                blocks = Blocks(path, start, size, sums[:count])
+                table._files.append(_File(path, offset, dtype, dimension, vectors, blocks))
+                sums = sums[count:]
+            table._added = [np.load(folder / _ITEMS, allow_pickle=False)]
+            counts = np.array([file.count for file in table._files], np.int64)
+            whole = table._added[0].dtype == _ITEM and (table._ends <= counts[table._items["file"]]).all()
+        except (OSError, ValueError, TypeError, IndexError, EOFError) as error:
+            raise CollectionError(f"the index in {folder} is damaged: {error}") from error
+        if not whole:
+            raise CollectionError(f"the index in {folder} is damaged: {_ITEMS} does not fit {_FILES}")
+        return table
+
+    @property
+    def rows(self) -> "Rows":
+        """(n,) rows of all items, ascending."""
+        rows: Rows = self._items["row"].copy()
+        return rows
+
+    @property
+    def lengths(self) -> "Rows":
+        """(n,) how many vectors each item has, in the order of rows."""
+        lengths: Rows = self._items["length"].copy()
+        return lengths
+
+    def vector_bytes(self, places: "Rows") -> int:
+        """How much of the files the vectors of the items at these places take."""
+        import numpy as np
+
+        items = self._items[places]
+        widths = np.array([np.dtype(file.dtype).itemsize * file.dimension for file in self._files])
+        return int((widths[items["file"]] * items["length"]).sum()) if len(items) else 0
+
+    def add(self, shard: Shard) -> None:
+        """Adds a shard's items, all of which have vectors; their rows are not there yet."""
+        import numpy as np
+
+        items = np.empty(len(shard.rows), _ITEM)
+        items["row"], items["length"], items["file"] = shard.rows, shard.lengths, len(self._files)
+        items["start"] = np.cumsum(shard.lengths) - shard.lengths
+        place = (shard.path.absolute(), shard.offset, shard.dtype.str, shard.dimension)
+        self._files.append(_File(*place, int(shard.lengths.sum()), shard.blocks))
+        self._added.append(items)
+
+    def remove(self, rows: "Rows") -> None:
+        """Takes items out; rows that are not there are passed over."""
+        import numpy as np
+
+        self._added = [self._items[~np.isin(self._items["row"], rows)]]
+
+    def places(self, rows: "Rows | None" = None) -> "Rows":
+        """(m,) places of these items among all items, for ascending rows, or of all; rows not there are left out."""
+        import numpy as np
+
+        present = self._items["row"]
+        if rows is None:
+            return np.arange(len(present))
+        at = np.searchsorted(present, rows)
+        at, rows = at[at < len(present)], rows[at < len(present)]
+        there: Rows = at[present[at] == rows]
+        return there
+
+    def blocks(self, places: "Rows") -> Iterator[Block]:
+        """The vectors of the items at these ascending places, in parts that fit into the processor's caches.
+
+        Raises CollectionError where a file is missing or damaged.
+        """
+        import numpy as np
+
+        items = self._items[places]
+        ends = np.cumsum(items["length"])
+        mapped, first = _Mapped(self._files), 0
+        while first < len(items):
+            before = ends[first] - items["length"][first]
+            most = max(1, _NUMBERS_AT_ONCE // self._files[items["file"][first]].dimension)
+            last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+            chosen = items[first:last]
+            yield Block(first, ends[first:last] - chosen["length"] - before, list(_parts(chosen, mapped)))
+            first = last
+
+    def each(self, places: "Rows") -> "Iterator[Matrix]":
+        """The vectors of each of these items, in single precision. Raises as `blocks`."""
+        import numpy as np
+
+        for block in self.blocks(places):
+            yield from np.split(np.concatenate(block.parts).astype(np.float32), block.starts[1:])
+
+    def shards(self, places: "Rows") -> Iterator[Shard]:
+        """The items at these ascending places as shards, without their quotes."""
+        import numpy as np
+
+        items = self._items[places]
+        for at in _runs(items):
+            file, first = self._files[items["file"][at.start]], int(items["start"][at.start])
+            width = np.dtype(file.dtype).itemsize * file.dimension
+            yield Shard(
+                document="",
+                path=file.path,
+                offset=file.offset + first * width,
+                dtype=np.dtype(file.dtype),
+                dimension=file.dimension,
+                rows=items["row"][at],
+                quotes=(),
+                lengths=items["length"][at],
+                blocks=file.blocks,
+            )
+
+    def verify(self) -> None:
+        """Reads all vectors. Raises CollectionError where a file is missing or damaged."""
+        for _ in self.blocks(self.places()):
+            pass
+
+    def save(self, folder: Path) -> None:
+        """Writes the table; it holds paths relative to `folder`, so that both may be moved together."""
+        import numpy as np
+
+        items = self._items.copy()
+        used, items["file"] = np.unique(items["file"], return_inverse=True)
+        files = [self._files[number] for number in used.tolist()]
+        (folder / _FILES).write_text(json.dumps([file.place(folder) for file in files]), "utf-8")
+        np.save(folder / _SUMS, np.concatenate([np.empty(0, np.uint64), *(file.summed().sums for file in files)]))
+        np.save(folder / _ITEMS, items)
+        seal(folder, [_FILES, _SUMS, _ITEMS])
+
+    def save_with_vectors(self, folder: Path) -> None:
+        """Writes the table and, in the order of rows, all its vectors, which must be of one type."""
+        path, copied = folder / _VECTORS, ItemTable()
+        with path.open("wb") as file:
+            for block in self.blocks(self.places()):
+                for part in block.parts:
+                    file.write(part.data)
+        for shard in self.shards(self.places()[:1]):
+            whole = replace(shard, path=path, offset=0, rows=self.rows, lengths=self._items["length"], blocks=None)
+            copied.add(whole)
+        copied.save(folder)
+
+    @property
+    def _items(self) -> "np.ndarray[Any, Any]":
+        import numpy as np
+
+        if len(self._added) > 1:
+            together = np.concatenate(self._added)
+            self._added = [together[np.argsort(together["row"])]]
+        return self._added[0]
+
+    @property
+    def _ends(self) -> "Rows":
+        ends: Rows = self._items["start"] + self._items["length"]
+        return ends
+
+
+class _Mapped:
+    """Files, of which the last one that was asked for is mapped: it is let go with the last array of it."""
+
+    def __init__(self, files: list[_File]) -> None:
+        self._files = files
+        self._last: tuple[int, npt.NDArray[np.uint8]] | None = None
+
+    def vectors(self, number: int, first: int, last: int) -> "Vectors":
+        if self._last is None or self._last[0] != number:
+            self._last = None
+            self._last = number, map_file(self._files[number].path)
+        return self._files[number].vectors(self._last[1], first, last)
+
+
+def _parts(items: "np.ndarray[Any, Any]", mapped: _Mapped) -> "Iterator[Vectors]":
+    for at in _runs(items):
+        first, last = items[at.start], items[at.stop - 1]
+        yield mapped.vectors(int(first["file"]), int(first["start"]), int(last["start"] + last["length"]))
+
+
+def _runs(items: "np.ndarray[Any, Any]") -> Iterator[slice]:
+    """Those that lie side by side in one file."""
+    import numpy as np
+
+    files, starts = items["file"], items["start"]
+    beside = (files[1:] == files[:-1]) & (starts[1:] == starts[:-1] + items["length"][:-1])
+    bounds = [0, *(np.flatnonzero(~beside) + 1).tolist(), len(items)]
+    yield from (slice(first, last) for first, last in pairwise(bounds) if first < last)

@@ -1,0 +1,188 @@
+"""MaxSim, the score of late interaction: each vector of a question meets the vector of an item that fits it best.
+
+ColBERT (Khattab and Zaharia, arXiv 2004.12832, section 3.3, equation 3) and ColPali (Faysse et al., arXiv 2407.01449)
+score an item by the sum, over the vectors of the question, of the largest inner product with any of its vectors.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+from quoteweave.index.base import Found
+from quoteweave.index.faiss.library import library
+from quoteweave.index.maxsim.compression import sign_bits
+from quoteweave.index.maxsim.item_table import Block, ItemTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows, Scores
+    from quoteweave.index.maxsim.item_table import Vectors
+
+    Similarities = npt.NDArray[Any]
+
+# So many vectors of questions meet a block at once: with them its similarities too stay in the processor's caches.
+_ASKED_AT_ONCE = 32
+# Up to so many multiplications OpenBLAS multiplies matrices in the thread that asks, and faster than larger ones. Its
+# own threads wait for each other so busily that beside other work they take several times as long as one.
+_PRODUCTS_AT_ONCE = 1 << 18
+# A thread has buffers of some 8 MB, and is worth beginning for so many bytes to read.
+_MOST_THREADS = 16
+_BYTES_FOR_A_THREAD = 4 << 20
+# Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
+_PLACES = 13
+_SIGN_AND_REST = -0x70002000
+_EXPONENTS_APART = 2.0 ** (127 - 15)
+
+
+class Similarity(Protocol):
+    """How similar vectors are to the vectors of questions; for one thread."""
+
+    def read(self, parts: "Sequence[Vectors]") -> "Vectors":
+        """Vectors, in parts, as `compare` takes them; good until the next are read."""
+        ...
+
+    def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
+        """(vectors, last - first) how similar these vectors are to those of the questions from `first` to `last`."""
+        ...
+
+
+class InnerProducts:
+    """Inner products with the vectors of questions (n, dimension), in single precision."""
+
+    def __init__(self, asked: "Matrix") -> None:
+        import numpy as np
+
+        count, dimension = asked.shape
+        self._asked = asked.T.copy()
+        self._at_once = max(1, _PRODUCTS_AT_ONCE // (dimension * min(count, _ASKED_AT_ONCE)))
+        self._wide = np.empty((0, dimension), np.float32)
+
+    def read(self, parts: "Sequence[Vectors]") -> "Vectors":
+        """Of vectors in half or single precision, which must be finite."""
+        import numpy as np
+
+        count = sum(len(part) for part in parts)
+        if count > len(self._wide):
+            self._wide = np.zeros((count + -count % self._at_once, self._wide.shape[1]), np.float32)
+        first = 0
+        for part in parts:
+            _widen(part, self._wide[first : first + len(part)])
+            first += len(part)
+        return self._wide[:count]
+
+    def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
+        """As Similarity's."""
+        count, dimension = vectors.shape
+        whole = self._wide[: count + -count % self._at_once]
+        products = whole.reshape(-1, self._at_once, dimension) @ self._asked[:, first:last]
+        return products.reshape(len(whole), last - first)[:count]
+
+
+class SignBits:
+    """How many numbers differ in sign from those of the vectors of questions (n, dimension), as a negative count."""
+
+    def __init__(self, asked: "Matrix") -> None:
+        self._asked = sign_bits(asked)
+
+    def read(self, parts: "Sequence[Vectors]") -> "Vectors":
+        """Of what `sign_bits` made of vectors."""
+        import numpy as np
+
+        return np.concatenate(parts)
+
+    def compare(self, vectors: "Vectors", first: int, last: int) -> "Similarities":
+        """As Similarity's; 0 where all signs agree."""
+        import numpy as np
+
+        faiss, asked = library(), self._asked[first:last]
+        differing = np.empty((len(asked), len(vectors)), np.int32)
+        pointers = [faiss.swig_ptr(array) for array in (asked, vectors, differing)]
+        faiss.hammings(*pointers[:2], *differing.shape, vectors.shape[1], pointers[2])
+        return np.negative(differing, out=differing).T
+
+
+def search_items(
+    items: ItemTable,
+    queries: "Sequence[Matrix]",
+    k: int,
+    *,
+    places: "Rows",
+    similarity: "Callable[[Matrix], Similarity]" = InnerProducts,
+) -> list[Found]:
+    """The best `k` of the items at these ascending places for each question (at least one vector, dimension).
+
+    `similarity` is made of the vectors of all questions. Where there is much to do, every core gets its share. Raises
+    CollectionError where a file is missing or damaged.
+    """
+    import numpy as np
+
+    if not queries:
+        return []
+    asked, lengths = np.concatenate(queries), [len(query) for query in queries]
+
+    def score(some: "Rows") -> "Scores":
+        return maxsim(similarity(asked), lengths, items.blocks(some), count=len(some))
+
+    threads = _threads(items, places)
+    if threads == 1:
+        scores = score(places)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            scores = np.concatenate([*pool.map(score, np.array_split(places, threads))], axis=1)
+    rows = items.rows[places]
+    return [best(of_query, rows, k) for of_query in scores]
+
+
+def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Block]", *, count: int) -> "Scores":
+    """(questions, count) the scores of the items in these blocks; `lengths` says how many vectors each question has."""
+    import numpy as np
+
+    scores = np.empty((len(lengths), count), np.float32)
+    asked, questions = sum(lengths), np.cumsum([0, *lengths[:-1]])
+    for block in blocks:
+        vectors = similar.read(block.parts)
+        similarities = (
+            similar.compare(vectors, first, min(asked, first + _ASKED_AT_ONCE))
+            for first in range(0, asked, _ASKED_AT_ONCE)
+        )
+        largest = [np.maximum.reduceat(some, block.starts, axis=0) for some in similarities]
+        of_block = np.add.reduceat(np.concatenate(largest, axis=1), questions, axis=1)
+        scores[:, block.first : block.first + len(block.starts)] = of_block.T
+    return scores
+
+
+def best(scores: "Scores", rows: "Rows", k: int) -> Found:
+    """The `k` items of the highest scores, best first; of equal scores the lower row comes first."""
+    import numpy as np
+
+    chosen = np.arange(len(rows))
+    if k < len(rows):
+        least = np.partition(scores, -k)[-k]
+        above = np.flatnonzero(scores > least)
+        chosen = np.concatenate([above, np.flatnonzero(scores == least)[: k - len(above)]])
+    chosen = chosen[np.lexsort((rows[chosen], -scores[chosen]))]
+    return Found(rows[chosen], scores[chosen])
+
+
+def _widen(vectors: "Vectors", out: "Matrix") -> None:
+    """Puts vectors into `out`. From half precision numpy's own way takes six times as long."""
+    import numpy as np
+
+    if vectors.dtype != np.float16:
+        out[...] = vectors
+        return
+    bits = out.view(np.int32)
+    bits[...] = vectors.view(np.int16)
+    bits <<= _PLACES
+    bits &= _SIGN_AND_REST
+    out *= _EXPONENTS_APART
+
+
+def _threads(items: ItemTable, places: "Rows") -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, _MOST_THREADS, items.vector_bytes(places) // _BYTES_FOR_A_THREAD))

@@ -1,0 +1,341 @@
+"""Search by inner product in Milvus: embedded in a folder, or on a server that others may share."""
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from pydantic import Field
+
+from quoteweave.collection import leftovers
+from quoteweave.collection.checksums import file_checksum, sealed_json, unsealed
+from quoteweave.collection.storage_errors import writing
+from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
+from quoteweave.core.records import Record
+from quoteweave.index.base import Found, Scope, Shard
+from quoteweave.index.milvus.connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
+from quoteweave.index.milvus.fields import entities, expression, make_indexes, make_schema
+
+if TYPE_CHECKING:
+    from quoteweave.core.protocols import Matrix
+    from quoteweave.index.base import Rows
+
+POINTER = leftovers.POINTER
+_EMBEDDED = "embedded"
+_LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
+_LOOKUPS_S = 5.0
+_OURS = re.compile(leftovers.IN_MILVUS)
+_MOST_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
+_HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
+_QUESTIONS_AT_ONCE = 1_000
+_ROWS_AT_ONCE = 1_000
+_FLOATS_AT_ONCE = 1_000_000
+
+
+class Pointer(Record):
+    """What is saved of an index: where in Milvus it lies. Secrets are not part of it."""
+
+    uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
+    collection: str = Field(pattern=f"^{_OURS.pattern}$", description="its name in Milvus")
+    dimension: int = Field(ge=1)
+    files: Mapping[str, str] = Field(
+        default_factory=dict, description="checksums of the embedded index's files, by their paths below its folder"
+    )
+
+
+class MilvusIndex:
+    """A `VectorIndex` of items of one vector in a Milvus collection of its own; exact.
+
+    A new index lies on the server at `uri`, or at the one that QUOTEWEAVE_MILVUS_URI names, or else embedded in the
+    folder `place`. A saved one stays where it is: `uri` then only says at which address its server is reached. `token`,
+    or QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
+
+    What is saved is a pointer: changes after `save` are seen through it too. An index that is closed before it was
+    ever saved is dropped. Raises CollectionError for a pointer that is damaged or leads nowhere, FingerprintMismatch
+    for one to vectors of another dimension, UsageError for what is no URI, and what `Milvus` raises; so do all
+    methods where the connection is lost for good, and UsageError once the index is closed.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        folder: Path | None = None,
+        *,
+        place: Path,
+        uri: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
+        server = _server(pointer, uri, token)
+        if pointer is not None and server is None:
+            _verify(place / "collections" / pointer.collection, pointer.files)
+        self.dimension = dimension
+        self._place = place
+        self._uri = server.uri if server else _EMBEDDED
+        self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
+        self._saved = pointer is not None
+        self._milvus = Milvus(server or place)
+        try:
+            if pointer is None:
+                self._create()
+            self._load()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def keeps_removed(self) -> bool:
+        """Whether what is removed stays in its files: the embedded Milvus merges them when it likes, or never."""
+        return self._uri == _EMBEDDED
+
+    @property
+    def rows(self) -> "Rows":
+        """(n,) rows of all items, ascending."""
+        import numpy as np
+
+        rows: list[int] = []
+        with self._milvus.client() as client:
+            pages = client.query_iterator(
+                self._name, batch_size=_MOST_HITS, output_fields=["row"], timeout=CALL_S, consistency_level="Strong"
+            )
+            with closing(pages):
+                while page := pages.next():
+                    rows += [item["row"] for item in page]
+        return np.sort(np.array(rows, dtype=np.int64))
+
+    def add(self, shard: Shard) -> None:
+        """Adds a document's items, in place of those of the same rows: adding again mends what was cut short.
+
+        Raises ValueError for vectors of another dimension, and for items that have not one vector each.
+        """
+        import numpy as np
+
+        if shard.dimension != self.dimension:
+            raise ValueError(f"the index holds vectors of {self.dimension} dimensions, not of {shard.dimension}")
+        if (shard.lengths != 1).any():
+            raise ValueError(f"items of {shard.document!r} have other than one vector each, which Milvus cannot hold")
+        vectors = shard.vectors()
+        step = max(1, min(_ROWS_AT_ONCE, _FLOATS_AT_ONCE // self.dimension))
+        for start in range(0, len(vectors), step):
+            part = np.asarray(vectors[start : start + step], dtype=np.float32)
+            with self._milvus.client() as client:
+                client.upsert(self._name, entities(shard, part, start), timeout=CALL_S)
+
+    def remove(self, rows: "Rows") -> None:
+        """Removes items; rows that are not there are passed over."""
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            with self._milvus.client() as client:
+                client.delete(self._name, ids=rows[start : start + _ROWS_AT_ONCE].tolist(), timeout=CALL_S)
+
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+        """At most `k` items for each question, best first; of equal scores the lower row comes first.
+
+        Raises FingerprintMismatch for a question of another dimension, UsageError for a scope of unknown documents.
+        """
+        import numpy as np
+
+        for query in queries:
+            if query.shape != (1, self.dimension):
+                raise FingerprintMismatch(
+                    f"the index holds vectors of {self.dimension} dimensions, and a question has {len(query)} of "
+                    f"{query.shape[1]}; search with the model that it was built with, or build it again"
+                )
+        where = "" if scope is None else expression(scope)
+        if not queries or where is None or k < 1:
+            return [_found([], []) for _ in queries]
+        best = self._best(np.concatenate(queries).astype(np.float32), k, where, ask=k + 1)
+        return [Found(one.rows[:k], one.scores[:k]) for one in best]
+
+    def save(self, folder: Path) -> None:
+        """Writes into an empty folder where the index lies."""
+        with self._milvus.client() as client:
+            # What lies in segments is found many times faster than what has just come in.
+            client.flush(self._name, timeout=CALL_S)
+        files = _checksums(self._place / "collections" / self._name) if self._uri == _EMBEDDED else {}
+        pointer = Pointer(uri=self._uri, collection=self._name, dimension=self.dimension, files=files)
+        with writing(folder):
+            (folder / POINTER).write_bytes(sealed_json(pointer))
+        self._saved = True
+
+    def drop(self) -> None:
+        """Removes the index from Milvus; what was saved of it then leads nowhere."""
+        with self._milvus.client() as client:
+            client.drop_collection(self._name, timeout=CALL_S)
+
+    def drop_others(self, folders: Iterable[Path]) -> int:
+        """Drops what killed runs left in the embedded Milvus: collections that no index in these folders points to.
+
+        Returns how many. On a server nothing is dropped, for it may hold those of other people.
+        """
+        if self._uri != _EMBEDDED:
+            return 0
+        kept = {self._name, *filter(None, map(_pointed, folders))}
+        with self._milvus.client() as client:
+            found = [name for name in client.list_collections(timeout=CALL_S) if _OURS.fullmatch(name)]
+            others = [name for name in found if name not in kept]
+            for name in others:
+                client.drop_collection(name, timeout=CALL_S)
+        # What it was killed in the middle of making or dropping, the embedded Milvus itself does not see.
+        for folder in (self._place / "collections").iterdir():
+            if _OURS.fullmatch(folder.name) and folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+        return len(others)
+
+    def close(self) -> None:
+        """Ends the connection, and with its last one the embedded Milvus; nothing happens a second time."""
+        if not (self._saved or self._milvus.closed):
+            with suppress(QuoteweaveError):
+                self.drop()
+        self._milvus.close()
+
+    def _create(self) -> None:
+        with self._milvus.client() as client:
+            schema = make_schema(self.dimension)
+            client.create_collection(self._name, schema=schema, consistency_level="Strong", timeout=CALL_S)
+            # Nothing is there to be indexed yet, and waiting for that takes half a second.
+            client.create_index(self._name, make_indexes(), timeout=CALL_S, sync=False)
+
+    def _load(self, *, mending: bool = False) -> None:
+        try:
+            with self._milvus.client() as client:
+                client.load_collection(self._name, timeout=CALL_S)
+        except CollectionError as error:
+            # The embedded Milvus makes files for lookups from what it stores, and stumbles over one that a kill cut
+            # short; without them it makes them anew.
+            lookups = [] if self._uri != _EMBEDDED else list((self._place / "collections" / self._name).rglob("*idx"))
+            if mending or not lookups or isinstance(error, StorageError):
+                raise
+            for path in lookups:
+                path.unlink(missing_ok=True)
+            self._load(mending=True)
+
+    def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[Found]:
+        """The best `k` or more for each question. Of equal scores Milvus gives any, so a worse one must be seen."""
+        if ask > _MOST_HITS:
+            return self._best_in_ranges(vectors, k, where)
+        found = self._ask(vectors, ask, where)
+        unsure = [
+            query for query, one in enumerate(found) if len(one.scores) == ask and one.scores[-1] == one.scores[k - 1]
+        ]
+        if unsure:
+            surer = self._best(vectors[unsure], k, where, ask=4 * ask)
+            for query, one in zip(unsure, surer, strict=True):
+                found[query] = one
+        return found
+
+    def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[Found]:
+        """The best `k` for each question, from ranges of rows so small that Milvus gives all that is in them."""
+        best, rows = [_found([], [])] * len(vectors), self.rows
+        for start in range(0, len(rows), _MOST_HITS):
+            part = rows[start : start + _MOST_HITS]
+            within = f"row >= {part[0]} and row <= {part[-1]}"
+            found = self._ask(vectors, _MOST_HITS, f"{where} and {within}" if where else within)
+            best = [
+                _found([*one.rows, *more.rows], [*one.scores, *more.scores], k)
+                for one, more in zip(best, found, strict=True)
+            ]
+        return best
+
+    def _ask(self, vectors: "Matrix", limit: int, where: str) -> list[Found]:
+        found: list[Found] = []
+        step = max(1, min(_QUESTIONS_AT_ONCE, _HITS_AT_ONCE // limit))
+        for start in range(0, len(vectors), step):
+            with self._milvus.client() as client:
+                answers = client.search(
+                    self._name,
+                    data=list(vectors[start : start + step]),
+                    filter=where,
+                    limit=limit,
+                    output_fields=["row"],
+                    anns_field="vector",
+                    timeout=CALL_S,
+                    consistency_level="Strong",
+                )
+            found += [_found([hit["row"] for hit in hits], [hit["distance"] for hit in hits]) for hits in answers]
+        return found
+
+
+def _found(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> Found:
+    import numpy as np
+
+    of_rows, of_scores = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
+    order = np.lexsort((of_rows, -of_scores))[:k]
+    return Found(of_rows[order], of_scores[order])
+
+
+def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Server | None:
+    if pointer is not None and pointer.uri == _EMBEDDED:
+        return None
+    given = uri or os.environ.get(URI_VARIABLE)
+    if given:
+        return Server.at(given, token or os.environ.get(TOKEN_VARIABLE))
+    return None if pointer is None else Server.at(pointer.uri)
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
+    _await_lookups(folder)
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.name.endswith((".parquet", _LOOKUP)):
+            with suppress(FileNotFoundError):
+                found[path.relative_to(folder).as_posix()] = file_checksum(path)
+    return found
+
+
+def _await_lookups(folder: Path) -> None:
+    """Milvus makes files for lookups behind our back; those that it has not made in time are made anew later."""
+    due = time.monotonic() + _LOOKUPS_S
+    while time.monotonic() < due:
+        segments = {path.stem for path in folder.rglob("data/*.parquet")}
+        made = ({path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx"))
+        if all(segments <= of_kind for of_kind in made):
+            return
+        time.sleep(0.01)
+
+
+def _verify(folder: Path, files: Mapping[str, str]) -> None:
+    """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
+
+    A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew. Its list of
+    files must be JSON: else Milvus would take an older list without a word.
+    """
+    listed = folder / "manifest.json"
+    if listed.exists():
+        try:
+            json.loads(listed.read_bytes())
+        except ValueError as error:
+            raise CollectionError(f"{listed} is damaged: {error}; build the index again") from error
+    for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP))]:
+        name = path.relative_to(folder).as_posix()
+        if path.name.endswith(_LOOKUP):
+            if name not in files or file_checksum(path) != files[name]:
+                path.unlink(missing_ok=True)
+        elif name in files and file_checksum(path) != files[name]:
+            raise CollectionError(f"{path} is damaged: its content is not what was written; build the index again")
+
+
+def _pointed(folder: Path) -> str | None:
+    """The collection that an index in that folder points to; None where there is none."""
+    with suppress(OSError, ValueError):
+        return unsealed(Pointer, (folder / POINTER).read_bytes()).collection
+    return None
+
+
+def _read_pointer(path: Path, dimension: int) -> Pointer:
+    try:
+        pointer = unsealed(Pointer, path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CollectionError(f"{path} is missing or damaged; build the index again") from error
+    if pointer.dimension != dimension:
+        raise FingerprintMismatch(
+            f"the index of {path} holds vectors of {pointer.dimension} dimensions, and the model makes {dimension}; "
+            "open it with the model that it was built with, or build it again"
+        )
+    return pointer

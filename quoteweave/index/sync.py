@@ -1,0 +1,295 @@
+"""Brings indexes up to date after their documents have changed, as far as that goes without any model.
+
+A quote's row is never used again, so the rows in an index say what it holds: those that are gone are taken out, shards
+whose rows are missing are added. That may be repeated after a kill at any moment, and no encoder is needed.
+"""
+
+from collections.abc import Collection as Container
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from quoteweave.collection.checksums import sealed_json
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexPlan, IndexState, Manifest
+from quoteweave.collection.stores.generations import MANIFEST, building_command, manifest_of, read_manifest
+from quoteweave.collection.stores.vectors import StoredVectors
+from quoteweave.collection.views import item_rows
+from quoteweave.collection.writer import Writer
+from quoteweave.core.errors import CollectionLocked, EndpointError, FingerprintMismatch, QuoteweaveError
+from quoteweave.core.protocols import Pictures
+from quoteweave.core.records import Record
+from quoteweave.index.base import Shard, VectorIndex
+from quoteweave.index.embedding import Embedded, survey
+from quoteweave.index.handles import closing, open_if_whole, open_planned
+
+if TYPE_CHECKING:
+    from quoteweave.index.base import Rows
+
+# The kind whose items lie outside of its generation, which only points to them.
+_OUTSIDE = "milvus"
+
+
+def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
+    """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
+    manifest = manifest_of(state)
+    if manifest is not None and manifest.kind == _OUTSIDE and manifest.dimension:
+        index = open_if_whole(collection, manifest, manifest.dimension, state.folder)
+        try:
+            getattr(index, "drop", lambda: None)()
+        finally:
+            closing(index)()
+    writer.drop_index(state.fingerprint)
+
+
+def synchronise(
+    collection: Collection,
+    writer: Writer,
+    plan: IndexPlan,
+    stored: Mapping[str, StoredVectors],
+    *,
+    made: Embedded | None = None,
+    complete: bool = True,
+) -> Manifest:
+    """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
+
+    `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
+    `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
+    """
+    made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
+    items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
+    held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
+    before = _without_traces(_before(collection, plan, state, stored), collection, plan, held)
+    try:
+        known = before.manifest.documents if before.manifest is not None else {}
+        renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
+        changed = _change(collection, before, stored, held, renewed)
+        skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
+        holds = {
+            **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
+            "skipped": sum(map(len, skipped)),
+            "refused": _still(collection, state, made, skipped),
+            "documents": {name: vectors.key for name, vectors in stored.items()},
+        }
+        manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
+        if changed or manifest != before.manifest:
+            revision = collection.revision() if complete else state.revision if state is not None else 0
+            build = partial(_write, before.index, manifest)
+            writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
+            _drop_leftovers(collection, before.index)
+        elif complete:
+            writer.advance(plan.fingerprint, collection.revision())
+    finally:
+        closing(before.index)()
+    return manifest
+
+
+def _still(
+    collection: Collection, state: IndexState | None, made: Embedded, skipped: "Iterable[Rows]"
+) -> dict[str, str]:
+    """Why quotes at these rows were refused, now or as the index says of before."""
+    old = manifest_of(state)
+    refused = {**(old.refused if old is not None else {}), **made.refused}
+    rows = [row for found in skipped for row in found.tolist()] if refused else []
+    ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
+    return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
+
+
+def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
+    """What killed runs left in a database that indexes lie in."""
+    drop_others = getattr(index, "drop_others", None)
+    if drop_others is not None:
+        drop_others([state.folder for state in collection.indexes()])
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """An index as it is before a change."""
+
+    dimension: int
+    manifest: Manifest | None
+    index: VectorIndex | None
+    outside: bool = False
+    """Whether the index lies outside of its generation, and changes where it lies."""
+
+
+def _before(
+    collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
+) -> _Before:
+    """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
+    manifest = manifest_of(state)
+    said = manifest.dimension if manifest is not None else 0
+    dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), said)
+    if not dimension:
+        return _Before(0, manifest, None)
+    index = (
+        open_if_whole(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
+    )
+    if index is None:  # what is in it is in the shards too
+        return _Before(dimension, None, open_planned(collection, plan, dimension))
+    return _Before(dimension, manifest, index, outside=plan.kind == _OUTSIDE)
+
+
+def _without_traces(before: _Before, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]") -> _Before:
+    """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
+    import numpy as np
+
+    if before.index is None or not getattr(before.index, "keeps_removed", False):
+        return before
+    try:
+        if np.isin(before.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
+            return before
+    except BaseException:
+        closing(before.index)()
+        raise
+    closing(before.index)()
+    return _Before(before.dimension, None, open_planned(collection, plan, before.dimension))
+
+
+def _change(
+    collection: Collection,
+    before: _Before,
+    stored: Mapping[str, StoredVectors],
+    held: "Mapping[str, Rows]",
+    renewed: Container[str],
+) -> bool:
+    """Takes out what is gone or renewed, adds what is missing; whether there was any of it.
+
+    An index outside of its generation is seen while it changes, and after a kill. Its items are replaced where they
+    lie, and what is gone goes last, so that nothing is ever missing from it.
+    """
+    import numpy as np
+
+    if before.index is None:
+        return False
+    present = before.index.rows
+    kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, present)}
+    staying = [rows for name, rows in held.items() if name in kept]
+    gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
+    added = [name for name, rows in held.items() if name not in kept and len(rows)]
+    if not before.outside and len(gone):
+        before.index.remove(gone)
+    for name in added:
+        before.index.add(_shard(collection, name, stored[name], held[name]))
+    if before.outside:
+        gone = np.setdiff1d(gone, np.concatenate([np.empty(0, dtype=np.int64), *(held[name] for name in added)]))
+        if len(gone):
+            before.index.remove(gone)
+    return bool(len(gone) or added)
+
+
+def _all_within(rows: "Rows", present: "Rows") -> bool:
+    """Whether all rows are among those present; both are ascending."""
+    import numpy as np
+
+    at = np.searchsorted(present, rows)
+    return not len(rows) or bool(at[-1] < len(present) and (present[at] == rows).all())
+
+
+def _shard(collection: Collection, name: str, vectors: StoredVectors, rows: "Rows") -> Shard:
+    quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
+    lengths = vectors.lengths[vectors.lengths > 0]
+    of_file = (vectors.path, vectors.offset, vectors.dtype, vectors.dimension)
+    return Shard(name, *of_file, rows, quotes, lengths, vectors.blocks)
+
+
+def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
+    if index is not None:
+        index.save(folder)
+    (folder / MANIFEST).write_bytes(sealed_json(manifest))
+
+
+class Removal(Record):
+    """What became of documents that were to be removed."""
+
+    removed: tuple[str, ...] = Field(description="names of documents that were removed now")
+    finished: tuple[str, ...] = Field(description="names whose removal an earlier command had begun")
+    index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
+    remains: tuple[str, ...] = Field(description="where traces of what was removed remain, why, and until when")
+
+
+def remove_documents(collection: Collection, names: Sequence[str]) -> Removal:
+    """Removes documents, and every trace of them from the collection's folder.
+
+    Raises UsageError for an unknown name, and then removes nothing; CollectionLocked while another process writes,
+    StorageError where the disk refuses.
+    """
+    with collection.writer() as writer:
+        known = {document.name for document in collection.documents()}
+        begun = writer.unfinished_removals(name for name in names if name not in known)
+        wanted = [name for name in dict.fromkeys(names) if name not in begun]
+        for name in wanted:
+            collection.document(name)  # all names are known before the first is removed
+        if wanted:
+            writer.remove(*wanted)
+        writer.prune()  # makes room for the indexes, on a disk that is full
+        notes = refresh_indexes(collection, writer)
+        remains = writer.finish_removals()
+    return Removal(removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remains=remains)
+
+
+def finish_removals(collection: Collection, writer: Writer) -> tuple[str, ...]:
+    """Finishes what killed commands, and readers that were in the way, left of removed documents.
+
+    Returns what remains and until when, a sentence each. Raises what `refresh_indexes` raises.
+    """
+    if not collection.may_have_traces():
+        return ()
+    return (*refresh_indexes(collection, writer), *writer.finish_removals())
+
+
+def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures | None = None) -> tuple[str, ...]:
+    """Takes documents that are gone out of all indexes of vectors; the lexical index is always in step.
+
+    They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
+    those of pictures where `pictures` say that they are the same. What could not be done is returned, a sentence each:
+    a library or a server that is missing must not undo the change, and what was removed is found nowhere in any case.
+    An index that holds what was removed, and cannot be changed, is dropped: its vectors are kept.
+    """
+    revision, unclean, notes = collection.revision(), writer.may_hold_removed(), []
+    for state in collection.indexes():
+        holds_removed = state.fingerprint in unclean
+        try:
+            if state.revision != revision or holds_removed:
+                refresh_index(collection, writer, state, pictures)
+            if holds_removed:
+                writer.holds_nothing_removed(state.fingerprint)
+        except QuoteweaveError as error:
+            spec = _spec(state)
+            dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
+            if dropped:
+                writer.drop_index(state.fingerprint, keep_shards=True)
+            what = " and was dropped, as it still held what was removed" if dropped else ""
+            command = building_command(collection.root, spec)
+            notes.append(f"the index {spec} was not brought up to date{what}: {error}. Do it later with: {command}")
+    return tuple(notes)
+
+
+def indexes_behind(collection: Collection) -> list[Manifest]:
+    """Indexes of vectors that lack documents, to be brought up to date with their encoders."""
+    revision = collection.revision()
+    behind = [manifest_of(state) for state in collection.indexes() if state.revision != revision]
+    return [manifest for manifest in behind if manifest is not None]
+
+
+def refresh_index(collection: Collection, writer: Writer, state: IndexState, pictures: Pictures | None = None) -> None:
+    """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged.
+
+    Raises what `open_index` and `synchronise` raise.
+    """
+    manifest = read_manifest(state)
+    if manifest is not None and manifest.fingerprint != state.fingerprint:
+        raise FingerprintMismatch("another version of quoteweave made it, in another way")
+    if manifest is not None:
+        # No crop is read by OCR here, which takes a model.
+        found = survey(collection, writer, manifest, pictures if manifest.view == "image" else None)
+        synchronise(collection, writer, manifest, found.stored, complete=not found.missing)
+
+
+def _spec(state: IndexState) -> str:
+    manifest = manifest_of(state)
+    return state.name if manifest is None else manifest.spec

@@ -1,0 +1,1 @@
+"""Checks a collection, repairs it, and proves that what was removed is gone."""

@@ -1,0 +1,296 @@
+"""Verifies all that a collection holds, and says what is damaged, missing, or left over."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from quoteweave.collection.catalog.database import Catalog
+from quoteweave.collection.catalog.file_checksum import verify_file
+from quoteweave.collection.catalog.page_words import read_words
+from quoteweave.collection.checksums import CHECKSUMS, row_checksum
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.folder import LEXICAL, Folder, check_format
+from quoteweave.collection.leftovers import leftovers, unfinished_pages
+from quoteweave.collection.lock import is_being_written
+from quoteweave.collection.records import IndexState
+from quoteweave.collection.segments.segment import read_segment
+from quoteweave.collection.stores.content import ContentFolder
+from quoteweave.collection.stores.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
+from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.core.counting import counted
+from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
+from quoteweave.core.records import Document, Page, Quote, Record
+from quoteweave.index.handles import open_generation
+from quoteweave.index.maxsim.item_table import ItemTable
+
+Part = Literal["header", "catalogue", "source", "picture", "ocr text", "description", "vectors", "index"]
+Told = Iterator["Damage"]
+
+
+class Damage(Record):
+    """One thing that is damaged or missing."""
+
+    part: Part
+    file: str = Field(description="path within the collection")
+    what: str = Field(description="what is wrong with it, or has been lost, a sentence")
+    document: str | None = Field(default=None, description="name of the document that it concerns, if one")
+    repaired: bool = False
+    advice: str = Field(default="", description="what to do about it")
+
+
+class CheckReport(Record):
+    """What a check found."""
+
+    files: int = Field(default=0, description="how many were read")
+    damaged: tuple[Damage, ...] = ()
+    notes: tuple[str, ...] = Field(default=(), description="what could not be checked, and indexes that are behind")
+    leftovers: tuple[str, ...] = Field(
+        default=(), description="files that nothing refers to; the next command that writes removes them"
+    )
+
+    @property
+    def whole(self) -> bool:
+        """Whether all is as it was written, or was made again."""
+        return all(damage.repaired for damage in self.damaged)
+
+
+def check(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
+    """Reads every file of the collection at `root`; `on_file` gets how many are left.
+
+    Raises CollectionError only where that is no collection or of another format, or cannot be read at all.
+    """
+    return _Check(root, on_file).run()
+
+
+class _Check:
+    """One check, while it goes on."""
+
+    def __init__(self, root: Path, on_file: Callable[[int], None]) -> None:
+        self.root, self._on_file = root, on_file
+        self._folder = Folder(root)
+        self._left = sum(path.is_file() for path in root.rglob("*"))
+        self._files = 0
+        self._notes: list[str] = []
+        self._known: set[Path] = set()
+
+    def run(self) -> CheckReport:
+        damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
+        self._read(self._folder.catalog.path)
+        left: list[str] = []
+        if not damaged:  # else nobody knows what should be there
+            with closing(self._folder.catalog), Collection(self.root) as collection:
+                damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
+                damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
+                left = self._leftovers()
+        return CheckReport(files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(left))
+
+    def _read(self, path: Path) -> Path:
+        self._known.add(path)
+        self._files += 1
+        self._left -= 1
+        self._on_file(self._left)
+        return path
+
+    def _header(self) -> Told:
+        header = self._read(self.root / "collection.json")
+        try:
+            check_format(self.root)
+        except CollectionError as error:
+            # Another format, or no collection at all, is no damage.
+            if "is damaged" not in str(error):
+                raise
+            what = "it is not the JSON that it should be" if header.exists() else "it is missing"
+            yield Damage(part="header", file=header.name, what=what)
+
+    def _contents(self, collection: Collection) -> Told:
+        for document in collection.documents():
+            yield from self._content(collection, document)
+
+    def _content(self, collection: Collection, document: Document) -> Told:
+        with self._folder.catalog.read() as db:
+            (source,) = db.execute("SELECT source FROM documents WHERE name = ?", (document.name,)).fetchone()
+        yield from self._stored("source", self._folder.sources, source, document.name)
+        quotes = collection.document_quotes(document.name)
+        for key in dict.fromkeys(quote.image for quote in quotes):
+            if key is not None and collection.images.path(key) not in self._known:
+                yield from self._stored("picture", collection.images, key, document.name)
+
+    def _stored(self, part: Part, folder: ContentFolder, key: str, document: str) -> Told:
+        path = self._read(folder.path(key))
+        try:
+            ContentFolder(folder.root).verified(key)
+        except CollectionError:
+            what = "it is missing" if not path.exists() else "its content is not what was written"
+            yield Damage(part=part, file=self._place(path), what=what, document=document)
+
+    def _shards(self) -> Told:
+        with self._folder.catalog.read() as db:
+            query = "SELECT name, fingerprint, shards.key FROM shards JOIN documents ON documents.key = document"
+            tied = db.execute(query).fetchall()
+        for document, fingerprint, key in tied:
+            path = self._folder.shards.path(fingerprint, key)
+            if path not in self._known:
+                self._read(path)
+                what = self._folder.shards.damage(fingerprint, key)
+                if what is not None:
+                    yield Damage(part="vectors", file=self._place(path), what=what, document=document)
+
+    def _segments(self, collection: Collection) -> Told:
+        """The lexical index: its files, and whether they hold the documents of the catalogue."""
+        indexed: list[str] = []
+        rows: list[int] = []
+        whole = True
+        for path in collection.segments()[0]:
+            try:
+                segment = read_segment(self._read(path))
+            except FileNotFoundError:
+                whole = False
+                yield Damage(part="index", file=self._place(path), what="it is missing")
+            except (CollectionError, OSError):
+                whole = False
+                yield Damage(part="index", file=self._place(path), what="its content is not what was written")
+            else:
+                indexed += segment.names
+                rows += segment.rows.tolist()
+        names = [document.name for document in collection.documents()]
+        if not whole:
+            return
+        if sorted(indexed) != names or sorted(rows) != collection.select().tolist():
+            yield Damage(part="index", file=LEXICAL, what="it does not hold the documents of the catalogue")
+
+    def _indexes(self, collection: Collection) -> Told:
+        with self._folder.catalog.read() as db:
+            states = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
+        for fingerprint, name, generation, revision in states:
+            folder = self._folder.generations.path(fingerprint, generation)
+            state = IndexState(
+                name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder
+            )
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    self._read(path)
+            try:
+                self._open_index(collection, state)
+            except MissingExtra as error:
+                self._notes.append(f"the index {state.name} was not opened: {error}")
+            except QuoteweaveError as error:
+                yield Damage(part="index", file=self._place(folder), what=str(error))
+            if revision != collection.revision():
+                self._notes.append(f"the index {state.name} is behind: it lacks what has changed since")
+
+    def _open_index(self, collection: Collection, state: IndexState) -> None:
+        """Reads all of an index. Raises CollectionError where it is damaged."""
+        manifest = manifest_of(state)
+        opened = open_generation(collection, state)
+        if manifest is not None and manifest.many:
+            for checksums in state.folder.rglob(CHECKSUMS):
+                if checksums.with_name("files.json").exists():
+                    ItemTable.open(checksums.parent).verify()
+        del opened
+
+    def _ocr_texts(self) -> Told:
+        """What was read of crops after their documents were added."""
+        for path in self._folder.ocr_texts.damaged(on_file=self._read):
+            yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
+
+    def _descriptions(self) -> Told:
+        path = self.root / DESCRIPTIONS
+        if not path.exists():
+            return
+        try:
+            lines = [found for found in read_descriptions(self._read(path)) if isinstance(found, DamagedLine)]
+        except OSError as error:
+            yield Damage(part="description", file=path.name, what=f"it cannot be read ({error.strerror or error})")
+            return
+        for line in lines:
+            if line.cut:
+                note = "is cut short; quoteweave describe asks for its picture again"
+                self._notes.append(f"{path.name}: line {line.number} {note}")
+            else:
+                yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
+
+    def _leftovers(self) -> list[str]:
+        """Files that nothing refers to; notes what else may look like one."""
+        if pages := sum(1 for _ in unfinished_pages(self._folder)):
+            kept = counted(pages, "page is", "pages are")
+            self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
+        if is_being_written(self.root):
+            self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
+        return sorted(map(self._place, leftovers(self._folder)))
+
+    def _place(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+
+def check_catalogue(path: Path) -> Told:
+    """What is wrong with the catalogue at `path`: its bytes, SQLite's structures, rows, and what these say."""
+    name = path.name
+    try:
+        verify_file(path, anew=True)
+    except CollectionError:
+        yield Damage(part="catalogue", file=name, what="its content is not what was written")
+    try:
+        with Catalog(path).unverified() as db:
+            for what in _structure(db):
+                yield Damage(part="catalogue", file=name, what=what)
+            for document, what in _rows(db):
+                yield Damage(part="catalogue", file=name, what=what, document=document)
+    except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
+        yield Damage(part="catalogue", file=name, what=f"it cannot be read: {error}")
+
+
+def _structure(db: sqlite3.Connection) -> Iterator[str]:
+    """What SQLite itself finds."""
+    yield from (str(said) for (said,) in db.execute("PRAGMA integrity_check(20)") if said != "ok")
+    for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        yield f"row {row} of its table {table} refers to a row of {parent} that is missing"
+    (states,) = db.execute("SELECT count(*) FROM state WHERE typeof(revision) = 'integer'").fetchone()
+    if states != 1:
+        yield "it does not say its revision"
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[tuple[str | None, str]]:
+    """Documents, with what is wrong with them."""
+    documents = db.execute("SELECT key, name, root, path, source, record, checksum FROM documents").fetchall()
+    for key, name, root, path, source, record, checksum in documents:
+        try:
+            if checksum != row_checksum(record, name, root, path, source):
+                raise ValueError("its record is not what was written")
+            document = Document.model_validate_json(record)
+            read_pages(db, key, document)
+            read_quotes(db, key, document)
+            read_words(db, key, document)
+        except (ValueError, TypeError) as error:
+            said = "a record is not valid" if isinstance(error, ValidationError) else str(error)
+            yield str(name), f"the document {name!r}: {said}"
+
+
+def read_pages(db: sqlite3.Connection, key: int, document: Document) -> list[tuple[int, str, int]]:
+    """Rows of a document's pages, verified: number, record, checksum. Raises ValueError."""
+    query = "SELECT number, record, checksum FROM pages WHERE document = ? ORDER BY number"
+    rows = db.execute(query, (key,)).fetchall()
+    for number, record, checksum in rows:
+        if checksum != row_checksum(record, number) or Page.model_validate_json(record).number != number:
+            raise ValueError(f"page {number + 1} is not what was written")
+    if len(rows) != document.pages:
+        raise ValueError(f"it has {len(rows)} pages where there should be {document.pages}")
+    return rows
+
+
+def read_quotes(db: sqlite3.Connection, key: int, document: Document) -> list[tuple[object, ...]]:
+    """Rows of a document's quotes, verified: row, id and what follows in the table. Raises ValueError."""
+    query = "SELECT row, id, page, kind, layout, image, record, checksum FROM quotes WHERE document = ? ORDER BY row"
+    rows = db.execute(query, (key,)).fetchall()
+    for _, id, *columns, record, checksum in rows:
+        if checksum != row_checksum(record, id, *columns):
+            raise ValueError(f"quote {id} is not what was written")
+        quote = Quote.model_validate_json(record)
+        if quote.document != document.name or quote.page >= max(document.pages, 1):
+            raise ValueError(f"quote {id} is not one of its own")
+    if len(rows) != document.quotes:
+        raise ValueError(f"it has {len(rows)} quotes where there should be {document.quotes}")
+    return rows

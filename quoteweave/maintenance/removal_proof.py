@@ -1,0 +1,237 @@
+"""Proves that nothing is left of a removed document: searches every byte of every file in the collection's folder."""
+
+import json
+import mmap
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote as percent_encoded
+
+from pydantic import Field
+
+from quoteweave.collection.catalog.page_words import heads_of_words, unknown_words
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.folder import Folder
+from quoteweave.collection.leftovers import in_use, leftovers
+from quoteweave.collection.segments.segment import SUFFIX, read_segment
+from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.records import Record
+from quoteweave.core.tokens import words
+
+
+def free_bytes(path: Path) -> Iterator[str]:
+    """A sentence for each free page of the database that holds anything but zeros.
+
+    Connections of this process to it must be closed: to close the file again would end their locks.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        size = int.from_bytes(data[16:18], "big")
+        size = 65536 if size == 1 else size
+        trunk, seen = int.from_bytes(data[32:36], "big"), set[int]()
+        while trunk and trunk not in seen:
+            seen.add(trunk)
+            page = data[(trunk - 1) * size : trunk * size]
+            count = int.from_bytes(page[4:8], "big")
+            if any(page[8 + 4 * count :]):
+                yield f"{path}, page {trunk}, is free and not empty"
+            for at in range(8, 8 + 4 * count, 4):
+                leaf = int.from_bytes(page[at : at + 4], "big")
+                if any(data[(leaf - 1) * size : leaf * size]):
+                    yield f"{path}, page {leaf}, is free and not empty"
+            trunk = int.from_bytes(page[:4], "big")
+
+
+_SHORTEST_NAME = 4
+_SHORTEST_WORD = 6
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
+
+
+class RemovalCheck(Record):
+    """What a search for a removed document came upon."""
+
+    name: str
+    traces: tuple[str, ...] = Field(description="what is left, a sentence each; none where all is gone")
+    mentions: tuple[str, ...] = Field(description="documents of the collection that name it in words of their own")
+    same_content: tuple[str, ...] = Field(description="documents of the collection whose files have the same content")
+    files: int = Field(description="files that were searched")
+    size: int = Field(description="bytes that were searched")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is searched for, and what may be there all the same."""
+
+    forms: tuple[bytes, ...]
+    """The name in every encoding, and the hash of the file that was removed."""
+    rare: frozenset[bytes]
+    """Words of the removed file that no document of the collection has."""
+    longer: tuple[bytes, ...]
+    """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
+    mentioned: bool
+    words: frozenset[bytes]
+    """How the words of pages that are in the collection begin, for they are compressed."""
+
+    def found_in(self, data: bytes | mmap.mmap) -> str | None:
+        """What of it the bytes hold, in words; None where they hold nothing."""
+        held: bytes | mmap.mmap = data
+        if any(data.find(longer) >= 0 for longer in self.longer):
+            held = bytes(data)
+            for longer in self.longer:
+                held = held.replace(longer, b"")
+        if len(held) and any(held.find(form) >= 0 for form in self.forms):
+            return "its name, or the hash of its content"
+        if self.rare and (shown := {found.lower() for found in _WORD.findall(held)} & self.rare):
+            return f"words of it ({', '.join(sorted(word.decode() for word in shown)[:3])})"
+        return None
+
+
+def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str | None = None) -> RemovalCheck:
+    """Searches the folder of a collection for traces of a document that was removed.
+
+    `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where it is still to be had: its words are
+    then searched for too. A name of fewer than four characters is searched for in quotation marks, as it stands in
+    files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
+    in the collection, and CollectionError where that cannot be read.
+    """
+    folder = Folder(root)
+    with Collection.open(root) as collection:
+        if any(document.name == name for document in collection.documents()):
+            raise UsageError(f"{name!r} is in the collection; remove it first")
+        mentions = _mentions(collection, name)
+        same = [document.name for document in collection.documents() if document.content == content]
+        wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
+        traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
+    # Pages of documents that are being read are no leftovers, but are searched like all files.
+    traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
+    traces += list(_of_segments(folder, wanted))
+    verified = _verified(folder)
+    folder.catalog.close()
+    paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
+    for path in paths:
+        size += path.stat().st_size
+        own = path in verified or (wanted.mentioned and path.name.startswith(folder.catalog.path.name))
+        traces += list(_of_file(path, root, wanted, own=own))
+    traces += list(free_bytes(folder.catalog.path))
+    return RemovalCheck(
+        name=name,
+        traces=tuple(traces),
+        mentions=tuple(mentions),
+        same_content=tuple(same),
+        files=len(paths),
+        size=size,
+    )
+
+
+def _wanted(
+    folder: Folder, collection: Collection, name: str, texts: Sequence[str], content: str | None, *, mentioned: bool
+) -> _Wanted:
+    longer = [text for document in collection.documents() for text in (document.name, document.content)]
+    longer += [str(origin.root) for origin in collection.origins().values()]
+    used = in_use(folder)
+    longer += [*used.sources, *used.images, *used.segments, *(key for keys in used.shards.values() for key in keys)]
+    longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
+    forms = [*_forms(name), *([content.encode()] if content else [])]
+    rare: set[bytes] = set()
+    if texts:
+        lost = {word for text in texts for word in _words(text)}
+        for _, _, quotes in collection.iter_documents_quotes():
+            for quote in quotes:
+                lost -= _words(quote.model_dump_json())
+        rare = {word.encode() for word in lost if len(word.encode()) >= _SHORTEST_WORD}
+    with folder.catalog.read() as db:
+        heads = heads_of_words(db)
+    containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
+    return _Wanted(
+        forms=tuple(forms),
+        rare=frozenset(rare),
+        longer=tuple(form for text in containing for form in _forms(text)),
+        mentioned=mentioned,
+        words=frozenset(heads),
+    )
+
+
+def _forms(name: str) -> list[bytes]:
+    """A name as it may stand in a file."""
+    if len(name) < _SHORTEST_NAME:
+        return [json.dumps(name).encode(), json.dumps(name, ensure_ascii=False).encode()]
+    texts = {form for kind in ("NFC", "NFD") for form in (unicodedata.normalize(kind, name), percent_encoded(name))}
+    texts |= {json.dumps(text, ensure_ascii=ascii)[1:-1] for text in set(texts) for ascii in (True, False)}
+    return sorted({text.encode(encoding) for text in texts for encoding in ("utf-8", "utf-16-le", "utf-16-be")})
+
+
+def _words(text: str) -> set[str]:
+    """Words as they are written, and as the lexical index has them; long ones, that do not turn up by chance."""
+    written = {found.decode("utf-8", "replace").lower() for found in _WORD.findall(text.encode())}
+    return written | {word for word in words(text) if len(word) >= _SHORTEST_WORD and word.isalnum()}
+
+
+def _mentions(collection: Collection, name: str) -> list[str]:
+    found = []
+    for document, _, quotes in collection.iter_documents_quotes():
+        if any(name in quote.model_dump_json(exclude={"document"}) for quote in quotes):
+            found.append(document.name)
+    return found
+
+
+def _of_catalogue(collection: Collection, name: str) -> Iterator[str]:
+    if collection.may_have_traces():
+        yield "a removal was not finished; any command that writes does it"
+    for failure in collection.failures():
+        if failure.name == name or str(failure.root / name) == failure.name:
+            yield f"it is among the files that could not be read: {failure.name}"
+
+
+def _verified(folder: Folder) -> set[Path]:
+    """Copies of files and crops that belong to documents of the collection, and are what their names say."""
+    used = in_use(folder)
+    paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
+    return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
+
+
+def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
+    """What a file holds; one of a document that is in the collection may mention the one that is not."""
+    if (found := wanted.found_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
+        yield f"the path {path} holds {found}"
+    if path.name.endswith("-wal") and path.stat().st_size:
+        yield f"{path} was not emptied; it holds what was written last"
+    if not path.stat().st_size:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield from (f"{path} holds words of a removed page, at byte {at:,}" for at in unknown_words(data, wanted.words))
+        if not own and (found := wanted.found_in(data)) is not None:
+            yield f"{path} holds {found}"
+
+
+def _of_segments(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+    """The words of the lexical index stand one after the other, so that its files are read as what they are."""
+    for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
+        try:
+            held = read_segment(path).vocabulary()
+        except (CollectionError, OSError) as error:
+            yield f"{path} cannot be searched: {error}"
+            continue
+        if (found := wanted.found_in(b" ".join(held))) is not None:
+            yield f"{path} holds {found}"
+
+
+def _of_milvus(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+    """The embedded Milvus compresses its files, so that they are read as what they are."""
+    paths = sorted((folder.root / "milvus").rglob("*.parquet"))
+    if not paths:
+        return
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "parquet") from None
+    with folder.catalog.read() as db:
+        rows = {row for (row,) in db.execute("SELECT row FROM quotes")}
+    for path in paths:
+        table = parquet.read_table(path, columns=["row", "document", "quote"])
+        if not rows.issuperset(table.column("row").to_pylist()):
+            yield f"{path} holds vectors of quotes that are gone"
+        text = json.dumps([table.column(name).unique().to_pylist() for name in ("document", "quote")])
+        if (found := wanted.found_in(text.encode())) is not None:
+            yield f"{path} holds {found}"

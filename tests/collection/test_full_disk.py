@@ -1,0 +1,167 @@
+"""On a disk without any room left a collection can be read, and documents can be removed."""
+
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection, put
+from test_killed_writer import in_a_process
+
+from quoteweave.collection import storage_errors as faults
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.writer import Writer
+from quoteweave.core.errors import StorageError
+from quoteweave.index.sync import refresh_indexes, remove_documents
+
+WORDS = ["".join(random.Random(seed).choices("abcdefghij", k=6)) for seed in range(3000)]
+LARGE = [f"sealing wax {' '.join(random.Random(seed).choices(WORDS, k=60))}" for seed in range(600)]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own, of four megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("needs the right to mount a small disk of its own")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def full(disk: Path) -> Path:
+    """A collection of a small and a large document, with its lexical index, on a disk that is full to the last byte."""
+    collection = make_collection(
+        disk, {"small.txt": ["Grain came by sea.", "Timber came from Norway."], "large.txt": LARGE}
+    )
+    with collection, collection.writer() as writer:
+        refresh_indexes(collection, writer)
+    fill(disk)
+    return disk / "collection"
+
+
+def fill(disk: Path) -> None:
+    for size in (4096, 1):
+        with suppress(OSError), (disk / f"filler {len(list(disk.iterdir()))}").open("wb", buffering=0) as file:
+            while file.write(b"x" * size):
+                pass
+    assert os.statvfs(disk).f_bavail == 0
+
+
+def test_everything_that_reads_works(full: Path, quoteweave: Quoteweave) -> None:
+    assert [row["name"] for row in quoteweave("list", "-c", full, "--json").json()] == ["large.txt", "small.txt"]
+    assert quoteweave("status", "-c", full).code == 0
+    assert quoteweave("search", "timber", "-c", full, "--json").json()["hits"][0]["text"].startswith("Timber")
+    answer = quoteweave("ask", "From where came timber?", "-c", full, "--json")
+    assert (answer.code, answer.json()["citations"] != []) == (0, True)
+
+
+def test_what_a_killed_writer_left_in_the_log_is_read_too(full: Path) -> None:
+    (full.parent / "filler 2").unlink(missing_ok=True)
+
+    def change_and_die() -> None:
+        collection = Collection.open(full)
+        with collection.writer() as writer:
+            writer.set_metadata("small.txt", {"year": "1805"})
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    (full / "reserve").unlink()
+    assert in_a_process(change_and_die) == -signal.SIGKILL
+    (full / "catalog.sqlite-shm").unlink()
+    fill(full.parent)
+    assert (full / "catalog.sqlite-wal").stat().st_size > 0
+    with Collection.open(full) as collection:
+        assert collection.document("small.txt").metadata == {"year": "1805"}
+        assert [len(quotes) for _, _, quotes in collection.iter_documents_quotes()] == [len(LARGE), 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "other"), [("small.txt", "Norway", "sealing"), ("large.txt", "sealing", "Norway")]
+)
+def test_a_document_is_removed(full: Path, name: str, word: str, other: str, quoteweave: Quoteweave) -> None:
+    got = quoteweave("remove", name, "-c", full)
+    assert (got.code, got.out) == (0, "removed 1 document\n")
+    assert hits(quoteweave, full, word) == []
+    assert hits(quoteweave, full, other) != []
+    held = [path.name for path in full.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+    # To rewrite the catalogue takes as much room again, which the small document does not leave.
+    assert held == []
+    assert ("rewriting it takes" in got.err) == (name == "small.txt")
+    for path in full.parent.glob("filler*"):
+        path.unlink()
+    assert quoteweave("index", "lexical", "-c", full).err == ""
+    with Collection.open(full) as collection:
+        assert not collection.may_have_traces()
+
+
+def hits(quoteweave: Quoteweave, root: Path, word: str) -> list[object]:
+    found: list[object] = quoteweave("search", word, "-c", root, "--json").json()["hits"]
+    return found
+
+
+def test_all_are_removed_at_once(full: Path) -> None:
+    with Collection.open(full) as collection:
+        assert remove_documents(collection, ["small.txt", "large.txt"]).removed == ("small.txt", "large.txt")
+        assert collection.documents() == []
+
+
+def test_adding_says_that_the_disk_is_full(full: Path, tmp_path: Path) -> None:
+    with (
+        Collection.open(full) as collection,
+        pytest.raises(StorageError, match=r"No space left|the disk is full"),
+        collection.writer() as writer,
+    ):
+        put(writer, tmp_path / "files", "new.txt", [made_quote(text) for text in LARGE])
+    with Collection.open(full) as collection:
+        assert [document.name for document in collection.documents()] == ["large.txt", "small.txt"]
+
+
+def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:
+    for path in full.parent.glob("filler*"):
+        path.unlink()
+    with Collection.open(full) as collection, collection.writer() as writer:
+        writer._drop_segments()
+    (full / "reserve").unlink()
+    fill(full.parent)
+    assert faults.is_full(full / "catalog.sqlite")
+    with Collection.open(full) as collection:
+        with pytest.raises(StorageError, match=r"catalog\.sqlite: the disk is full .*make room on that disk"):
+            remove_documents(collection, ["large.txt"])
+        assert len(collection.documents()) == 2
+
+
+def test_a_lexical_index_that_was_dropped_for_room_comes_back_with_the_next_writer(
+    tmp_path: Path, quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, refusals = Writer._remove, iter(range(4))
+
+    def refusing(self: Writer, names: Sequence[str], *, overwrite: bool) -> None:
+        if next(refusals, None) is not None:
+            raise StorageError("the disk is full")
+        remove(self, names, overwrite=overwrite)
+
+    def full_again(self: Writer) -> None:
+        raise StorageError("the disk is full")
+
+    with make_collection(tmp_path, {"a.txt": ["Grain came by sea."], "b.txt": ["Timber came."]}) as collection:
+        with monkeypatch.context() as patched:
+            patched.setattr(Writer, "_remove", refusing)
+            patched.setattr(Writer, "rebuild_lexical", full_again)
+            with pytest.raises(StorageError, match=r"removed: b\.txt\. The lexical index was dropped to make room"):
+                remove_documents(collection, ["b.txt"])
+        root = collection.root
+    assert "lexical index" in quoteweave("search", "grain", "-c", root).err
+    with Collection.open(root) as collection, collection.writer():
+        pass
+    assert len(hits(quoteweave, root, "grain")) == 1

@@ -1,0 +1,158 @@
+"""A writer killed at any moment leaves a whole collection, and the next writer ends where it would have ended."""
+
+import hashlib
+import itertools
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from made_documents import made, put, stored_files
+
+from quoteweave.collection.collection import Collection
+from quoteweave.index import lexical
+
+# What changes files, or comes just before a change: with each statement of SQLite, the moments to die at.
+STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
+
+
+def work(root: Path) -> None:
+    """Puts, replaces, removes and publishes; each version's quotes carry its number. Ends the same from any state."""
+    with Collection.open_or_create(root) as collection, collection.writer() as writer:
+        known = {document.name for document in collection.documents()}
+        for name, version in [("a.txt", 1), ("b.txt", 1), ("a.txt", 2)]:
+            image = collection.images.put(f"{name} {version}".encode(), suffix=".png")
+            put(writer, root.parent, name, made([f"{version}"] * 3, image=image))
+        writer.publish("made", "f1", build=_build, revision=collection.revision())
+        for name in {"b.txt"} | known - {"a.txt"}:
+            writer.remove(name)
+        writer.publish("made", "f1", build=_build, revision=collection.revision())
+
+
+def _build(folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / name).write_text("whole")
+
+
+def assert_whole(collection: Collection) -> None:
+    for document, rows, quotes in collection.iter_documents_quotes():
+        assert len(rows) == len(quotes) == document.quotes == document.pages + 1
+        assert len(collection.pages(document.name)) == document.pages
+        words = [collection.page_words(document.name, page) for page in range(document.pages)]
+        assert [word.text for page in words if page for word in page.words] == [quotes[0].text] * document.pages
+        (picture,) = (quote for quote in quotes if quote.image)
+        assert len({quote.text for quote in quotes if quote is not picture}) == 1
+        source = collection.source(document.name).read_bytes()
+        assert hashlib.sha256(source).hexdigest() == document.content
+        assert source.decode().splitlines()[0] == quotes[0].text
+        image = collection.images.path(str(picture.image))
+        assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
+    indexed = [name for segment in lexical.current(collection).segments.values() for name in segment.names]
+    assert sorted(indexed) == [document.name for document in collection.documents()]
+    for state in collection.indexes():
+        assert [path.read_text() for path in state.folder.iterdir()] == ["whole", "whole"]
+
+
+def assert_finished(root: Path) -> None:
+    with Collection.open(root) as collection:
+        assert_whole(collection)
+        assert [document.name for document in collection.documents()] == ["a.txt"]
+        quotes = collection.document_quotes("a.txt")
+        assert sorted(quote.text for quote in quotes) == ["", "2", "2", "2"]
+        (state,) = collection.indexes()
+        assert state.revision == collection.revision()
+        image = collection.images.path(next(quote.image for quote in quotes if quote.image))
+        assert stored_files(root / "images") | stored_files(root / "sources") == {image, collection.source("a.txt")}
+        assert stored_files(root / "lexical") == set(collection.segments()[0])
+        assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
+    assert sorted(path.name for path in root.iterdir()) == [
+        "catalog.sqlite", "catalog.sqlite.checksum", "collection.json", "images", "indexes", "lexical", "reserve",
+        "sources", "writer.lock",
+    ]  # fmt: skip
+
+
+def die_at(moment: int) -> None:
+    """From now on this process counts its steps, and kills itself at that one."""
+    moments = itertools.count()
+    connect = sqlite3.connect
+
+    def step(*_: object) -> None:
+        if next(moments) == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def traced(database: str, **options: Any) -> sqlite3.Connection:
+        db: sqlite3.Connection = connect(database, **options)
+        db.set_trace_callback(step)
+        return db
+
+    sqlite3.connect = traced  # type: ignore[assignment]
+    sys.addaudithook(lambda event, _: step() if event in STEPS else None)
+
+
+def in_a_process(action: Callable[[], None]) -> int:
+    """Runs it in a fork of this process; the exit status, or minus the signal that ended it."""
+    process = os.fork()
+    if process == 0:
+        try:
+            action()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def test_killed_at_each_step_it_leaves_a_whole_collection_that_can_be_finished(tmp_path: Path) -> None:
+    work(tmp_path / "undisturbed")
+    assert_finished(tmp_path / "undisturbed")
+    for moment in itertools.count():
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        root = folder / "c"
+
+        def killed(moment: int = moment, root: Path = root) -> None:
+            die_at(moment)
+            work(root)
+
+        status = in_a_process(killed)
+        if (root / "collection.json").exists():
+            with Collection.open(root) as collection:
+                assert_whole(collection)
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL
+        work(root)
+        assert_finished(root)
+    assert moment > 100
+
+
+FOREVER = """
+import sys
+from pathlib import Path
+from test_killed_writer import work
+print("ready", flush=True)
+while True:
+    work(Path(sys.argv[1]))
+    print("again", flush=True)
+"""
+
+
+def test_killed_between_steps_it_leaves_a_whole_collection(tmp_path: Path) -> None:
+    root = tmp_path / "c"
+    moments = random.Random(7)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    for lines in (moments.randint(1, 8) for _ in range(8)):
+        command = [sys.executable, "-c", FOREVER, str(root)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+            assert process.stdout is not None
+            for _ in range(lines):
+                assert process.stdout.readline()
+            process.kill()
+        with Collection.open_or_create(root) as collection:
+            assert_whole(collection)
+    work(root)
+    assert_finished(root)
