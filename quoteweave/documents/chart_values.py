@@ -16,7 +16,7 @@ from quoteweave.documents.chart_shares import read_shares
 from quoteweave.documents.chart_words import Token, spoken, tokens_of, turned
 from quoteweave.documents.flat_shapes import Rectangle, find_rectangles
 from quoteweave.documents.lines import Line, Word
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 
 # Points around a chart within which its legend may stand: left, above, right, below.
 LEGEND_REACH = (20.0, 90.0, 20.0, 60.0)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from quoteweave.core.boxes import Box, area, inside
 from quoteweave.documents.lines import Line
 from quoteweave.documents.nearby import Nearby
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 from quoteweave.documents.rules import RULE_THICKNESS, box_of, find_rules, shapes_of, shrunk
 
 if TYPE_CHECKING:

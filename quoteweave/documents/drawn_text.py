@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
 from quoteweave.documents.lines import Word
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike

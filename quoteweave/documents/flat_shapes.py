@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels
 
 # How far a colour channel may be from the colour that it counts as: JPEG leaves noise of some ten steps.
 LIKE = 12

@@ -7,7 +7,7 @@ from quoteweave.documents.blocks import Block, group
 from quoteweave.documents.drawing import find_drawing
 from quoteweave.documents.figures import Figure, find_figures
 from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 from quoteweave.documents.reading_order import in_reading_order
 from quoteweave.documents.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.lines import Line, Run, Word, lines_of
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 
 # The height of a detected line's box over its font size: the detector leaves a margin around the ink.
 BOX_TO_FONT = 1.35

@@ -20,7 +20,7 @@ from quoteweave.documents.lines import Line, Word, letters, moved
 from quoteweave.documents.nearby import Nearby
 from quoteweave.documents.ocr import Ocr
 from quoteweave.documents.page_words import WordsInOrder
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels, RawPage
 from quoteweave.documents.tables import Table, cells_of
 
 # A page with fewer characters than this in its text layer is read by OCR.
@@ -76,12 +76,12 @@ class PageReader:
     images: ImageStore
     ocr: Ocr | None
 
-    def read(self, number: int, picture: Picture, *, lines: Sequence[Line], label: str | None = None) -> PageContent:
-        """`lines` are the text layer's; a page that has none, a garbled one or a mere stamp is read by OCR."""
-        height, width = (side / picture.scale for side in picture.pixels.shape[:2])
-        lines, source, scanned = self._lines(picture, lines, (width, height))
-        elements = analyse(lines, picture, (width, height))
-        shown = _Shown(picture, source, (width, height), lines, Nearby([word for line in lines for word in line.words]))
+    def read(self, raw: RawPage) -> PageContent:
+        """The page's pieces and words. One without a text layer, with a garbled one or a mere stamp is read by OCR."""
+        picture, size = raw.picture, raw.size
+        lines, source, scanned = self._lines(picture, raw.lines, size)
+        elements = analyse(lines, picture, size)
+        shown = _Shown(picture, source, size, lines, Nearby([word for line in lines for word in line.words]))
         readings = [self._read(element, shown) for element in elements]
         shown = replace(shown, read=[line for read in readings for line in read or ()])
         pieces: list[Piece] = []
@@ -91,8 +91,11 @@ class PageReader:
             words.add(element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
         if scanned:
-            pieces.append(self._whole_page(picture, lines, (width, height)))
-        return PageContent(number, width, height, label, source, tuple(pieces), words=words.packed(number))
+            pieces.append(self._whole_page(picture, lines, size))
+        return PageContent(
+            *(raw.number, *size, raw.label, source, tuple(pieces), raw.warnings, raw.bookmarks),
+            words=words.packed(raw.number),
+        )
 
     def _lines(
         self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]

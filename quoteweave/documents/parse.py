@@ -21,9 +21,9 @@ from quoteweave.documents.markdown import parse_markdown
 from quoteweave.documents.ocr import Ocr, RapidOcr
 from quoteweave.documents.page_content import PageContent, PageReader
 from quoteweave.documents.pdf import open_pdf
-from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
 from quoteweave.documents.plain_text import parse_text
+from quoteweave.documents.raw_page import Picture, RawPage
 from quoteweave.documents.structure import assemble
 from quoteweave.documents.workers import allow_longer
 
@@ -108,8 +108,8 @@ class Pages(Protocol):
         """How many it says it has."""
         ...
 
-    def read(self, number: int, reader: PageReader) -> PageContent:
-        """A page, read into pieces. Raises any kind of exception for a damaged one."""
+    def read(self, number: int) -> RawPage:
+        """A page with its text layer, drawn. Raises any kind of exception for a damaged one."""
         ...
 
     def draw(self, number: int) -> Picture:
@@ -141,7 +141,7 @@ def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator
     with _open(source.path, kind, source.password) as opened:
         for number in numbers:
             try:
-                yield opened.read(number, reader)
+                yield reader.read(opened.read(number))
             except (CollectionError, UsageError, MemoryError):
                 raise  # not this page's fault, or told of by whoever limits the memory
             except Exception as error:

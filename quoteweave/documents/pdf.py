@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.bookmarks import read_bookmarks
-from quoteweave.documents.page_content import PageContent, PageReader
-from quoteweave.documents.pdf_page import MAX_CHARACTERS, Picture, count_undecoded, draw, read_text_layer
+from quoteweave.documents.pdf_page import MAX_CHARACTERS, count_undecoded, draw, read_text_layer
+from quoteweave.documents.raw_page import Picture, RawPage
 
 DPI = 144.0
 # Notes of one page that are looked at.
@@ -27,17 +27,16 @@ class PdfPages:
         """As the file says, whether it holds them or not."""
         return len(self.document)
 
-    def read(self, number: int, reader: PageReader) -> PageContent:
-        """The text layer and the picture of a page, read into pieces."""
+    def read(self, number: int) -> RawPage:
+        """A page with its text layer, drawn."""
         page = self.document[number]
         try:
-            label = self.document.get_page_label(number).strip() or None
             layer = read_text_layer(page)
             drawn = draw(page, DPI)
-            content = reader.read(number, drawn, lines=layer.lines, label=label)
             unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
-            bookmarks, left_out = read_bookmarks(self.document) if number == 0 else ((), ())
-            return replace(content, warnings=(*content.warnings, *unread, *left_out), bookmarks=bookmarks)
+            bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
+            label = self.document.get_page_label(number).strip() or None
+            return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks)
         finally:
             page.close()
 

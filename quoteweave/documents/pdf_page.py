@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from quoteweave.core.boxes import Box
 from quoteweave.documents.characters import Floats, read_characters
 from quoteweave.documents.lines import Line, lines_of
+from quoteweave.documents.raw_page import Picture
 from quoteweave.documents.text_layer import read_runs
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
-
-Pixels = npt.NDArray[np.uint8]
 
 # A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
 MAX_PIXELS = 16_000_000
@@ -28,22 +25,6 @@ LEAST_IMAGE = 22.0
 MOST_IMAGES = 1000
 # Pixels that are skipped in a first look at an image.
 STEP = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A page, drawn: pixels (height, width, 3) in RGB, and how many of them a point has."""
-
-    pixels: Pixels
-    scale: float
-
-    def cut(self, box: Box, margin: float = 0.0) -> Pixels:
-        """The pixels of a box given in points; at least one pixel."""
-        height, width = self.pixels.shape[:2]
-        x1, y1 = (max(0, int((edge - margin) * self.scale)) for edge in box[:2])
-        x2, y2 = (int((edge + margin) * self.scale + 0.999) for edge in box[2:])
-        x1, y1 = min(x1, width - 1), min(y1, height - 1)
-        return self.pixels[y1 : max(y1 + 1, min(y2, height)), x1 : max(x1 + 1, min(x2, width))]
 
 
 def draw(page: "PdfPage", dpi: float) -> Picture:

@@ -3,13 +3,12 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.documents.page_content import PageContent, PageReader
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture, RawPage
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -35,12 +34,12 @@ class PictureFrames:
     name: str
     count: int
 
-    def read(self, number: int, reader: PageReader) -> PageContent:
-        """A frame, read into pieces."""
-        content = reader.read(number, self.draw(number), lines=())
+    def read(self, number: int) -> RawPage:
+        """A frame as a page without a text layer."""
+        drawn = self.draw(number)
         more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
         said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
-        return replace(content, warnings=(*content.warnings, *said))
+        return RawPage(number, drawn, warnings=said)
 
     def draw(self, number: int) -> Picture:
         """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike

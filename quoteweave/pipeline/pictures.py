@@ -22,8 +22,8 @@ from quoteweave.documents.formats import Format
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.parse import PAGED, read_crop
 from quoteweave.documents.pdf import DPI, open_pdf
-from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
+from quoteweave.documents.raw_page import Picture
 from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.page_content import encode
 from quoteweave.documents.parse import render
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels
 from quoteweave.pipeline.answer_sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.

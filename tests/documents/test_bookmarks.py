@@ -11,7 +11,6 @@ from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.documents import bookmarks
 from quoteweave.documents.bookmarks import Bookmark, one_line, read_bookmarks
 from quoteweave.documents.formats import Format
-from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings, Source, keep_pages, put_kept_together
 from quoteweave.documents.pdf import open_pdf
 
@@ -178,7 +177,7 @@ def test_the_first_page_brings_the_bookmarks_and_what_was_left_out_of_them(
     monkeypatch.setattr(bookmarks, "MOST_BOOKMARKS", 1)
     path = with_bookmarks(tmp_path / "a.pdf", [f"/Title (One) {to_page(1)} /Next 10 0 R", f"/Title (Two) {to_page(1)}"])
     with open_pdf(path, None) as pages:
-        first, second = (pages.read(i, PageReader(ImageStore(tmp_path / "images"), None)) for i in (0, 1))
+        first, second = (pages.read(i) for i in (0, 1))
     assert first.bookmarks == (Bookmark(0, "One", 1),)
     assert first.warnings == ("only 1 bookmarks were read; it has more than can be looked at",)
     assert (second.bookmarks, second.warnings) == ((), ())

@@ -17,7 +17,7 @@ from quoteweave.documents.chart_words import amount, tokens_of, unit
 from quoteweave.documents.lines import Line
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels, RawPage
 from quoteweave.generation.highlights import spans_of
 
 BLUE, RED, GREEN = (40, 80, 160), (190, 60, 50), (90, 170, 90)
@@ -324,6 +324,6 @@ def test_charts_of_scanned_pages_are_paired_as_well(tmp_path: Path) -> None:
     fill(pixels, (110, 350, 290, 351))
     fill(pixels, (110, 140, 111, 351))
     ink_words(pixels, lines)
-    page = PageReader(ImageStore(tmp_path), _Reader(lines)).read(0, picture(pixels), lines=[])
+    page = PageReader(ImageStore(tmp_path), _Reader(lines)).read(RawPage(0, picture(pixels), lines=[]))
     (chart,) = [piece for piece in page.pieces if piece.kind == "chart"]
     assert (chart.text, chart.ocr_text) == ("", "2019 | $40M\n2020 | $65M\n2021 | $90M")

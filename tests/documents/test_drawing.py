@@ -6,7 +6,7 @@ from made_pages import GREY, WHITE, canvas, fill, grid, ink_words, line, picture
 
 from quoteweave.core.boxes import Box, iou
 from quoteweave.documents.drawing import MOST_CLUSTERS, find_drawing
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 
 
 def rounded(boxes: tuple[Box, ...]) -> list[tuple[int, ...]]:

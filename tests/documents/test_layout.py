@@ -7,7 +7,7 @@ from quoteweave.documents.blocks import Block
 from quoteweave.documents.figures import Figure
 from quoteweave.documents.layout import Element, analyse
 from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import Pixels
+from quoteweave.documents.raw_page import Pixels
 from quoteweave.documents.tables import Table
 
 

@@ -10,7 +10,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.documents import ocr as module
 from quoteweave.documents.lines import Word
 from quoteweave.documents.ocr import RapidOcr
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 
 
 def written(*texts: tuple[str, float, float]) -> Picture:

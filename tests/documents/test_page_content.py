@@ -17,7 +17,7 @@ from quoteweave.core.boxes import area, iou
 from quoteweave.documents.blocks import block_of
 from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.page_content import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
-from quoteweave.documents.pdf_page import Picture, Pixels
+from quoteweave.documents.raw_page import Picture, Pixels, RawPage
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
 
@@ -51,7 +51,7 @@ def with_chart(lines: list[Line]) -> Pixels:
 
 def test_a_digital_page_gives_text_and_crops(images: ImageStore) -> None:
     lines = prose(50, 100)
-    page = PageReader(images, None).read(3, picture(with_chart(lines)), lines=lines, label="iv")
+    page = PageReader(images, None).read(RawPage(3, picture(with_chart(lines)), lines=lines, label="iv"))
     assert (page.number, page.label, page.width, page.height, page.source) == (3, "iv", 600, 800, "text_layer")
     text, figure = page.pieces
     assert (text.kind, text.lines, text.prose, text.size, text.image) == ("text", 5, True, 10, None)
@@ -74,7 +74,7 @@ def written(pixels: Pixels, text: str, x: float, y: float) -> Pixels:
 def test_ocr_reads_a_figure_whose_words_are_drawn_and_not_in_the_text_layer(images: ImageStore) -> None:
     lines, ocr = prose(50, 100), ScriptedOcr()
     pixels = written(with_chart(lines), "Depth of the pool", 120, 340)
-    page = PageReader(images, ocr).read(0, picture(pixels), lines=lines)
+    page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
     assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
     assert ocr.crops == 1
 
@@ -85,20 +85,20 @@ def test_ocr_reads_no_figure_whose_words_the_text_layer_gives(images: ImageStore
     pixels = written(with_chart(lines[:-1]), label.text, 120, 340)
     x1, y1, x2, y2 = label.box
     wide = replace(label, words=tuple(Word(w.text, (x1, y1 - 2, max(x2, 240), y2 + 8)) for w in label.words))
-    page = PageReader(images, ocr).read(0, picture(pixels), lines=[*lines[:-1], wide])
+    page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[*lines[:-1], wide]))
     assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("text", None), ("figure", None)]
     assert ocr.crops == 0
 
 
 def test_ocr_reads_a_figure_of_which_the_text_layer_lost_the_spaces(images: ImageStore) -> None:
     lines, ocr = [*prose(50, 100), line("Depthofthepoolbelowtheharbourwall", 60, 340)], ScriptedOcr()
-    page = PageReader(images, ocr).read(0, picture(with_chart(lines)), lines=lines)
+    page = PageReader(images, ocr).read(RawPage(0, picture(with_chart(lines)), lines=lines))
     assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
 
 
 def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -> None:
     lines = [*prose(50, 100), line("50", 60, 350)]
-    page = PageReader(images, ScriptedOcr(lines)).read(0, picture(with_chart(lines)), lines=[])
+    page = PageReader(images, ScriptedOcr(lines)).read(RawPage(0, picture(with_chart(lines)), lines=[]))
     text, figure, whole = page.pieces
     assert page.source == "ocr"
     assert text.text.startswith("the harbour was dredged")
@@ -112,22 +112,22 @@ def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -
 def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
     lines = prose(50, 100)
     broken = paragraph(["\ufffd\ufffd\ufffd \ue000\ue001\ue002\ue003"] * 8, 50, 100)
-    page = PageReader(images, ScriptedOcr(lines)).read(0, picture(canvas()), lines=broken)
+    page = PageReader(images, ScriptedOcr(lines)).read(RawPage(0, picture(canvas()), lines=broken))
     assert page.source == "ocr"
     assert page.pieces[0].text.startswith("the harbour")
 
 
 def test_an_empty_page_without_ocr_is_still_there_as_a_whole(images: ImageStore) -> None:
-    page = PageReader(images, None).read(0, picture(canvas()), lines=[])
+    page = PageReader(images, None).read(RawPage(0, picture(canvas()), lines=[]))
     assert page.source == "none"
     assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("page", None)]
-    read = PageReader(images, ScriptedOcr()).read(0, picture(canvas()), lines=[])
+    read = PageReader(images, ScriptedOcr()).read(RawPage(0, picture(canvas()), lines=[]))
     assert (read.source, read.pieces[0].ocr_text) == ("none", "")
 
 
 def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (1600, 1200, 3)).astype(np.uint8)
-    page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(0, Picture(noise, 2.0), lines=[])
+    page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(RawPage(0, Picture(noise, 2.0), lines=[]))
     assert [piece.kind for piece in page.pieces] == ["text", "page"]
 
 
@@ -138,7 +138,7 @@ def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore
     rows = [line(f"row {i:02d}", 30, y + 5) for i, y in enumerate(ys[:-1])] + [
         line(str(i), 310, y + 5) for i, y in enumerate(ys[:-1])
     ]
-    page = PageReader(images, None).read(0, picture(pixels), lines=rows)
+    page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows))
     whole, *parts = page.pieces
     assert [piece.part for piece in page.pieces] == ["", "part 1 of 2", "part 2 of 2"]
     assert {piece.kind for piece in page.pieces} == {"table"}
@@ -152,7 +152,7 @@ def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> No
     noise = np.random.default_rng(1).integers(0, 255, (1400, 800, 3)).astype(np.uint8)
     pixels = canvas()
     pixels[100:1500, 200:1000] = noise
-    page = PageReader(images, None).read(0, picture(pixels), lines=[])
+    page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[]))
     whole, upper, lower, _ = page.pieces
     assert iou(whole.box, (100, 50, 500, 750)) > 0.95
     assert upper.box[3] == lower.box[1] == pytest.approx(400, abs=2)
@@ -218,7 +218,7 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
             return [line("upper", 100, 100), line("lower", 100, 600)]
 
     ocr, label = Placed(), prose(50, 720, rows=8)
-    page = PageReader(images, ocr).read(0, picture(pixels), lines=label)
+    page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=label))
     assert [piece.ocr_text for piece in page.pieces if piece.kind == "figure"] == ["upper\nlower", "upper", "lower"]
     assert ocr.crops == 1
 
@@ -226,13 +226,13 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
 @pytest.mark.parametrize("read", [[], ["Prt"]])
 def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore, read: list[str]) -> None:
     reader = PageReader(images, ScriptedOcr([line(text, 100, 100) for text in read]))
-    content = reader.read(0, picture(canvas()), lines=[line("Part II", 100, 100)])
+    content = reader.read(RawPage(0, picture(canvas()), lines=[line("Part II", 100, 100)]))
     assert (content.source, [piece.text for piece in content.pieces if piece.kind == "text"]) == (
         "text_layer",
         ["Part II"],
     )
     more = PageReader(images, ScriptedOcr([line("Part II of the report", 100, 100)]))
-    content = more.read(0, picture(canvas()), lines=[line("7", 100, 100)])
+    content = more.read(RawPage(0, picture(canvas()), lines=[line("7", 100, 100)]))
     assert (content.source, content.pieces[0].text) == ("ocr", "Part II of the report")
 
 
@@ -242,7 +242,7 @@ def test_the_parts_of_a_large_table_say_the_names_of_its_columns(images: ImageSt
     grid(pixels, [20, 300, 580], ys)
     rows = [line("Quay" if i == 0 else f"quay {i:02d}", 30, y + 5) for i, y in enumerate(ys[:-1])]
     rows += [line("Depth" if i == 0 else str(i), 310, y + 5) for i, y in enumerate(ys[:-1])]
-    pieces = PageReader(images, None).read(0, picture(pixels), lines=rows).pieces
+    pieces = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows)).pieces
     first, second, *_ = [piece for piece in pieces if piece.part]
     assert first.text.startswith("Quay | Depth\nquay 01 | 1\n")
     assert second.text.startswith("Quay | Depth\nquay ")

@@ -17,7 +17,8 @@ from quoteweave.core.records import PageWord, ParsedDocument
 from quoteweave.documents.lines import Line
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.parse import DocumentParser, ParserSettings
-from quoteweave.documents.pdf_page import Picture, draw
+from quoteweave.documents.pdf_page import draw
+from quoteweave.documents.raw_page import Picture, RawPage
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
 PLAIN = "/MediaBox [0 0 612 792]"
@@ -161,7 +162,7 @@ def test_what_ocr_reads_on_a_picture_follows_that_picture_and_is_placed_on_the_p
     ImageDraw.Draw(image).rectangle((230, 670, 480, 720), fill="white")
     ImageDraw.Draw(image).text((240, 680), "Depth of the pool", fill=(20, 20, 20), font_size=24)
     reader = PageReader(ImageStore(tmp_path / "images"), CropOcr())
-    page = reader.read(0, picture(np.asarray(image).copy()), lines=[*above, *below])
+    page = reader.read(RawPage(0, picture(np.asarray(image).copy()), lines=[*above, *below]))
     figure = page.pieces[1]
     assert (figure.kind, figure.ocr_text) == ("figure", "drawn title")
     assert page.words is not None

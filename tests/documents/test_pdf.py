@@ -16,7 +16,7 @@ from quoteweave.documents.pdf import open_pdf
 
 def first_page(path: Path) -> PageContent:
     with open_pdf(path, None) as pages:
-        return pages.read(0, PageReader(ImageStore(path.parent / "images"), None))
+        return PageReader(ImageStore(path.parent / "images"), None).read(pages.read(0))
 
 
 def refusal(path: Path, password: str | None = None) -> DocumentError:
@@ -30,7 +30,7 @@ def test_pages_are_counted_read_and_drawn(tmp_path: Path) -> None:
         assert pages.count == 3
         drawn = pages.draw(2)
         assert drawn.pixels.shape == (1584, 1224, 3)
-        content = pages.read(2, PageReader(ImageStore(tmp_path / "images"), None))
+        content = PageReader(ImageStore(tmp_path / "images"), None).read(pages.read(2))
     assert (content.number, content.width, content.height, content.source) == (2, 612, 792, "text_layer")
     assert content.pieces[0].text.startswith("Three. The harbour was dredged")
 

@@ -10,7 +10,8 @@ from made_pages import BLACK, canvas, fill
 from quoteweave.core.boxes import Box
 from quoteweave.documents.decoding import storable
 from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import MAX_PIXELS, MAX_SIDE, Picture, draw, read_text_layer
+from quoteweave.documents.pdf_page import MAX_PIXELS, MAX_SIDE, draw, read_text_layer
+from quoteweave.documents.raw_page import Picture
 
 PLAIN = "/MediaBox [0 0 612 792]"
 

@@ -11,8 +11,8 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents import picture_files
 from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.pdf_page import Picture
 from quoteweave.documents.picture_files import open_pictures
+from quoteweave.documents.raw_page import Picture
 
 
 def drawn(path: Path, number: int = 0) -> Picture:
@@ -154,5 +154,5 @@ def test_what_is_animated_says_so(tmp_path: Path) -> None:
     for name in ("a.webp", "a.png"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
         with open_pictures(tmp_path / name) as opened:
-            content = opened.read(0, PageReader(ImageStore(tmp_path / "images"), None))
+            content = PageReader(ImageStore(tmp_path / "images"), None).read(opened.read(0))
         assert content.warnings == ("it is animated: 2 more pictures were left out",)

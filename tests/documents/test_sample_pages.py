@@ -13,6 +13,7 @@ from quoteweave.core.records import ParsedDocument, Quote
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import PageReader
 from quoteweave.documents.pdf_page import draw, read_text_layer
+from quoteweave.documents.raw_page import RawPage
 from quoteweave.documents.structure import assemble
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
@@ -33,7 +34,9 @@ def parsed(name: str, images: ImageStore) -> ParsedDocument:
         return assemble(
             [
                 reader.read(
-                    i, draw(page, 144), lines=read_text_layer(page).lines, label=document.get_page_label(i) or None
+                    RawPage(
+                        i, draw(page, 144), lines=read_text_layer(page).lines, label=document.get_page_label(i) or None
+                    )
                 )
                 for i, page in enumerate(document)
             ]

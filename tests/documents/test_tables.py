@@ -8,7 +8,7 @@ from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, 
 from quoteweave.core.boxes import Box, iou
 from quoteweave.documents.drawing import Drawing, find_drawing
 from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import Pixels
+from quoteweave.documents.raw_page import Pixels
 from quoteweave.documents.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 
 XS, YS = [50, 150, 250], [100, 120, 140, 160]

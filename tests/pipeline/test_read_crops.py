@@ -20,7 +20,7 @@ from quoteweave.core.records import Hit, Page, ParsedDocument, Quote
 from quoteweave.documents.lines import Line, Word
 from quoteweave.documents.ocr import RapidOcr
 from quoteweave.documents.page_content import encode
-from quoteweave.documents.pdf_page import Picture
+from quoteweave.documents.raw_page import Picture
 from quoteweave.index.sync import remove_documents
 from quoteweave.pipeline.arranging import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
