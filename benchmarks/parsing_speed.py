@@ -165,7 +165,7 @@ def _add_seconds(paths: Sequence[Path], *, ocr: bool) -> float:
     """From files to a collection that can be searched, processes started and models loaded on the way."""
     from quoteweave.collection.collection import Collection
     from quoteweave.documents.ingest import AddOptions, add
-    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.documents.parser import ParserSettings
 
     options = AddOptions(settings=ParserSettings(ocr=ocr), processes=2)
     with TemporaryDirectory(prefix="quoteweave-") as folder, Collection.create(Path(folder)) as collection:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quoteweave.core.errors import QuoteweaveError
     from quoteweave.core.records import Document, Filter, Hit, Query, Quote
     from quoteweave.documents.ingest import AddOptions, AddReport, add
-    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.documents.parser import ParserSettings
     from quoteweave.endpoints.chat import OpenAIChat
     from quoteweave.generation.cited import CitedGenerator
     from quoteweave.generation.extractive import ExtractiveGenerator

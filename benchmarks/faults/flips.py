@@ -88,7 +88,7 @@ def make_collection(root: Path, *, milvus: bool) -> None:
     from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
     from quoteweave.core.lines import appending
     from quoteweave.documents.ingest import AddOptions
-    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.documents.parser import ParserSettings
 
     samples = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PARAGRAPHS = 3

@@ -69,7 +69,7 @@ def add(
     moment, the same command goes on where it ended.
     """
     from quoteweave.documents.ingest import AddOptions
-    from quoteweave.documents.parse import ParserSettings
+    from quoteweave.documents.parser import ParserSettings
     from quoteweave.documents.workers import MEGABYTE, Limits
 
     options = AddOptions(
@@ -96,10 +96,10 @@ def add_paths(
     """Add to the collection at that path, made if there is none, with a progress bar. Raises a QuoteweaveError."""
     from quoteweave.cli.indexing import Building, bring_up_to_date
     from quoteweave.collection.collection import Collection
+    from quoteweave.documents.discovery import folders_among
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.ingest import add as add_files
     from quoteweave.documents.naming import check_prefix
-    from quoteweave.documents.walk import folders_among
     from quoteweave.pipeline.pictures import CollectionPictures
 
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none

@@ -157,7 +157,7 @@ def _read(file: Path) -> tuple[list[str], str]:
     from quoteweave.collection.stores.content import ImageStore
     from quoteweave.core.errors import UsageError
     from quoteweave.core.fingerprints import file_sha256
-    from quoteweave.documents.parse import DocumentParser, ParserSettings
+    from quoteweave.documents.parser import DocumentParser, ParserSettings
 
     if not file.is_file():
         raise UsageError(f"{file} is no file")

@@ -48,8 +48,8 @@ def ingest_for_eval(collection: Path, documents: Path, *, quiet: bool) -> None:
     """
     from quoteweave.cli.add import add_paths
     from quoteweave.collection.collection import Collection
+    from quoteweave.documents.discovery import find_files
     from quoteweave.documents.ingest import AddOptions
-    from quoteweave.documents.walk import find_files
 
     files = find_files([documents])
     with Collection.open_or_create(collection) as opened:

@@ -25,11 +25,11 @@ from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFo
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
+from quoteweave.documents.discovery import Found, find_files
 from quoteweave.documents.naming import is_lengthened, name_files
-from quoteweave.documents.parse import ParserSettings, Source, Stamp, stamp_of
-from quoteweave.documents.pictures import file_hash
+from quoteweave.documents.parser import ParserSettings, Source, Stamp, stamp_of
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
-from quoteweave.documents.walk import Found, find_files
+from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.workers import Limits, Workers
 from quoteweave.index.sync import refresh_indexes
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quoteweave.collection.records import Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
-from quoteweave.documents.walk import Found
+from quoteweave.documents.discovery import Found
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 

@@ -19,7 +19,7 @@ from quoteweave.collection.stores.unfinished import unfinished_key
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.documents.parse import ParserSettings, Source
+from quoteweave.documents.parser import ParserSettings, Source
 from quoteweave.documents.reading import Progress, Refused, ToRead, read_files
 from quoteweave.documents.workers import Workers
 from quoteweave.index.sync import refresh_index, refresh_indexes

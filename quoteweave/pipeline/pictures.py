@@ -19,11 +19,11 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.records import Document, Filter, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ocr import RapidOcr
-from quoteweave.documents.parse import PAGED, read_crop
-from quoteweave.documents.pdf import DPI, open_pdf
-from quoteweave.documents.picture_files import open_pictures
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.parser import PAGED, read_crop
+from quoteweave.documents.sources.image_files import open_pictures
+from quoteweave.documents.sources.ocr import RapidOcr
+from quoteweave.documents.sources.pdf import DPI, open_pdf
+from quoteweave.documents.sources.raw_page import Picture
 from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:

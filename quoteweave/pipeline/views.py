@@ -8,9 +8,9 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.page_content import encode
-from quoteweave.documents.parse import render
-from quoteweave.documents.raw_page import Picture, Pixels
+from quoteweave.documents.layout.page import encode
+from quoteweave.documents.parser import render
+from quoteweave.documents.sources.raw_page import Picture, Pixels
 from quoteweave.pipeline.answer_sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.

@@ -20,7 +20,7 @@ from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
 

@@ -14,7 +14,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.records import PageWord, PageWords, ParsedDocument
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.index.sync import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.removal_proof import check_removed

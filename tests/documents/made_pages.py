@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from quoteweave.core.boxes import Box, hull
-from quoteweave.documents.lines import Line, Word
-from quoteweave.documents.raw_page import Picture, Pixels
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.raw_page import Picture, Pixels
 
 A4 = (600.0, 800.0)
 BLACK, GREY, WHITE = (0, 0, 0), (217, 217, 217), (255, 255, 255)

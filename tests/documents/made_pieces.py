@@ -1,7 +1,7 @@
 """Pieces and pages made by hand, for what the whole document tells."""
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.page_content import PageContent, Piece, PieceKind
+from quoteweave.documents.layout.page import PageContent, Piece, PieceKind
 
 SENTENCE = "The harbour was dredged again in early spring, and the cranes were moved to the northern quay. "
 

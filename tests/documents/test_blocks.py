@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_pages import line, paragraph, prose
 
-from quoteweave.documents.blocks import block_of, group, row_by_row, rows_of
-from quoteweave.documents.lines import Line
+from quoteweave.documents.layout.blocks import block_of, group, row_by_row, rows_of
+from quoteweave.documents.sources.lines import Line
 
 
 def texts(lines: list[Line]) -> list[str]:

@@ -12,7 +12,7 @@ from hostile_pdfs import AFTER, BEFORE, PDFS
 
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, AddReport, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.workers import MEGABYTE, Limits
 
 MEMORY = "page 2 ran out of memory: reading takes more than 300 MB (--memory allows more)"

@@ -8,11 +8,11 @@ from made_files import PROSE, raw_pdf, stream
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
-from quoteweave.documents import bookmarks
-from quoteweave.documents.bookmarks import Bookmark, one_line, read_bookmarks
 from quoteweave.documents.formats import Format
-from quoteweave.documents.parse import DocumentParser, ParserSettings, Source, keep_pages, put_kept_together
-from quoteweave.documents.pdf import open_pdf
+from quoteweave.documents.parser import DocumentParser, ParserSettings, Source, keep_pages, put_kept_together
+from quoteweave.documents.sources import bookmarks
+from quoteweave.documents.sources.bookmarks import Bookmark, one_line, read_bookmarks
+from quoteweave.documents.sources.pdf import open_pdf
 
 # Objects before the first bookmark: the catalogue, the tree of pages, a font, a text, three pages, the outline.
 FIRST = 9

@@ -4,8 +4,8 @@ import pytest
 from made_pieces import body, image, text
 
 from quoteweave.core.records import Layout
-from quoteweave.documents.captions import find_captions
-from quoteweave.documents.page_content import Piece
+from quoteweave.documents.layout.page import Piece
+from quoteweave.documents.structure.captions import find_captions
 
 
 def captions(*pieces: Piece) -> dict[int, str]:

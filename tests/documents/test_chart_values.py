@@ -12,12 +12,12 @@ from reportlab.pdfgen.canvas import Canvas
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.word_alignment import WordAlignment
-from quoteweave.documents.chart_values import read_chart
-from quoteweave.documents.chart_words import amount, tokens_of, unit
-from quoteweave.documents.lines import Line
-from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.parse import DocumentParser, ParserSettings
-from quoteweave.documents.raw_page import Picture, Pixels, RawPage
+from quoteweave.documents.charts.values import read_chart
+from quoteweave.documents.charts.words import amount, tokens_of, unit
+from quoteweave.documents.layout.page import PageReader
+from quoteweave.documents.parser import DocumentParser, ParserSettings
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
 from quoteweave.generation.highlights import spans_of
 
 BLUE, RED, GREEN = (40, 80, 160), (190, 60, 50), (90, 170, 90)

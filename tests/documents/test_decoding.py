@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.documents.decoding import read_text, storable
+from quoteweave.documents.reflow.text_files import read_text, storable
 
 CHARSET = re.compile(rb"charset=([\w-]+)")
 

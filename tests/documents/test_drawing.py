@@ -5,8 +5,8 @@ import pytest
 from made_pages import GREY, WHITE, canvas, fill, grid, ink_words, line, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
-from quoteweave.documents.drawing import MOST_CLUSTERS, find_drawing
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.layout.drawing import MOST_CLUSTERS, find_drawing
+from quoteweave.documents.sources.raw_page import Picture
 
 
 def rounded(boxes: tuple[Box, ...]) -> list[tuple[int, ...]]:

@@ -3,8 +3,8 @@
 from made_pages import A4, line, paragraph, prose
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.figures import Figure, find_figures
-from quoteweave.documents.lines import Line
+from quoteweave.documents.layout.figures import Figure, find_figures
+from quoteweave.documents.sources.lines import Line
 
 SLIDE = (960.0, 540.0)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from quoteweave.core.boxes import area, intersection
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.records import Layout, ParsedDocument
-from quoteweave.documents import flow
-from quoteweave.documents.flow import Block, set_on_pages, shorten
+from quoteweave.documents.reflow import paginate as flow
+from quoteweave.documents.reflow.paginate import Block, set_on_pages, shorten
 
 FLOWING: list[Layout] = ["title", "paragraph", "list", "caption", "equation", "table", "figure"]
 

@@ -3,9 +3,9 @@
 import pytest
 from made_pieces import body, image, page, text
 
-from quoteweave.documents.furniture import find_furniture, page_labels
-from quoteweave.documents.page_content import PageContent
-from quoteweave.documents.structure import assemble
+from quoteweave.documents.layout.page import PageContent
+from quoteweave.documents.structure.assemble import assemble
+from quoteweave.documents.structure.headers_footers import find_furniture, page_labels
 
 
 def labels(*printed: str | None, y: float = 770) -> list[str]:

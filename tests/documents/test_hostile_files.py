@@ -12,7 +12,7 @@ from made_files import PROSE, one_page_pdf, pdf, picture, png_that_claims, raw_p
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 REFUSED = {

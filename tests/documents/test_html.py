@@ -7,9 +7,9 @@ from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
-from quoteweave.documents import html as module
-from quoteweave.documents import outline
-from quoteweave.documents.html import html_blocks, parse_html
+from quoteweave.documents.reflow import html as module
+from quoteweave.documents.reflow import html_blocks as outline
+from quoteweave.documents.reflow.html import html_blocks, parse_html
 
 TAGS = ["p", "div", "table", "tr", "td", "ul", "li", "h2", "figure", "figcaption", "b", "pre", "caption", "x-card"]
 

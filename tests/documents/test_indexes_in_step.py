@@ -14,7 +14,7 @@ from quoteweave.core.records import Query
 from quoteweave.documents import ingest
 from quoteweave.documents.importers.store import import_file
 from quoteweave.documents.ingest import AddOptions, AddReport, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.index import kinds
 from quoteweave.index.sync import indexes_behind
 from quoteweave.retrievers.vector import VectorRetriever

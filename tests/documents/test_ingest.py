@@ -14,9 +14,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import SourceStore
 from quoteweave.core.errors import CollectionLocked, DocumentError, StorageError, UsageError
 from quoteweave.core.records import Query
-from quoteweave.documents import ingest, parse, reading
+from quoteweave.documents import ingest, reading
+from quoteweave.documents import parser as parse
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PLAIN = ParserSettings(ocr=False)

@@ -18,7 +18,7 @@ from made_files import PROSE, jpeg_bytes, pdf, write
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, Progress, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever
 

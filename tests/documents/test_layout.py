@@ -3,12 +3,12 @@
 from made_pages import A4, GREY, canvas, fill, grid, ink_words, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import iou
-from quoteweave.documents.blocks import Block
-from quoteweave.documents.figures import Figure
-from quoteweave.documents.layout import Element, analyse
-from quoteweave.documents.lines import Line
-from quoteweave.documents.raw_page import Pixels
-from quoteweave.documents.tables import Table
+from quoteweave.documents.layout.analyse import Element, analyse
+from quoteweave.documents.layout.blocks import Block
+from quoteweave.documents.layout.figures import Figure
+from quoteweave.documents.layout.tables import Table
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Pixels
 
 
 def elements(pixels: Pixels, lines: list[Line], page: tuple[float, float] = A4) -> list[Element]:

@@ -1,6 +1,6 @@
 """Words and runs become lines."""
 
-from quoteweave.documents.lines import Run, Word, letters, lines_of
+from quoteweave.documents.sources.lines import Run, Word, letters, lines_of
 
 
 def run(*words: tuple[str, float, float], y: float = 100, size: float = 10, bold: bool = False) -> Run:

@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.documents.markdown import parse_markdown
+from quoteweave.documents.reflow.markdown import parse_markdown
 
 
 @pytest.fixture

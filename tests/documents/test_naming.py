@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from made_files import write
 
 from quoteweave.collection.records import Origin
+from quoteweave.documents.discovery import Found, find_files
 from quoteweave.documents.naming import is_lengthened, name_files
-from quoteweave.documents.walk import Found, find_files
 
 FOLDERS = ("a", "b", "a/docs", "b/docs", "c/docs/deep", "c")
 FILES = ("README.md", "docs/README.md", "guide.md", "deep/README.md", "b/README.md")

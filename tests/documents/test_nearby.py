@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_pages import line
 
-from quoteweave.documents.lines import Line
-from quoteweave.documents.nearby import Nearby
+from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.sources.lines import Line
 
 
 def test_items_that_meet_a_box_or_stand_within_reach_come_in_their_order() -> None:

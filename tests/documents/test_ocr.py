@@ -7,10 +7,10 @@ from PIL import Image, ImageDraw
 
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
-from quoteweave.documents import ocr as module
-from quoteweave.documents.lines import Word
-from quoteweave.documents.ocr import RapidOcr
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.sources import ocr as module
+from quoteweave.documents.sources.lines import Word
+from quoteweave.documents.sources.ocr import RapidOcr
+from quoteweave.documents.sources.raw_page import Picture
 
 
 def written(*texts: tuple[str, float, float]) -> Picture:

@@ -14,10 +14,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import area, iou
-from quoteweave.documents.blocks import block_of
-from quoteweave.documents.lines import Line, Word
-from quoteweave.documents.page_content import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
-from quoteweave.documents.raw_page import Picture, Pixels, RawPage
+from quoteweave.documents.layout.blocks import block_of
+from quoteweave.documents.layout.page import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
 

@@ -14,11 +14,11 @@ from PIL import Image, ImageDraw
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import inside
 from quoteweave.core.records import PageWord, ParsedDocument
-from quoteweave.documents.lines import Line
-from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.parse import DocumentParser, ParserSettings
-from quoteweave.documents.pdf_page import draw
-from quoteweave.documents.raw_page import Picture, RawPage
+from quoteweave.documents.layout.page import PageReader
+from quoteweave.documents.parser import DocumentParser, ParserSettings
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.pdf import draw
+from quoteweave.documents.sources.raw_page import Picture, RawPage
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
 PLAIN = "/MediaBox [0 0 612 792]"

@@ -10,8 +10,8 @@ from made_files import PROSE, jpeg_bytes, one_page_pdf, pdf, picture, raw_pdf, s
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, StorageError, UnsupportedFormat
 from quoteweave.documents.formats import Format
-from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.parse import (
+from quoteweave.documents.layout.page import PageReader
+from quoteweave.documents.parser import (
     MAX_PAGES,
     DocumentParser,
     Inspection,

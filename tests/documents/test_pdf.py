@@ -8,10 +8,10 @@ from made_files import PROSE, one_page_pdf, pdf, raw_pdf
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, EncryptedDocument
-from quoteweave.documents import pdf as pdf_pages
-from quoteweave.documents import pdf_page
-from quoteweave.documents.page_content import PageContent, PageReader
-from quoteweave.documents.pdf import open_pdf
+from quoteweave.documents.layout.page import PageContent, PageReader
+from quoteweave.documents.sources import pdf as pdf_page
+from quoteweave.documents.sources import pdf as pdf_pages
+from quoteweave.documents.sources.pdf import open_pdf
 
 
 def first_page(path: Path) -> PageContent:

@@ -8,10 +8,10 @@ from made_files import one_page_pdf, raw_pdf, stream
 from made_pages import BLACK, canvas, fill
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.decoding import storable
-from quoteweave.documents.lines import Line
-from quoteweave.documents.pdf_page import MAX_PIXELS, MAX_SIDE, draw, read_text_layer
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.reflow.text_files import storable
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.pdf import MAX_PIXELS, MAX_SIDE, draw, read_text_layer
+from quoteweave.documents.sources.raw_page import Picture
 
 PLAIN = "/MediaBox [0 0 612 792]"
 

@@ -9,10 +9,10 @@ from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.documents import picture_files
-from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.picture_files import open_pictures
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.layout.page import PageReader
+from quoteweave.documents.sources import image_files as picture_files
+from quoteweave.documents.sources.image_files import open_pictures
+from quoteweave.documents.sources.raw_page import Picture
 
 
 def drawn(path: Path, number: int = 0) -> Picture:

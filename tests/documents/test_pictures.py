@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.documents import pictures as module
-from quoteweave.documents.pictures import Pictures, file_hash
+from quoteweave.documents.reflow import linked_images as module
+from quoteweave.documents.reflow.linked_images import Pictures, file_hash
 
 
 def encoded(format_name: str = "PNG", size: tuple[int, int] = (40, 50), mode: str = "RGB") -> bytes:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.documents.pieces import LINE_CHARS, LINES, PROSE, Limit, cut, line_count, width
+from quoteweave.documents.reflow.paginate import LINE_CHARS, LINES, PROSE, Limit, cut, line_count, width
 
 LIMIT = Limit(chars=40, lines=4)
 SMALL_TEXT = st.text(alphabet="ab .!?\n\t。！字」)", max_size=400)

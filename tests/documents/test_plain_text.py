@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import DocumentError
-from quoteweave.documents import plain_text
-from quoteweave.documents.plain_text import parse_text
+from quoteweave.documents.reflow import text_files as plain_text
+from quoteweave.documents.reflow.text_files import parse_text
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.reading_order import in_reading_order
+from quoteweave.documents.layout.reading_order import in_reading_order
 
 
 @dataclass(frozen=True)

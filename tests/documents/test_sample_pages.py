@@ -10,11 +10,11 @@ import pytest
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
-from quoteweave.documents.ocr import RapidOcr
-from quoteweave.documents.page_content import PageReader
-from quoteweave.documents.pdf_page import draw, read_text_layer
-from quoteweave.documents.raw_page import RawPage
-from quoteweave.documents.structure import assemble
+from quoteweave.documents.layout.page import PageReader
+from quoteweave.documents.sources.ocr import RapidOcr
+from quoteweave.documents.sources.pdf import draw, read_text_layer
+from quoteweave.documents.sources.raw_page import RawPage
+from quoteweave.documents.structure.assemble import assemble
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
 DIGITAL = ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"]

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from made_pieces import SENTENCE, body, image, page, text
 
 from quoteweave.core.records import Layout, Quote
-from quoteweave.documents.page_content import Piece
-from quoteweave.documents.structure import LONGEST_LIST, assemble
+from quoteweave.documents.layout.page import Piece
+from quoteweave.documents.structure.assemble import LONGEST_LIST, assemble
 
 
 def layout(piece: Piece) -> Layout:

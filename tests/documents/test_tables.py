@@ -6,10 +6,10 @@ import pytest
 from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
-from quoteweave.documents.drawing import Drawing, find_drawing
-from quoteweave.documents.lines import Line
-from quoteweave.documents.raw_page import Pixels
-from quoteweave.documents.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.layout.drawing import Drawing, find_drawing
+from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Pixels
 
 XS, YS = [50, 150, 250], [100, 120, 140, 160]
 CELLS = [["Month", "Tonnes"], ["May", "1,204"], ["June", "988"]]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.characters import Characters
-from quoteweave.documents.text_layer import _placed_words
+from quoteweave.documents.sources.text_layer import Characters, _placed_words
 
 PAGE = (600.0, 800.0)
 

@@ -14,7 +14,7 @@ from quoteweave.collection.stores.unfinished import UnfinishedPages, UnfinishedS
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.formats import Format
 from quoteweave.documents.ingest import AddOptions, Progress, add
-from quoteweave.documents.parse import ParserSettings, Source, keep_pages, stamp_of
+from quoteweave.documents.parser import ParserSettings, Source, keep_pages, stamp_of
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
 PAGES = 40

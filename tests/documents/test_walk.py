@@ -11,7 +11,7 @@ import pytest
 from made_files import write
 
 from quoteweave.core.errors import UsageError
-from quoteweave.documents.walk import Found, find_files
+from quoteweave.documents.discovery import Found, find_files
 
 
 def names(*paths: Path) -> list[str]:
@@ -147,7 +147,7 @@ UNREADABLE = """
 import os, sys
 from pathlib import Path
 from quoteweave.core.errors import UsageError
-from quoteweave.documents.walk import find_files
+from quoteweave.documents.discovery import find_files
 if os.getuid() == 0:
     os.setuid(65534)  # root may read anything
 for folder in map(Path, sys.argv[1:]):

@@ -19,7 +19,7 @@ from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Quote
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline import pictures as pictures_module
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.views import crop, page_picture

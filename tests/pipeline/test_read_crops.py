@@ -17,10 +17,10 @@ from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DocumentError, StorageError
 from quoteweave.core.records import Hit, Page, ParsedDocument, Quote
-from quoteweave.documents.lines import Line, Word
-from quoteweave.documents.ocr import RapidOcr
-from quoteweave.documents.page_content import encode
-from quoteweave.documents.raw_page import Picture
+from quoteweave.documents.layout.page import encode
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.ocr import RapidOcr
+from quoteweave.documents.sources.raw_page import Picture
 from quoteweave.index.sync import remove_documents
 from quoteweave.pipeline.arranging import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures

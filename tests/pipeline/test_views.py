@@ -18,7 +18,7 @@ from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.errors import CollectionError, EncryptedDocument, UsageError
 from quoteweave.core.records import Layout, Quote
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.documents.parse import ParserSettings
+from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline.views import LINE, MARK, cited_pages, crop, marked_page, page_picture, stored_crops
 
 PASSWORD = "open sesame"

@@ -19,10 +19,10 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.decoding import read_text, storable
-from quoteweave.documents.flow import Block, with_sections
-from quoteweave.documents.html import html_blocks
-from quoteweave.documents.pictures import Pictures
+from quoteweave.documents.reflow.html import html_blocks
+from quoteweave.documents.reflow.linked_images import Pictures
+from quoteweave.documents.reflow.paginate import Block, with_sections
+from quoteweave.documents.reflow.text_files import read_text, storable
 
 MAX_MEGABYTES = 256
 MAX_PAGES = 100_000

@@ -18,9 +18,9 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.decoding import storable
-from quoteweave.documents.flow import Block, with_sections
-from quoteweave.documents.pictures import store_picture
+from quoteweave.documents.reflow.linked_images import store_picture
+from quoteweave.documents.reflow.paginate import Block, with_sections
+from quoteweave.documents.reflow.text_files import storable
 
 MAX_PAGES = 100_000
 

@@ -1,0 +1,368 @@
+"""The bars of a chart with the values printed at them and the labels of their rows, where geometry leaves no doubt.
+
+Bars here run from left to right; charts of columns come turned. A value belongs to the bar in which it stands, or at
+whose end. The lengths of bars tell whether that is right: they must be as many points for each unit, for all bars, so
+that a number that is no value, or was misread by OCR, is found out.
+"""
+
+import itertools
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.boxes import Box, hull, iou
+from quoteweave.documents.charts.flat_shapes import Rectangle
+from quoteweave.documents.charts.words import Token, amount, unit
+
+Colour = tuple[int, int, int]
+
+# Points by which edges may differ that are one line.
+SAME = 2.0
+MOST_BARS = 200
+# Bars with a value that the lengths confirm, share of all with a value that must, and of all that must have one.
+LEAST_BARS = 3
+CONFIRMED = 0.7
+VALUED = 0.7
+# How far a length may be from what its value says: points, or a share of the length.
+OFF_POINTS, OFF_SHARE = 1.5, 0.03
+# The longest bar is at least so many times as long as the shortest, or lengths confirm nothing.
+SPREAD, SPREAD_POINTS = 1.15, 10.0
+# Points of every bar that an axis may hide, or add; how many bars must agree to tell.
+HIDDEN, LEAST_TO_TELL = 4.0, 4
+# In thicknesses of a bar: bars this close are a group with one label. In font sizes: blank before a value.
+IN_GROUP = 0.25
+BEFORE_VALUE = 1.5
+# How far the middle of a label may be from that of its bars: points, or a share of the step from row to row.
+OFF_MIDDLE, OFF_STEP = 2.5, 0.2
+MOST_LABEL_WORDS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Bars of one row that touch each other, or one bar."""
+
+    bars: tuple[Rectangle, ...]
+
+    @property
+    def box(self) -> Box:
+        """Around all of them."""
+        return hull(bar.box for bar in self.bars)
+
+    @property
+    def edges(self) -> list[float]:
+        """Where its bars begin."""
+        return [bar.box[0] for bar in self.bars]
+
+    @property
+    def thickness(self) -> float:
+        """Points across."""
+        return self.box[3] - self.box[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A label, and the bars that stand beside it; a bar without a confirmed value has none."""
+
+    label: tuple[Token, ...]
+    stacks: tuple[Stack, ...]
+    cells: tuple[tuple[Colour, Token | None], ...]
+
+
+def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, columns: bool = False) -> list[Row] | None:
+    """The rows of all bars that have values; None where any of them is not certain.
+
+    `columns` says that the chart was turned: labels have their lines beside each other then.
+    """
+    if len(rectangles) > MOST_BARS:
+        return None
+    rows: list[Row] = []
+    for family in _panels_joined(list(_families(_stacks(_distinct(rectangles))))):
+        values = _values(family, tokens)
+        if not _carries_values(family, values):
+            continue
+        found = _rows_of(family, values, tokens, columns=columns)
+        if found is None:
+            return None
+        rows += found
+    names = [" ".join(token.text for token in row.label) for row in rows]
+    return rows if rows and len(set(names)) == len(names) else None
+
+
+def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
+    """Of a bar and its outline, which is a little larger, the bar."""
+    kept: list[Rectangle] = []
+    for one in sorted(rectangles, key=lambda one: (one.box[2] - one.box[0]) * (one.box[3] - one.box[1])):
+        if not any(iou(one.box, other.box) > 0.7 for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _stacks(bars: Sequence[Rectangle]) -> list[Stack]:
+    stacks: list[list[Rectangle]] = []
+    for bar in sorted(bars, key=lambda bar: bar.box[0]):
+        before = (stack for stack in stacks if _continues(stack[-1], bar))
+        if (stack := next(before, None)) is not None:
+            stack.append(bar)
+        else:
+            stacks.append([bar])
+    return [Stack(tuple(stack)) for stack in stacks]
+
+
+def _continues(before: Rectangle, bar: Rectangle) -> bool:
+    a, b = before.box, bar.box
+    level = abs(a[1] - b[1]) <= SAME and abs(a[3] - b[3]) <= SAME
+    return level and abs(b[0] - a[2]) <= SAME and before.colour != bar.colour
+
+
+def _families(stacks: Sequence[Stack]) -> Iterator[list[Stack]]:
+    """Stacks that share a line where bars begin, of one thickness, from top to bottom."""
+    left = list(stacks)
+    while len(left) > 1:
+        edges = sorted({edge for stack in left for edge in stack.edges})
+        axis = max(edges, key=lambda edge: sum(_stands_on(stack, edge) for stack in left))
+        own = [stack for stack in left if _stands_on(stack, axis)]
+        left = [stack for stack in left if not _stands_on(stack, axis)]
+        usual = statistics.median(stack.thickness for stack in own)
+        own = [stack for stack in own if abs(stack.thickness - usual) <= max(SAME, 0.15 * usual)]
+        if len(own) > 1:
+            yield sorted(own, key=lambda stack: stack.box[1])
+
+
+def _panels_joined(families: Sequence[list[Stack]]) -> list[list[Stack]]:
+    """Bars side by side on the same levels, as in panels that share their labels, are one family."""
+    joined: list[list[Stack]] = []
+    for family in sorted(families, key=lambda family: family[0].box[0]):
+        for at, other in enumerate(joined):
+            if len(other) == len(family) and all(map(_level, other, family)):
+                joined[at] = [Stack((*a.bars, *b.bars)) for a, b in zip(other, family, strict=True)]
+                break
+        else:
+            joined.append(list(family))
+    return joined
+
+
+def _level(a: Stack, b: Stack) -> bool:
+    return all(abs(a.box[side] - b.box[side]) <= SAME for side in (1, 3))
+
+
+def _stands_on(stack: Stack, axis: float) -> bool:
+    return any(abs(edge - axis) <= SAME for edge in stack.edges)
+
+
+Values = dict[Box, Token]
+"""The values of bars, by the bars' boxes."""
+
+
+def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
+    """For each bar the one value in it, or at its end where no other bar begins; none that two bars could claim."""
+    numbers = [token for token in tokens if token.is_value]
+    found: Values = {}
+    for stack in family:
+        for bar in stack.bars:
+            held = [token for token in numbers if _holds(bar.box, token)]
+            free = not any(abs(other.box[0] - bar.box[2]) <= SAME for other in stack.bars)
+            at_end = [token for token in numbers if free and not held and _follows(bar.box, token)]
+            first = bar is stack.bars[0] and not held and not at_end
+            before = [token for token in numbers if first and _precedes(bar.box, token)]
+            if len(held or at_end or before) == 1:
+                found[bar.box] = (held or at_end or before)[0]
+    claimed = [id(token) for token in found.values()]
+    return {box: token for box, token in found.items() if claimed.count(id(token)) == 1}
+
+
+def _holds(bar: Box, token: Token) -> bool:
+    x, y = token.middle
+    return bar[0] <= x <= bar[2] and bar[1] <= y <= bar[3]
+
+
+def _follows(bar: Box, token: Token) -> bool:
+    gap = token.box[0] - bar[2]
+    return -SAME <= gap <= BEFORE_VALUE * token.size and bar[1] <= token.middle[1] <= bar[3]
+
+
+def _precedes(bar: Box, token: Token) -> bool:
+    """Whether it stands right before a bar that is too short to hold it."""
+    gap = bar[0] - token.box[2]
+    short = bar[2] - bar[0] < 1.5 * (token.box[2] - token.box[0])
+    return short and -SAME <= gap <= 0.6 * token.size and bar[1] <= token.middle[1] <= bar[3]
+
+
+def _carries_values(family: Sequence[Stack], values: Values) -> bool:
+    """Whether these are bars with values rather than the swatches of a legend, or stripes."""
+    bars = [bar.box for stack in family for bar in stack.bars]
+    square = all(bar[2] - bar[0] <= 1.6 * (bar[3] - bar[1]) for bar in bars)
+    alike = max(bar[2] - bar[0] for bar in bars) <= SPREAD * min(bar[2] - bar[0] for bar in bars)
+    years = all(token.is_year for token in values.values())
+    return len(values) > 1 and not (square and alike) and not years
+
+
+def _rows_of(family: Sequence[Stack], values: Values, tokens: Sequence[Token], *, columns: bool) -> list[Row] | None:
+    confirmed = _confirmed(values)
+    bars = [bar for stack in family for bar in stack.bars]
+    if confirmed is None or len(confirmed) < VALUED * len(bars):
+        return None
+    used = {id(token) for token in confirmed.values()}
+    words = [token for token in tokens if id(token) not in used and token.is_word]
+    for groups in _groupings(family):
+        labels = _labels(groups, words, columns=columns)
+        if labels is None or not all(_of_different_colours(group) for group in groups):
+            continue
+        rows = [_row(label, group, confirmed) for label, group in zip(labels, groups, strict=True)]
+        single = all(len(row.cells) == 1 for row in rows)
+        taken = {id(token) for row in rows for token in row.label}
+        if single and any(_beside(groups, token) for token in words if token.is_value and id(token) not in taken):
+            return None  # the row says more than its bar
+        return rows
+    return None
+
+
+def _row(label: Sequence[Token], group: Sequence[Stack], confirmed: Values) -> Row:
+    bars = [bar for stack in group for bar in stack.bars]
+    return Row(tuple(label), tuple(group), tuple((bar.colour, confirmed.get(bar.box)) for bar in bars))
+
+
+def _of_different_colours(group: Sequence[Stack]) -> bool:
+    colours = [bar.colour for stack in group for bar in stack.bars]
+    return len(set(colours)) == len(colours)
+
+
+def _beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
+    """Whether the token stands on the level of a row's bars, on the side of their values."""
+    boxes = [stack.box for group in groups for stack in group]
+    return any(box[1] <= token.middle[1] <= box[3] and token.middle[0] > box[0] for box in boxes)
+
+
+def _confirmed(values: Values) -> Values | None:
+    """The values as long as their bars, at one scale; None where they are too few, or lengths tell nothing."""
+    read: dict[Box, tuple[float, float, float]] = {}
+    for box, token in values.items():
+        try:
+            number, step = amount(token.text)
+        except ValueError:
+            continue
+        if number > 0:
+            read[box] = (box[2] - box[0], number, step)
+    if len({unit(values[box].text) for box in read} - {""}) > 1:
+        return None
+    best: list[Box] = max((_fitting(read, *line) for line in _scales(list(read.values()))), key=len, default=[])
+    lengths = [read[box][0] for box in best]
+    if len(best) < max(LEAST_BARS, CONFIRMED * len(values)):
+        return None
+    spread = max(lengths) - min(lengths)
+    return {box: values[box] for box in best} if spread >= max(SPREAD_POINTS, (SPREAD - 1) * min(lengths)) else None
+
+
+_Measure = tuple[float, float, float]
+"""The length of a bar in points, its value, and the step of the value's last digit."""
+
+
+def _scales(bars: Sequence[_Measure]) -> Iterator[tuple[float, float]]:
+    """Points for each unit, and points that each bar is longer than its value says: 0, or what two bars tell."""
+    yield from ((length / number, 0.0) for length, number, _ in bars)
+    longest = sorted(bars, reverse=True)[:8]
+    for (a, one, _), (b, other, _) in itertools.combinations(longest, 2):
+        if one != other and abs(a - b) > SPREAD_POINTS and abs(a - (scale := (a - b) / (one - other)) * one) <= HIDDEN:
+            yield scale, a - scale * one
+
+
+def _fitting(read: Mapping[Box, _Measure], scale: float, hidden: float) -> list[Box]:
+    found = [
+        box
+        for box, (length, number, step) in read.items()
+        if abs(length - hidden - scale * number) <= max(OFF_POINTS, OFF_SHARE * length) + 0.5 * step * scale
+    ]
+    return found if not hidden or len(found) >= LEAST_TO_TELL else []
+
+
+def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
+    """Each row by itself, and rows that stand close together as one."""
+    yield [[stack] for stack in family]
+    groups = [[family[0]]]
+    for upper, lower in itertools.pairwise(family):
+        if lower.box[1] - upper.box[3] <= IN_GROUP * upper.thickness:
+            groups[-1].append(lower)
+        else:
+            groups.append([lower])
+    if 1 < len(groups) < len(family):
+        yield groups
+
+
+def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, columns: bool) -> list[list[Token]] | None:
+    """For each group the words on its level before its bars; None where a group has none, or they may be another's."""
+    boxes = [hull(stack.box for stack in group) for group in groups]
+    middles = [(box[1] + box[3]) / 2 for box in boxes]
+    step = statistics.median([b - a for a, b in itertools.pairwise(middles)] or [0.0])
+    most = max(map(len, groups))
+    own: list[list[Token]] = [[] for _ in groups]
+    for word in words:
+        at = min(range(len(groups)), key=lambda at: abs(word.middle[1] - middles[at]))
+        if abs(word.middle[1] - middles[at]) < step / 2 and word.box[2] <= boxes[at][0] + SAME:
+            own[at].append(word)
+    labels = []
+    for near, group, box, middle in zip(own, groups, boxes, middles, strict=True):
+        label = _under(near, box[0]) if columns else _before(near)
+        if not label or len(label) > MOST_LABEL_WORDS:
+            return None
+        around = hull(token.box for token in label)
+        slack = OFF_STEP if len(group) == most else 0.3
+        if abs((around[1] + around[3]) / 2 - middle) > max(OFF_MIDDLE, slack * step):
+            return None
+        labels.append(label)
+    sure = columns or (_in_one_column(labels) and not _cut(labels, words))
+    return labels if sure else None
+
+
+def _cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
+    """Whether a word that is in no label goes on with one, on the row above or below it."""
+    taken = {id(token) for label in labels for token in label}
+    left = [word for word in words if id(word) not in taken]
+    boxes = [(hull(token.box for token in label), label[0].size) for label in labels]
+    return any(_adjoins(word.box, box, 0.4 * size) for word in left for box, size in boxes)
+
+
+def _adjoins(a: Box, b: Box, gap: float) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and max(a[1], b[1]) - min(a[3], b[3]) < gap
+
+
+def _before(near: Iterable[Token]) -> list[Token] | None:
+    """The words of a label left of its bar, row by row; None where a blank parts them."""
+    rows = _rows(near, along=1)
+    for row in rows:
+        row.sort(key=lambda token: token.box[0])
+        if any(b.box[0] - a.box[2] > 1.6 * a.size for a, b in itertools.pairwise(row)):
+            return None
+    if any(lower[0].box[1] - upper[0].box[3] > upper[0].size for upper, lower in itertools.pairwise(rows)):
+        return None
+    return [token for row in rows for token in row]
+
+
+def _under(near: Iterable[Token], axis: float) -> list[Token] | None:
+    """The words of a label under its column, which are left of it as turned: the row next to it, and what goes on."""
+    rows = _rows(near, along=0)[::-1]
+    label: list[Token] = []
+    edge = axis
+    for row in rows:
+        gap = edge - max(token.box[2] for token in row)
+        if gap > (0.45 * row[0].size if label else 2.0 * row[0].size):
+            break
+        label += sorted(row, key=lambda token: token.box[1])
+        edge = min(token.box[0] for token in row)
+    return label
+
+
+def _rows(tokens: Iterable[Token], along: int) -> list[list[Token]]:
+    """Tokens whose middles differ little along x (0) or y (1), in this order."""
+    rows: list[list[Token]] = []
+    for token in sorted(tokens, key=lambda token: token.middle[along]):
+        if rows and token.middle[along] - rows[-1][-1].middle[along] < 0.4 * token.size:
+            rows[-1].append(token)
+        else:
+            rows.append([token])
+    return rows
+
+
+def _in_one_column(labels: Sequence[Sequence[Token]]) -> bool:
+    """Whether labels begin or end under each other."""
+    boxes = [hull(token.box for token in label) for label in labels]
+    size = labels[0][0].size
+    return any(max(box[side] for box in boxes) - min(box[side] for box in boxes) < 2 * size for side in (0, 2))

@@ -1,0 +1,104 @@
+"""Rectangles of one colour on a drawn page: the bars of charts and the swatches of their legends."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, area
+from quoteweave.documents.sources.raw_page import Picture, Pixels
+
+# How far a colour channel may be from the colour that it counts as: JPEG leaves noise of some ten steps.
+LIKE = 12
+# Colours of one picture that are looked at, and the pixels that one must have: a swatch of four points has 64.
+MOST_COLOURS = 24
+LEAST_PIXELS = 40
+# Points of the shorter side, and the share of its box that a rectangle fills; letters printed in it count as filled.
+LEAST_SIDE = 2.5
+FILLED = 0.9
+# A rectangle that covers more of the picture than this is its ground.
+GROUND = 0.6
+MOST_RECTANGLES = 400
+# Share of the rim of a word's place that is of one colour, for the word to stand on that colour.
+SURROUNDED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A filled rectangle in points, and its colour as red, green and blue of 0 to 255."""
+
+    box: Box
+    colour: tuple[int, int, int]
+
+
+def find_rectangles(picture: Picture, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
+    """The rectangles within a box of the page, from top to bottom; none where there are too many to be bars.
+
+    `words` are the boxes of what is printed there: a rectangle that a word parts is one.
+    """
+    pixels = np.array(picture.cut(box))
+    left, top = (max(0, int(edge * picture.scale)) / picture.scale for edge in box[:2])
+    for x1, y1, x2, y2 in words:
+        _wipe(pixels, (x1 - left, y1 - top, x2 - left, y2 - top), picture.scale)
+    found = [
+        Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
+        for colour in _colours(pixels)
+        for x1, y1, x2, y2 in _of_colour(pixels, colour, picture.scale)
+    ]
+    bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
+    return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MOST_RECTANGLES else []
+
+
+def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
+    """Give the place of a word the one colour that surrounds it, where it has one."""
+    height, width = pixels.shape[:2]
+    x1, y1 = (max(0, int(edge * scale) - 1) for edge in word[:2])
+    x2, y2 = min(width, int(word[2] * scale) + 2), min(height, int(word[3] * scale) + 2)
+    if x2 - x1 < 3 or y2 - y1 < 3:
+        return
+    place = pixels[y1:y2, x1:x2]
+    rim = np.concatenate([place[0], place[-1], place[:, 0], place[:, -1]])
+    colours, counts = np.unique(rim, axis=0, return_counts=True)
+    ground = colours[counts.argmax()].astype(np.int16)
+    if (np.abs(rim - ground).max(axis=1) <= LIKE).mean() >= SURROUNDED:
+        place[:] = ground
+
+
+def _colours(pixels: Pixels) -> list[tuple[int, int, int]]:
+    """The commonest colours, without that of most of the picture's edge and those much like a commoner one."""
+    flat = pixels.reshape(-1, 3)
+    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    ground = _commonest(rim, 1)[0]
+    chosen = [ground]
+    for colour in _commonest(flat, 16 * MOST_COLOURS):
+        if all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) > LIKE for other in chosen):
+            chosen.append(colour)
+    return chosen[1 : MOST_COLOURS + 1]
+
+
+def _commonest(pixels: Pixels, count: int) -> list[tuple[int, int, int]]:
+    codes = pixels.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
+    # Exact colours: a drawn bar has but one, and of the noise around a scanned one the commonest is its middle.
+    values, counts = np.unique(codes, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:count]
+    kept = [int(values[at]) for at in order if counts[at] >= LEAST_PIXELS] or [int(values[order[0]])]
+    return [(code >> 16, code >> 8 & 255, code & 255) for code in kept]
+
+
+def _of_colour(pixels: Pixels, colour: tuple[int, int, int], scale: float) -> Iterator[Box]:
+    import cv2
+
+    low, high = (np.clip(np.array(colour) + sign * LIKE, 0, 255) for sign in (-1, 1))
+    mask: npt.NDArray[np.uint8] = cv2.inRange(pixels, low, high).astype(np.uint8, copy=False)
+    # The blended pixels between two colours are a line one pixel wide that may be like a third.
+    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), dtype=np.uint8)).astype(np.uint8, copy=False)
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    for outline in outlines:
+        x, y, width, height = cv2.boundingRect(outline)
+        if min(width, height) < LEAST_SIDE * scale:
+            continue
+        # An outline runs through the middle of its pixels.
+        inner = (width - 1) * (height - 1)
+        if cv2.contourArea(outline) >= FILLED * inner:
+            yield (x / scale, y / scale, (x + width) / scale, (y + height) / scale)

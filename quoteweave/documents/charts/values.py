@@ -1,0 +1,137 @@
+"""The values of a chart, as rows of a label and its values parted by " | ", where geometry leaves no doubt.
+
+`Grain | 45%` is a row of a chart with one series; where bars of several colours share a label, a first row names the
+series, and each bar's value stands in the column of its colour. What is not certain is not paired: a chart has all of
+its values paired or none, and its text is then its words in reading order, as ever.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoteweave.core.boxes import Box, hull, inside
+from quoteweave.documents.charts.bars import LEAST_BARS, Row, read_bars
+from quoteweave.documents.charts.flat_shapes import Rectangle, find_rectangles
+from quoteweave.documents.charts.series import Names, by_headings, by_legend
+from quoteweave.documents.charts.shares import read_shares
+from quoteweave.documents.charts.words import Token, spoken, tokens_of, turned
+from quoteweave.documents.layout.blocks import row_by_row
+from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources.raw_page import Picture
+
+# Points around a chart within which its legend may stand: left, above, right, below.
+LEGEND_REACH = (20.0, 90.0, 20.0, 60.0)
+SWATCH = 10.0
+MOST_SERIES = 8
+# More words are a page of text.
+MOST_TOKENS = 600
+EMPTY = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class ChartValues:
+    """A chart's text with its values paired, and its box, which takes in a legend that stands outside."""
+
+    box: Box
+    text: str
+
+
+def read_chart(picture: Picture, box: Box, lines: Sequence[Line], around: Sequence[Line] = ()) -> ChartValues | None:
+    """Pair the labels and values of a chart; None where that is not certain.
+
+    `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
+    """
+    read = _read(picture, box, lines, around)
+    if read is not None and read.names is not None:
+        return _placed(read, box, lines, around)
+    if read is None:
+        return None
+    # The legend may stand outside, and so may bars between it and the chart.
+    near = _reach(picture, box)
+    wider = _read(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
+    if wider is None or wider.names is None or len(wider.rows) < len(read.rows):
+        return None
+    return _placed(wider, box, lines, around)
+
+
+def _placed(read: "_Read", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:
+    """The box grown by what was read outside it, and the text of all that stands there."""
+    inner = {id(word) for line in lines for word in line.words}
+    if any(id(word) not in inner for word in read.words):
+        box = hull([box, read.box])
+        lines = [line for line in around if inside(line.box, box) > 0.6]
+    return ChartValues(box, _text(read.rows, read.names or {}, lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The rows of a chart, and the names of its series; None where it has several without names."""
+
+    rows: list[Row]
+    names: Names | None
+
+    @property
+    def box(self) -> Box:
+        """Around the words that were read, with the swatches left of them."""
+        x1, y1, x2, y2 = hull(word.box for word in self.words)
+        return (x1 - SWATCH, y1 - 2, x2 + 2, y2 + 2)
+
+    @property
+    def words(self) -> list[Word]:
+        """Those that the rows and names say."""
+        values = [token for row in self.rows for _, token in row.cells if token is not None]
+        names = [token for name in (self.names or {}).values() for token in name]
+        labels = [token for row in self.rows for token in row.label]
+        return [word for token in (*names, *labels, *values) for word in token.words]
+
+
+def _read(picture: Picture, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _Read | None:
+    tokens = tokens_of(lines)
+    if sum(token.is_value for token in tokens) < LEAST_BARS or len(tokens) > MOST_TOKENS:
+        return None
+    rectangles = find_rectangles(picture, box, [word.box for line in lines for word in line.words])
+    columns = False
+    rows = read_bars(rectangles, tokens)
+    if rows is None:
+        rows, columns = read_bars(*_turned(rectangles, tokens), columns=True), True
+    if rows is None:
+        rows = read_shares(tokens)
+    if rows is None:
+        return None
+    if all(len(row.cells) == 1 for row in rows):
+        return _Read(rows, {})
+    colours = list(dict.fromkeys(colour for row in rows for colour, _ in row.cells))
+    names = by_legend(colours, rectangles, tokens) or (None if columns else by_headings(rows, tokens_of(around)))
+    return _Read(rows, names if len(colours) <= MOST_SERIES else None)
+
+
+def _reach(picture: Picture, box: Box) -> Box:
+    left, above, right, below = LEGEND_REACH
+    height, width = (side / picture.scale for side in picture.pixels.shape[:2])
+    low = max(0.0, box[0] - left), max(0.0, box[1] - above)
+    return (*low, min(width, box[2] + right), min(height, box[3] + below))
+
+
+def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[list[Rectangle], list[Token]]:
+    return (
+        [replace(one, box=turned(one.box)) for one in rectangles],
+        [replace(token, box=turned(token.box)) for token in tokens],
+    )
+
+
+def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
+    """The rows, under the names of the series, and then the words that are in none of them, row by row."""
+    colours = list(names)
+    said = [[EMPTY, *(spoken(names[colour]) for colour in colours)]] if names else []
+    used = {id(word) for name in names.values() for token in name for word in token.words}
+    for row in rows:
+        cells = dict(row.cells)
+        values = [cells.get(colour) for colour in colours] if names else [row.cells[0][1]]
+        said.append([spoken(row.label), *(EMPTY if value is None else value.text for value in values)])
+        tokens = [*row.label, *(value for value in values if value is not None)]
+        used |= {id(word) for token in tokens for word in token.words}
+    rest = [
+        replace(line, words=words)
+        for line in lines
+        if (words := tuple(word for word in line.words if id(word) not in used and word.text != "|"))
+    ]
+    return "\n".join([*(" | ".join(cells) for cells in said), *filter(None, [row_by_row(rest)])])

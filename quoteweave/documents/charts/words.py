@@ -1,0 +1,122 @@
+"""The words of a chart as pairing takes them: numbers with their units, and the rest, each with its box."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoteweave.core.boxes import Box, hull, intersection
+from quoteweave.documents.sources.lines import Line, Word
+
+_NUMBER = r"[-+−]?\d[\d.,]*"
+_UNIT = r"(?:%|[kKmMbB]|[mb]n|[MB]n|[Mm]illion|[Bb]illion|[Tt]rillion|x)"
+_VALUE = re.compile(rf"[-+−]?[$€£¥₹]?\s?{_NUMBER}(?:\s?{_UNIT})?")
+_PLAIN = re.compile(_NUMBER)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ALONE = re.compile(rf"{_UNIT}|[$€£¥₹]")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, or a number with the unit that stands beside it."""
+
+    text: str
+    box: Box  # points; in a chart of columns turned, see `turned`
+    size: float  # font size in points
+    line: int  # which of the lines it stands in
+    words: tuple[Word, ...]
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Of its box."""
+        return (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it is a number with or without a unit, such as "45%", "$1.2M" or "1,310"."""
+        return bool(_VALUE.fullmatch(self.text))
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it looks like a year."""
+        return bool(_YEAR.fullmatch(self.text))
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it has any letter or digit: bullets, swatches and rules that are characters have none."""
+        return any(map(str.isalnum, self.text))
+
+
+def tokens_of(lines: Sequence[Line]) -> list[Token]:
+    """The tokens of upright lines, in their order."""
+    return [token for number, line in enumerate(lines) if line.upright for token in _tokens(line, number)]
+
+
+def _tokens(line: Line, number: int) -> list[Token]:
+    found: list[Token] = []
+    for word in line.words:
+        if found and _belong(found[-1].text, word.text):
+            last = found[-1]
+            text, box = f"{last.text} {word.text}", hull([last.box, word.box])
+            found[-1] = replace(last, text=text, box=box, words=(*last.words, word))
+        else:
+            found.append(Token(word.text, word.box, line.size, number, (word,)))
+    return found
+
+
+def _belong(before: str, after: str) -> bool:
+    """Whether these are a number and its unit, or a sign of money and its number."""
+    if not _VALUE.fullmatch(f"{before} {after}"):
+        return False
+    return bool(_ALONE.fullmatch(before) or _ALONE.fullmatch(after))
+
+
+def amount(text: str) -> tuple[float, float]:
+    """The number of a value as printed, without its unit, and the step of its last digit: "12.5%" is 12.5 and 0.1.
+
+    Raises ValueError where points and commas do not make one number.
+    """
+    match = _PLAIN.search(text)
+    if match is None:
+        raise ValueError("no number")
+    digits = match[0].rstrip(".,").replace("−", "-")
+    digits = re.sub(r"[.,](?=\d{3}(?:[.,]|$))", "", digits) if _grouped(digits) else digits
+    digits = digits.replace(",", ".")
+    return abs(float(digits)), 10.0 ** -len(digits.partition(".")[2])
+
+
+def _grouped(digits: str) -> bool:
+    """Whether its points or commas part thousands: one alone before three digits is taken for that where a comma."""
+    return bool(re.fullmatch(r"-?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}(?:,\d+)?)", digits))
+
+
+def unit(text: str) -> str:
+    """What a value has beside its number: "%", "$", "$M"; "" where nothing."""
+    return _PLAIN.sub("", text, count=1).replace(" ", "").lstrip("-+−")
+
+
+def turned(box: Box) -> Box:
+    """A quarter to the right, so that what rises from the page's bottom runs from left to right."""
+    return (-box[3], box[0], -box[1], box[2])
+
+
+def spoken(tokens: Sequence[Token]) -> str:
+    """The tokens as text: words that a hyphen parts at the end of a row put together again, and no bar as of cells.
+
+    Where words lie over each other, as they do where a text is drawn twice, each is said once.
+    """
+    words = [token.text for token in tokens]
+    if any(_over(one.box, other.box) for one, other in itertools.combinations(tokens, 2)):
+        words = list(dict.fromkeys(words))
+    said = ""
+    for word in words:
+        if said.endswith("-") and said[-2:-1].isalpha() and word[:1].islower():
+            said = said[:-1] + word
+        else:
+            said = f"{said} {word}".strip()
+    return said.replace("|", "/")
+
+
+def _over(a: Box, b: Box) -> bool:
+    common = intersection(a, b)
+    return common[2] - common[0] > 1 and common[3] - common[1] > 0.5 * (a[3] - a[1])

@@ -1,0 +1,77 @@
+"""One page, analysed: tables, figures and blocks of text in reading order. Geometry over lines and drawn pixels."""
+
+from collections.abc import Sequence
+
+from quoteweave.core.boxes import Box, area, hull, inside, union_area
+from quoteweave.documents.layout.blocks import Block, group
+from quoteweave.documents.layout.drawing import find_drawing
+from quoteweave.documents.layout.figures import Figure, find_figures
+from quoteweave.documents.layout.reading_order import in_reading_order
+from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Picture
+
+Element = Block | Figure | Table
+
+
+def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) -> list[Element]:
+    """The elements of a page of the given width and height in points, in reading order.
+
+    Every line is in at least one of them; a paragraph on a picture is in the picture and in a block of its own.
+    """
+    drawing = find_drawing(picture, lines)
+    tables = _apart(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
+    tables = _whole(tables, drawing.clusters, lines)
+    left = _without(lines, tables)
+    clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
+    specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
+    figures = find_figures(clusters, left, page, specks=specks)
+    tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
+    figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
+    left = _without(left, [*tables, *figures])
+    running = [block for block in group(left) if block.prose and len(block.lines) > 2]
+    tables += aligned_tables([line for line in _without(left, running) if line.upright])
+    blocks = group(_without(left, tables))
+    blocks += [block for figure in figures for block in group(figure.lines) if block.prose and len(block.lines) > 1]
+    return in_reading_order([*tables, *figures, *blocks])
+
+
+def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
+    """Of tables that overlap, the larger; of two that are much the same, the grid, whose cells are known better."""
+    rank = [(1.2 * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
+    kept: list[Table] = []
+    for _, table in sorted(rank, key=lambda ranked: -ranked[0]):
+        if not any(inside(table.box, other.box) > 0.2 for other in kept):
+            kept.append(table)
+    return kept
+
+
+def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
+    """What is drawn in one piece is one table: rows and columns without rules of their own belong to it."""
+    whole: list[Table] = []
+    left = list(tables)
+    for cluster in clusters:
+        own = sorted((table for table in left if inside(table.box, cluster) > 0.9), key=lambda table: table.box[1])
+        if union_area([table.box for table in own]) > 0.5 * area(cluster):
+            box = hull([cluster, *(table.box for table in own)])
+            taken = {id(line) for table in own for line in table.lines}
+            more = [line for line in lines if id(line) not in taken and inside(line.box, box) > 0.5]
+            rows = [*cells_of(more), *(row for table in own for row in table.rows)]
+            whole.append(Table(box, tuple(rows), (*more, *(line for table in own for line in table.lines))))
+            left = [table for table in left if table not in own]
+    return [*whole, *left]
+
+
+def _without(lines: Sequence[Line], elements: Sequence[Element]) -> list[Line]:
+    taken = {id(line) for element in elements for line in element.lines}
+    return [line for line in lines if id(line) not in taken]
+
+
+def _table_inside(figure: Figure) -> Table | None:
+    """A shaded table looks like a figure until its lines are read: most of them stand in aligned rows."""
+    found = aligned_tables([line for line in figure.lines if line.upright])
+    rows = sum(len(table.lines) for table in found)
+    spread = sum(area(table.box) for table in found)
+    if not found or rows < 0.7 * len(figure.lines) or spread < 0.5 * area(figure.box):
+        return None
+    return Table(figure.box, tuple(row for table in found for row in table.rows), figure.lines)

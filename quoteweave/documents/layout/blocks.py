@@ -1,0 +1,187 @@
+"""Lines become blocks: paragraphs, titles, list items. Geometry only; what a block is called, `structure` decides."""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.layout.patterns import BULLET
+from quoteweave.documents.sources.lines import Line
+
+# In font sizes: baselines further apart than this belong to two blocks; so do lines whose sizes differ by more.
+LONGEST_PITCH = 2.3
+SIZE_RATIO = 1.25
+# The line that a line continues is looked for among so many before it; no page that people read has more side by side.
+NEIGHBOURS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that a reader takes together, top to bottom."""
+
+    lines: tuple[Line, ...]
+    box: Box
+
+    @property
+    def text(self) -> str:
+        """The lines as running text: hyphenated words put together again."""
+        text = self.lines[0].text
+        for line in self.lines[1:]:
+            following = line.text
+            if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and following[:1].islower():
+                text = text[:-1] + following
+            else:
+                text = f"{text} {following}"
+        return text
+
+    @property
+    def size(self) -> float:
+        """Median font size of the lines, in points."""
+        return statistics.median(line.size for line in self.lines)
+
+    @property
+    def bold(self) -> bool:
+        """Whether every line is bold."""
+        return all(line.bold for line in self.lines)
+
+    @property
+    def prose(self) -> bool:
+        """Running text, as opposed to labels, titles and table cells."""
+        words = sum(len(line.words) for line in self.lines)
+        return words >= 12 and words / len(self.lines) >= 4.5
+
+
+def block_of(lines: Sequence[Line]) -> Block:
+    """A block around these lines."""
+    return Block(tuple(lines), hull(line.box for line in lines))
+
+
+def group(lines: Sequence[Line]) -> list[Block]:
+    """Group lines that stand under each other. Every line lands in exactly one block."""
+    upright = sorted(_join_leaders([line for line in lines if line.upright]), key=lambda line: line.box[1])
+    chains: list[list[Line]] = []
+    chain_of: list[int] = []
+    for line, above in zip(upright, _continued(upright), strict=True):
+        if above is None:
+            chain_of.append(len(chains))
+            chains.append([line])
+        else:
+            chain_of.append(chain_of[above])
+            chains[chain_of[above]].append(line)
+    blocks = [block_of(part) for chain in chains for part in _paragraphs(chain)]
+    return blocks + [block_of([line]) for line in lines if not line.upright]
+
+
+def _join_leaders(lines: Sequence[Line]) -> list[Line]:
+    """A bullet or number set apart from its text by a tab is one line with it."""
+    ordered = sorted(lines, key=lambda line: (round(line.box[1]), line.box[0]))
+    joined: dict[int, Line] = {}
+    taken: set[int] = set()
+    for i, leader in enumerate(ordered):
+        if not BULLET.fullmatch(leader.text + " "):
+            continue
+        near = range(max(0, i - NEIGHBOURS), min(len(ordered), i + NEIGHBOURS))
+        j = next((j for j in near if j != i and j not in taken and _leads(leader, ordered[j])), None)
+        if j is not None and not any(_ends_a_column(leader, ordered[j], ordered[k]) for k in near):
+            words = leader.words + ordered[j].words
+            joined[j] = replace(ordered[j], words=words, box=hull(word.box for word in words))
+            taken |= {i, j}
+    return [joined.get(i, line) for i, line in enumerate(ordered) if i in joined or i not in taken]
+
+
+def _leads(leader: Line, line: Line) -> bool:
+    level = min(leader.box[3], line.box[3]) - max(leader.box[1], line.box[1])
+    return -1 < line.box[0] - leader.box[2] < 4 * line.size and level > 0.4 * leader.height
+
+
+def _ends_a_column(leader: Line, text: Line, other: Line) -> bool:
+    """Whether the leader is an equation's number: a line above or below shows that a column ends where it stands."""
+    close = abs(other.baseline - leader.baseline) < 4 * leader.size
+    return close and other.box[0] < leader.box[0] - 4 * leader.size and leader.box[0] < other.box[2] < text.box[0]
+
+
+def _continued(lines: Sequence[Line]) -> list[int | None]:
+    """For each line, sorted by their tops, the one that it continues, if any; no line is continued twice."""
+    found: list[int | None] = []
+    taken: set[int] = set()
+    for i, line in enumerate(lines):
+        best, best_pitch = None, LONGEST_PITCH * line.size
+        for j in range(i - 1, max(-1, i - 1 - NEIGHBOURS), -1):
+            pitch = line.baseline - lines[j].baseline
+            if pitch > 6 * best_pitch:
+                break
+            if 0 < pitch < best_pitch and j not in taken and _stacked(lines[j], line):
+                best, best_pitch = j, pitch
+        if best is not None and _something_between(lines, best, i):
+            best = None
+        found.append(best)
+        taken |= {best} if best is not None else set()
+    return found
+
+
+def _stacked(upper: Line, lower: Line) -> bool:
+    overlap = min(upper.box[2], lower.box[2]) - max(upper.box[0], lower.box[0])
+    narrower = min(upper.box[2] - upper.box[0], lower.box[2] - lower.box[0])
+    alike = max(upper.size, lower.size) <= SIZE_RATIO * min(upper.size, lower.size) and upper.bold == lower.bold
+    return alike and overlap > 0.5 * narrower and lower.box[1] > upper.box[1] + 0.3 * upper.height
+
+
+def _something_between(lines: Sequence[Line], upper: int, lower: int) -> bool:
+    a, b = lines[upper].box, lines[lower].box
+    left, right = max(a[0], b[0]), min(a[2], b[2])
+    return any(
+        a[3] <= (line.box[1] + line.box[3]) / 2 <= b[1] and line.box[0] < right and line.box[2] > left
+        for line in lines[upper + 1 : lower]
+    )
+
+
+def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
+    """Cut a chain where a paragraph starts: a wider gap, a bullet, an indent, or after a short last line."""
+    if len(chain) == 1:
+        return [list(chain)]
+    pitches = [lower.baseline - upper.baseline for upper, lower in itertools.pairwise(chain)]
+    usual = statistics.median_low(pitches)
+    left, right = min(line.box[0] for line in chain), max(line.box[2] for line in chain)
+    at_left = [line.box[0] - left < 0.8 * line.size for line in chain]
+    # Entries whose first line stands out to the left: fewer than half of the lines after the first stand there.
+    references = sum(at_left) <= 0.5 * len(chain) - (not at_left[0])
+    parts = [[chain[0]]]
+    for i, (previous, line) in enumerate(itertools.pairwise(chain)):
+        hanging = bool(BULLET.match(parts[-1][0].text))
+        if references:
+            new = at_left[i + 1] and not hanging
+        else:
+            indented = at_left[i] and not at_left[i + 1]
+            new = (indented or _ends_short(previous, left, right)) and not hanging
+        outdented = hanging and line.box[0] < parts[-1][0].box[0] - 0.5 * line.size
+        ended = outdented and previous.box[2] < right - 2 * line.size
+        if pitches[i] > 1.25 * usual + 1 or BULLET.match(line.text) or new or ended:
+            parts.append([line])
+        else:
+            parts[-1].append(line)
+    return parts
+
+
+def _ends_short(line: Line, left: float, right: float) -> bool:
+    """Whether a sentence ends here, well before the right margin."""
+    return right - line.box[2] > 0.15 * (right - left) and line.text.endswith((".", ":", "?", "!"))
+
+
+def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines that share a baseline, left to right; rows from top to bottom."""
+    rows: list[list[Line]] = []
+    bottom = 0.0
+    for line in sorted(lines, key=lambda line: line.box[1] + line.box[3]):
+        if rows and (line.box[1] + line.box[3]) / 2 < bottom - 0.25 * line.height:
+            rows[-1].append(line)
+            bottom = max(bottom, line.box[3])
+        else:
+            rows.append([line])
+            bottom = line.box[3]
+    return [sorted(row, key=lambda line: line.box[0]) for row in rows]
+
+
+def row_by_row(lines: Sequence[Line]) -> str:
+    """The lines as text, one row to a line."""
+    return "\n".join(" ".join(line.text for line in row) for row in rows_of(lines))

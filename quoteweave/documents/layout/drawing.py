@@ -1,0 +1,273 @@
+"""What a page shows besides its text: rules, and clusters of ink. Works on drawn pages, digital and scanned alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, area, inside
+from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Picture
+
+if TYPE_CHECKING:
+    from cv2.typing import MatLike
+
+# Points. A rule is a thin line at least this long.
+RULE_LENGTH = 24.0
+RULE_THICKNESS = 3.0
+# Rules that lie within this many points of a longer one are part of it.
+SAME = 2.0
+MOST_RULES = 3000
+# Share of a coarse pixel that is inked where a shade lies.
+SOLID = 0.9
+
+
+def find_rules(
+    picture: Picture, ink: "MatLike", words: npt.NDArray[np.float64], *, threshold: int, dark: bool
+) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+    """Horizontal and vertical rules, in points.
+
+    `ink` is 255 where a pixel is of no background; `words` (n, 4) are the boxes of all words; `threshold` is the least
+    contrast of a rule to what lies on both sides of it, 0 to 255; `dark` whether light is drawn on a dark ground.
+    """
+    import cv2
+
+    channels = cv2.split(picture.pixels)
+    strongest = cv2.max if dark else cv2.min
+    shade = strongest(strongest(channels[0], channels[1]), channels[2])
+    coarse, scale = shrunk(ink, picture.scale)
+    solid = (coarse > SOLID * 255).astype(np.uint8)
+    _even_out(solid, words * scale)
+    found = []
+    for wide in (True, False):
+        thin = _thin(shade, picture.scale, threshold, wide=wide, dark=dark)
+        lines = _lines(_bridged(thin, ink, picture.scale, wide=wide), picture.scale, wide=wide)
+        found.append(tuple(_distinct([*lines, *_ends(solid, scale, wide=wide)])))
+    return found[0], found[1]
+
+
+def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> None:
+    """Let each word take the ground that it stands on, as seen to its left and right; `words` in pixels."""
+    limits = np.array(solid.shape[::-1] * 2) - 1
+    edges = np.clip(np.rint(words + np.array([-1, -1, 1, 1])).astype(int), 0, limits)
+    for left, top, right, bottom in edges.tolist():
+        rows = solid[top : bottom + 1]
+        rows[:, left : right + 1] = (rows[:, left] & rows[:, right])[:, None]
+
+
+def _thin(shade: "MatLike", scale: float, threshold: int, *, wide: bool, dark: bool) -> "MatLike":
+    """255 where a pixel stands out from what lies on both sides of it, across the direction of a rule."""
+    import cv2
+
+    reach = int(RULE_THICKNESS * scale) + 2 | 1
+    kernel = np.ones((reach, 1) if wide else (1, reach), dtype=np.uint8)
+    contrast = cv2.morphologyEx(shade, cv2.MORPH_TOPHAT if dark else cv2.MORPH_BLACKHAT, kernel)
+    return cv2.threshold(contrast, threshold, 255, cv2.THRESH_BINARY)[1]
+
+
+def _bridged(thin: "MatLike", ink: "MatLike", scale: float, *, wide: bool) -> "MatLike":
+    """A rule is not thin where another crosses it: there, ink counts."""
+    import cv2
+
+    gap = int(RULE_THICKNESS * scale) + 1 | 1
+    kernel = np.ones((1, gap) if wide else (gap, 1), dtype=np.uint8)
+    return cv2.bitwise_and(cv2.morphologyEx(thin, cv2.MORPH_CLOSE, kernel), ink)
+
+
+def _lines(thin: "MatLike", scale: float, *, wide: bool) -> list[Box]:
+    coarse, scale = shrunk(_long(thin, scale, wide=wide), scale)
+    boxes = [box_of(shape, scale) for shape in shapes_of(coarse)]
+    side = 1 if wide else 0
+    return [box for box in boxes if box[side + 2] - box[side] <= RULE_THICKNESS + 1]
+
+
+def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
+    """A filled rectangle, such as a shaded header, ends like a rule on each side."""
+    import cv2
+
+    ends: list[Box] = []
+    long = _long(solid, scale, wide=wide)
+    for shape in shapes_of(long):
+        x, y, width, height = cv2.boundingRect(shape)
+        if cv2.countNonZero(long[y : y + height, x : x + width]) > 0.85 * width * height:
+            x1, y1, x2, y2 = box_of(shape, scale)
+            ends += (
+                [(x1, y1, x2, y1 + 1), (x1, y2 - 1, x2, y2)] if wide else [(x1, y1, x1 + 1, y2), (x2 - 1, y1, x2, y2)]
+            )
+    return ends
+
+
+def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
+    """What of the mask runs on for the length of a rule."""
+    import cv2
+
+    length = max(3, int(RULE_LENGTH * scale) | 1)  # OpenCV shifts what it opens with an even length
+    return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, length) if wide else (length, 1), dtype=np.uint8))
+
+
+def _distinct(rules: Sequence[Box]) -> list[Box]:
+    """Without those that lie on a longer one."""
+    kept: list[Box] = []
+    for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MOST_RULES]:
+        grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
+        if not any(k[0] <= grown[0] and k[1] <= grown[1] and grown[2] <= k[2] and grown[3] <= k[3] for k in kept):
+            kept.append((x1, y1, x2, y2))
+    return kept
+
+
+def shapes_of(mask: "MatLike") -> list["MatLike"]:
+    """The outlines of the connected areas that are not 0, in pixels."""
+    import cv2
+
+    outlines, levels = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    # The fourth number is the outline around this one: holes have one, areas none.
+    return [outline for outline, level in zip(outlines, levels[0], strict=True) if level[3] < 0] if outlines else []
+
+
+def shrunk(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
+    """The mean of each square of pixels, about a point wide; and how many such squares a point has."""
+    import cv2
+
+    step = max(1, min(int(scale), *mask.shape))
+    height, width = (side // step for side in mask.shape)
+    whole = mask[: height * step, : width * step]
+    return cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), scale / step
+
+
+def box_of(shape: "MatLike", scale: float) -> Box:
+    """The box around an outline, in points."""
+    import cv2
+
+    x, y, width, height = cv2.boundingRect(shape)
+    return (x / scale, y / scale, (x + width) / scale, (y + height) / scale)
+
+
+# Points: ink closer than the gap belongs together; a smaller side is a bullet's or an icon's.
+GAP = 10.0
+LEAST_SIDE = 22.0
+# A page with more clusters than this is a pattern; the largest are kept.
+MOST_CLUSTERS = 300
+# How far a colour channel must be from the background's to count as ink: above JPEG noise, below a pale table header.
+INK = 28
+# Share of a coarse pixel that must be inked.
+DENSITY = 0.08
+# A second background is at least this share of the page; pixels skipped when colours are counted.
+LEAST_BAND = 0.04
+STEP = 4
+
+Mask = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The ink of a page that is not text. All boxes in points."""
+
+    horizontal: tuple[Box, ...]  # rules
+    vertical: tuple[Box, ...]
+    clusters: tuple[Box, ...]  # what is drawn: figures, charts, shaded boxes
+    specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
+
+
+def find_drawing(picture: Picture, lines: Sequence[Line]) -> Drawing:
+    """Find the rules, then mask the text and cluster what is left."""
+    words = np.array([word.box for line in lines for word in line.words], dtype=np.float64).reshape(-1, 4)
+    ink, dark = _ink(picture)
+    horizontal, vertical = find_rules(picture, ink, words, threshold=INK, dark=dark)
+    _erase(ink, words, picture.scale)
+    coarse, scale = shrunk(ink, picture.scale)
+    drawn = (coarse > DENSITY * 255).astype(np.uint8)
+    _remove_lone_rules(drawn, scale)
+    near = Nearby(lines)
+    clusters, specks = _clusters(drawn, scale)
+    return Drawing(_outside(horizontal, near), _outside(vertical, near), clusters, specks)
+
+
+def _outside(rules: Sequence[Box], lines: Nearby[Line]) -> tuple[Box, ...]:
+    """Without those that are strokes of letters, or underline words."""
+    return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.meeting(rule)))
+
+
+def _ink(picture: Picture) -> tuple["MatLike", bool]:
+    """255 where a pixel is of no background; and whether the background is dark.
+
+    Backgrounds are the page's commonest colour, and flat bands along its edges.
+    """
+    import cv2
+
+    sample = np.ascontiguousarray(picture.pixels[::STEP, ::STEP])
+    red, green, blue = (sample[:, :, i].astype(np.int32) >> 3 for i in range(3))
+    codes = red << 10 | green << 5 | blue
+    counts = np.bincount(codes.ravel())
+    large = np.flatnonzero(counts > LEAST_BAND * codes.size)
+    common = sorted(large, key=lambda code: -int(counts[code])) or [counts.argmax()]
+    background = _middle(sample, codes == common[0])
+    ink = cv2.bitwise_not(_like(picture.pixels, background))
+    for code in common[1:4]:
+        flat = _like(sample, _middle(sample, codes == code)) & ~_like(sample, background)
+        band = _touching_the_edge(flat)
+        if band.any():
+            ink[cv2.resize(band, ink.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0] = 0
+    return ink, bool(background.mean() < 128)
+
+
+def _middle(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """The median colour; one pixel in eight tells it."""
+    return np.asarray(np.median(sample[chosen][::8], axis=0), dtype=np.float64)
+
+
+def _like(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
+    """255 where a pixel is of this colour."""
+    import cv2
+
+    low, high = (np.clip(colour + sign * INK, 0, 255) for sign in (-1, 1))
+    return cv2.inRange(pixels, low, high).astype(np.uint8, copy=False)
+
+
+def _touching_the_edge(flat: Mask) -> "MatLike":
+    """Large areas of one colour that reach the page's edge: the bands and margins that slides are decorated with."""
+    import cv2
+
+    solid = cv2.morphologyEx(flat, cv2.MORPH_OPEN, np.ones((5, 5), dtype=np.uint8))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=4)
+    large = stats[:, cv2.CC_STAT_AREA] > LEAST_BAND * flat.size
+    large[0] = False
+    at_edge = np.zeros_like(large)
+    at_edge[np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])] = True
+    return cv2.dilate((large & at_edge)[labels].astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+
+
+def _erase(ink: "MatLike", words: npt.NDArray[np.float64], scale: float) -> None:
+    """Clear the words, and a point around each."""
+    low = np.maximum(0, (words[:, :2] - 1) * scale).astype(int)
+    high = np.maximum(0, (words[:, 2:] + 1) * scale + 1).astype(int)
+    for (x1, y1), (x2, y2) in zip(low.tolist(), high.tolist(), strict=True):
+        ink[y1:y2, x1:x2] = 0
+
+
+def _remove_lone_rules(drawn: Mask, scale: float) -> None:
+    """A rule that touches nothing separates text or underlines it; it is no part of a picture."""
+    import cv2
+
+    thin = [shape for shape in shapes_of(drawn) if min(cv2.boundingRect(shape)[2:]) <= RULE_THICKNESS * scale]
+    cv2.drawContours(drawn, thin, -1, 0, cv2.FILLED)
+
+
+def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+    """The boxes of ink that belongs together, the largest first: those of pictures, and smaller ones."""
+    import cv2
+
+    reach = max(1, round(GAP / 2 * scale))
+    # A border as wide as the ink is spread: each cluster's box is that of its spread ink, less that much all round.
+    padded = cv2.copyMakeBorder(drawn, reach, reach, reach, reach, cv2.BORDER_CONSTANT, value=0)
+    spread = cv2.dilate(padded, np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8))
+    margin = 2 * reach / scale
+    spread_boxes = (box_of(shape, scale) for shape in shapes_of(spread))
+    boxes = [(x1, y1, x2 - margin, y2 - margin) for x1, y1, x2, y2 in spread_boxes]
+    large: list[Box] = []
+    small: list[Box] = []
+    for box in sorted(boxes, key=lambda box: -area(box)):
+        (large if min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE else small).append(box)
+    return tuple(large[:MOST_CLUSTERS]), tuple(small[:MOST_CLUSTERS])

@@ -1,0 +1,108 @@
+"""Whether a picture shows letters that the text layer does not give: in raster images, or drawn as outlines.
+
+Letters are thin, dark on light or light on dark, about as high as their neighbours, and stand in rows with them. What
+looks like that where no word of the text layer stands is text that only OCR can read. The dashes of an axis are too
+low to count, lines too long, and the dots of a plot seldom stand three in a row.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources.lines import Word
+from quoteweave.documents.sources.raw_page import Picture, Pixels
+
+if TYPE_CHECKING:
+    from cv2.typing import MatLike
+
+# Letters with a neighbour on either side that make a picture worth reading: one word of five letters has three.
+LEAST_LETTERS = 3
+# Letters are looked for in the picture as it is, and in one three times smaller for large titles. In pixels of these:
+SHRINKINGS = (1, 3)
+STROKE = 9  # wider than any stroke of a letter
+HEIGHTS = (5, 40)
+LEAST_INK = 8
+# A letter is at most so many times as wide as high; small letters that run into each other, such as two digits, are
+# wider, and their ink takes such a share of their box, where that of a line or a bar takes less or more.
+WIDEST, WIDEST_RUN = 2.5, 4.0
+INK_OF_RUNS = (0.25, 0.7)
+# How far the stroke of a letter must be from its ground, 0 to 255.
+CONTRAST = 40
+# More shapes than this of a letter's size are a texture or a page of text: it is read.
+MOST_SHAPES = 3000
+# The text layer has lost the spaces where more than this share of its letters stand in words longer than any is.
+RUN_TOGETHER = 0.3
+LONGEST_WORD = 22
+
+Shapes = npt.NDArray[np.int32]
+
+
+def shows_unread_text(picture: Picture, words: Sequence[Word]) -> bool:
+    """Whether there are letters in the picture where none of the words stands; `words` have boxes on the picture.
+
+    Words that have run together count as unread: OCR finds the spaces between them.
+    """
+    return _run_together(words) or any(_letters(picture, words, by) >= LEAST_LETTERS for by in SHRINKINGS)
+
+
+def _run_together(words: Sequence[Word]) -> bool:
+    lengths = [len(word.text) for word in words if word.text.isalpha() and word.text.isascii()]
+    return sum(length for length in lengths if length > LONGEST_WORD) > RUN_TOGETHER * sum(lengths)
+
+
+def _letters(picture: Picture, words: Sequence[Word], shrinking: int) -> int:
+    """How many shapes of a letter's size stand between two others like them."""
+    import cv2
+
+    pixels, scale = _shrunk(picture.pixels, shrinking), picture.scale / shrinking
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    kernel = np.ones((STROKE, STROKE), dtype=np.uint8)
+    found = 0
+    for side in (cv2.MORPH_BLACKHAT, cv2.MORPH_TOPHAT):
+        strokes = cv2.threshold(cv2.morphologyEx(grey, side, kernel), CONTRAST, 255, cv2.THRESH_BINARY)[1]
+        _erase(strokes, [word.box for word in words], scale)
+        found = max(found, _in_rows(_of_letter_size(strokes)))
+    return found
+
+
+def _shrunk(pixels: Pixels, by: int) -> "MatLike":
+    import cv2
+
+    height, width = (max(1, side // by) for side in pixels.shape[:2])
+    return pixels if by == 1 else cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def _erase(strokes: "MatLike", boxes: Sequence[Box], scale: float) -> None:
+    for x1, y1, x2, y2 in boxes:
+        left, top = (max(0, int((edge - 1) * scale)) for edge in (x1, y1))
+        strokes[top : max(0, int((y2 + 1) * scale) + 1), left : max(0, int((x2 + 1) * scale) + 1)] = 0
+
+
+def _of_letter_size(strokes: "MatLike") -> Shapes:
+    """(n, 4): left, top, width and height of each connected shape that could be a letter, or some that touch."""
+    import cv2
+
+    stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:].astype(np.int32)
+    width, height, ink = (stats[:, column] for column in (cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT, cv2.CC_STAT_AREA))
+    high = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (ink >= LEAST_INK)
+    long, share = width / height, ink / (width * height)
+    run = (long <= WIDEST_RUN) & (share > INK_OF_RUNS[0]) & (share < INK_OF_RUNS[1])
+    return stats[high & ((long <= WIDEST) | run)][:, :4]
+
+
+def _in_rows(shapes: Shapes) -> int:
+    """How many have a neighbour of about their height close by on the left and on the right, on one baseline."""
+    if len(shapes) > MOST_SHAPES:
+        return len(shapes)
+    left, top, width, height = shapes[np.argsort(shapes[:, 0])].T
+    bottom = top + height
+    higher, lower = np.maximum.outer(height, height), np.minimum.outer(height, height)
+    gap = left[None, :] - (left + width)[:, None]
+    shared = np.minimum.outer(bottom, bottom) - np.maximum.outer(top, top)
+    level = (shared > 0.7 * lower) & (np.abs(np.subtract.outer(bottom, bottom)) <= 0.35 * higher)
+    close = (gap >= -2) & (gap < 0.8 * higher) & (left[None, :] > left[:, None])
+    follows = close & level & (lower > 0.5 * higher)
+    return int((follows.any(axis=0) & follows.any(axis=1)).sum())

@@ -1,0 +1,216 @@
+"""Figures and charts: clusters of ink, with the labels that belong to them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from quoteweave.core.boxes import Box, area, hull, inside, intersection
+from quoteweave.documents.layout.blocks import Block, group, row_by_row
+from quoteweave.documents.layout.patterns import CAPTION, NUMERIC
+from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.sources.lines import Line, letters
+
+# Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
+LABEL_GAP = 11.0
+ROW_LABEL_GAP = 28.0
+PANEL_GAP = 0.1
+# A cluster that covers more of the page than this is its background, unless it holds next to no text.
+BACKGROUND = 0.85
+LEAST_AREA = 1200.0
+# On a slide, shares of its width and height within which a drawing and labels belong together; more are no slide's.
+SLIDE_REACH = (0.03, 0.05)
+MOST_LABELS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure's box in points, with the lines that are part of it."""
+
+    box: Box
+    layout: Literal["figure", "chart"]
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The labels, row by row."""
+        return row_by_row(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text around the drawings of a page, by what it can be to them."""
+
+    lines: Nearby[Line]  # all of it
+    prose: Nearby[Block]
+    captions: Nearby[Block]
+    walls: Nearby[Line]  # prose and captions: they part drawings
+    labels: Nearby[Line]  # the rest: it may belong to drawings
+
+
+def find_figures(
+    clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float], *, specks: Sequence[Box] = ()
+) -> list[Figure]:
+    """Clusters that are pictures, grown by their labels and by specks close by; panels side by side become one figure.
+
+    Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
+    """
+    text = _sorted_out(lines)
+    small = Nearby([_Part(box, True) for box in specks if not text.walls.meeting(box)])
+    pictures = [box for box in clusters if not _is_background(box, text, page) and not _is_prose(box, text)]
+    pictures = _merged(pictures, _overlap)
+    pictures = [_grown(box, text.labels, small) for box in pictures]
+    gap = PANEL_GAP * page[0]
+    pictures = _merged(pictures, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
+    if page[0] > page[1]:
+        pictures = _infographics(pictures, text, page)
+    return [_figure(box, text.lines) for box in pictures if area(box) >= LEAST_AREA]
+
+
+def _sorted_out(lines: Sequence[Line]) -> _Text:
+    blocks = group(lines)
+    captions = [block for block in blocks if CAPTION.match(block.text)]
+    prose = [block for block in blocks if block.prose and len(block.lines) > 1]
+    columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
+    walls = [line for block in (*prose, *captions, *columns) for line in block.lines]
+    parting = {id(line) for line in walls}
+    labels = [line for block in blocks for line in block.lines if id(line) not in parting]
+    return _Text(Nearby(lines), Nearby(prose), Nearby(captions), Nearby(walls), Nearby(labels))
+
+
+def _is_narrow_column(block: Block) -> bool:
+    """Running text beside a chart has few words a line, but more than the labels of an axis that stand in a column."""
+    return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
+
+
+def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
+    inner = (line for line in text.lines.meeting(box) if inside(line.box, box) > 0.5)
+    return area(box) > BACKGROUND * page[0] * page[1] and letters(inner) >= 40
+
+
+def _is_prose(box: Box, text: _Text) -> bool:
+    """A box with a shade or a frame around running text."""
+    return sum(area(intersection(block.box, box)) for block in text.prose.meeting(box)) >= 0.25 * area(box)
+
+
+def _grown(box: Box, labels: Nearby[Line], specks: "Nearby[_Part]") -> Box:
+    """Take in the labels and specks that overlap the box or stand close to it, and those close to these, twice."""
+    for _ in range(2):
+        near = [line.box for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
+        drawn = [part.box for part in specks.meeting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
+        box = hull([box, *near, *drawn])
+    return box
+
+
+def _stands_by(speck: Box, box: Box) -> bool:
+    """Whether a dot or letters drawn as outlines stand beside the box on its level, or right above or below it."""
+    level = min(speck[3], box[3]) - max(speck[1], box[1])
+    across = min(speck[2], box[2]) - max(speck[0], box[0])
+    apart = max(speck[1] - box[3], box[1] - speck[3])
+    return level > 0.6 * (speck[3] - speck[1]) or (apart < LABEL_GAP and across > 0.6 * (speck[2] - speck[0]))
+
+
+def _belongs(line: Line, box: Box) -> bool:
+    if inside(line.box, box) > 0.3:
+        return True
+    numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
+    if len(line.words) > 8 and numbers < 0.6 * len(line.words):  # an axis has as many labels as it has
+        return False
+    level = min(line.box[3], box[3]) - max(line.box[1], box[1])
+    if level > 0.6 * line.height:
+        return max(line.box[0] - box[2], box[0] - line.box[2]) < ROW_LABEL_GAP
+    across = min(line.box[2], box[2]) - max(line.box[0], box[0])
+    off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) > 0.1 * (box[2] - box[0])
+    title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3 and off_centre
+    apart = max(line.box[1] - box[3], box[1] - line.box[3])
+    return apart < LABEL_GAP and not title and across > 0.6 * (line.box[2] - line.box[0])
+
+
+def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[Box]:
+    """Unite boxes that belong together until no two of them do."""
+    merged: list[Box] = []
+    for box in boxes:
+        while (other := next((other for other in merged if together(other, box)), None)) is not None:
+            merged.remove(other)
+            box = hull([other, box])  # noqa: PLW2901 - it goes on growing
+        merged.append(box)
+    return merged
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return area(intersection(a, b)) > 0.02 * min(area(a), area(b))
+
+
+def _panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
+    """Side by side or stacked, alike in size, with no text and no two captions between them."""
+    for along, across in ((0, 1), (1, 0)):
+        level = min(a[across + 2], b[across + 2]) - max(a[across], b[across])
+        shorter, longer = sorted((a[across + 2] - a[across], b[across + 2] - b[across]))
+        apart = max(a[along], b[along]) - min(a[along + 2], b[along + 2])
+        if level > 0.6 * shorter and shorter > 0.6 * longer and apart < gap:
+            return not _parted(a, b, text.walls, along) and not _captioned_apart(a, b, text.captions)
+    return False
+
+
+def _parted(a: Box, b: Box, walls: Nearby[Line], along: int) -> bool:
+    if along == 0:
+        between = (min(a[2], b[2]), max(a[1], b[1]), max(a[0], b[0]), min(a[3], b[3]))
+    else:
+        between = (max(a[0], b[0]), min(a[3], b[3]), min(a[2], b[2]), max(a[1], b[1]))
+    return any(inside(line.box, between) > 0.2 for line in walls.meeting(between))
+
+
+def _captioned_apart(a: Box, b: Box, captions: Nearby[Block]) -> bool:
+    """Each has a caption of its own right above or below it."""
+    own = [{id(block) for block in captions.meeting(box, 40) if _captions(block.box, box)} for box in (a, b)]
+    return bool(own[0] - own[1]) and bool(own[1] - own[0])
+
+
+def _captions(caption: Box, box: Box) -> bool:
+    across = min(caption[2], box[2]) - max(caption[0], box[0])
+    apart = max(caption[1] - box[3], box[1] - caption[3])
+    return across > 0.5 * (caption[2] - caption[0]) and -5 < apart < 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A drawing or a label on a slide."""
+
+    box: Box
+    drawn: bool
+
+
+def _infographics(pictures: Sequence[Box], text: _Text, page: tuple[float, float]) -> list[Box]:
+    """On a slide, drawings and the scattered labels around them are one picture."""
+    short = [line for line in text.labels.items if len(line.words) <= 6]
+    loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
+    if len(loose) > MOST_LABELS:
+        return list(pictures)
+    parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
+    groups = _close_together(parts, (SLIDE_REACH[0] * page[0], SLIDE_REACH[1] * page[1]))
+    united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
+    united = [box for box in united if not _is_prose(box, text)]
+    apart = [box for box in pictures if not any(inside(box, whole) > 0.9 for whole in united)]
+    return _merged([*united, *apart], _overlap)
+
+
+def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
+    """Groups in which each part stands within `reach` points along x and y of another."""
+    near = Nearby(parts)
+    waiting = {id(part): part for part in parts}
+    groups: list[list[_Part]] = []
+    while waiting:
+        members = [waiting.popitem()[1]]
+        for part in members:  # which grows on the way
+            x1, y1, x2, y2 = part.box
+            close = near.meeting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
+            members += [found for other in close if (found := waiting.pop(id(other), None))]
+        groups.append(members)
+    return groups
+
+
+def _figure(box: Box, lines: Nearby[Line]) -> Figure:
+    own = tuple(line for line in lines.meeting(box) if inside(line.box, box) > 0.6)
+    numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in own for word in line.words)
+    # Axes and bars carry numbers; a photograph or a diagram has few.
+    chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in own)
+    return Figure(box, "chart" if chart else "figure", own)

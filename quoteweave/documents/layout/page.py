@@ -1,0 +1,328 @@
+"""Reads one page: its elements with crops stored, its words in reading order, and OCR where there is no text layer."""
+
+import io
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.packed_words import PlacedWord, pack_words
+from quoteweave.core.records import PageWords, TextSource
+from quoteweave.documents.charts.values import read_chart
+from quoteweave.documents.layout.analyse import Element, analyse
+from quoteweave.documents.layout.blocks import Block, block_of, group, row_by_row, rows_of
+from quoteweave.documents.layout.drawing import find_drawing
+from quoteweave.documents.layout.drawn_text import shows_unread_text
+from quoteweave.documents.layout.figures import Figure
+from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.layout.tables import Table, cells_of
+from quoteweave.documents.sources.bookmarks import Bookmark
+from quoteweave.documents.sources.lines import Line, Word, letters, moved
+from quoteweave.documents.sources.ocr import Ocr
+from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
+
+# A single character may stand for several words, such as the Arabic U+FDFA.
+NO_BREAK_SPACE = "\u00a0"
+
+
+class WordsInOrder:
+    """Takes the elements of a page in their order; a word that is in two of them is kept where it comes first."""
+
+    def __init__(self) -> None:
+        self._placed: list[PlacedWord] = []
+        self._lines = 0
+        self._taken: set[int] = set()  # ids of words, which stay in memory as long as the page's elements
+
+    def add(self, element: Element, *, ocr: bool) -> None:
+        """The words of an element, of tables and figures row by row; `ocr` says whether OCR read them."""
+        rows = [element.lines] if isinstance(element, Block) else rows_of(element.lines)
+        self.add_lines((line for row in rows for line in row), ocr=ocr)
+
+    def add_lines(self, lines: Iterable[Line], *, ocr: bool) -> None:
+        """The words of lines, in the order in which these are given."""
+        for line in lines:
+            words = [word for word in line.words if id(word) not in self._taken]
+            self._taken.update(map(id, words))
+            self._placed += [(word.text.replace(" ", NO_BREAK_SPACE), word.box, self._lines, ocr) for word in words]
+            self._lines += bool(words)
+
+    def packed(self, page: int) -> PageWords:
+        """All of them, as the words of the page of that number."""
+        return PageWords(page=page, packed=pack_words(self._placed))
+
+
+def of_every_page(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
+    """The words of pages that follow each other from the first; a page that could not be read has none."""
+    return tuple(PageWords.of(page, ()) if own is None else own for page, own in enumerate(words))
+
+
+# A page with fewer characters than this in its text layer is read by OCR.
+LEAST_LETTERS = 20
+# One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
+STAMP_LETTERS = 200
+# Pieces larger than this share of the page are given in parts as well: what is cited can be checked at a glance.
+LARGEST = 0.48
+# Characters of one text quote; half a page of a paper has twice as many.
+LONGEST_TEXT = 1400
+# Characters of a table's first row that stands above each part of the table.
+LONGEST_HEAD = 200
+# Points that a crop shows around its piece.
+CROP_MARGIN = 2.0
+PieceKind = Literal["text", "figure", "chart", "table", "page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An element of a page, before the document as a whole says what it is called."""
+
+    kind: PieceKind
+    box: Box
+    text: str
+    size: float = 0.0  # font size in points, 0 for images
+    bold: bool = False
+    lines: int = 0
+    prose: bool = False
+    image: str | None = None  # key of the stored crop
+    ocr_text: str | None = None
+    part: str = ""  # "part 1 of 2" for a piece of a large image
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """A page with its pieces in reading order."""
+
+    number: int
+    width: float
+    height: float
+    label: str | None  # what the file itself calls the page
+    source: TextSource
+    pieces: tuple[Piece, ...]
+    warnings: tuple[str, ...] = ()  # what of the page was left out, and why
+    bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
+    words: PageWords | None = None  # None for a page that could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class PageReader:
+    """Reads a page's lines and picture into pieces; OCR is left out when `ocr` is None."""
+
+    images: ImageStore
+    ocr: Ocr | None
+
+    def read(self, raw: RawPage) -> PageContent:
+        """The page's pieces and words. One without a text layer, with a garbled one or a mere stamp is read by OCR."""
+        picture, size = raw.picture, raw.size
+        lines, source, scanned = self._lines(picture, raw.lines, size)
+        elements = analyse(lines, picture, size)
+        shown = _Shown(picture, source, size, lines, Nearby([word for line in lines for word in line.words]))
+        readings = [self._read(element, shown) for element in elements]
+        shown = replace(shown, read=[line for read in readings for line in read or ()])
+        pieces: list[Piece] = []
+        words = WordsInOrder()
+        for element, read in zip(elements, readings, strict=True):
+            pieces += self._pieces(element, shown, read)
+            words.add(element, ocr=source == "ocr")
+            words.add_lines(read or (), ocr=True)
+        if scanned:
+            pieces.append(self._whole_page(picture, lines, size))
+        return PageContent(
+            *(raw.number, *size, raw.label, source, tuple(pieces), raw.warnings, raw.bookmarks),
+            words=words.packed(raw.number),
+        )
+
+    def _lines(
+        self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]
+    ) -> tuple[Sequence[Line], TextSource, bool]:
+        """The lines to go by, where they are from, and whether the page is shown as a picture too."""
+        count = letters(lines)
+        stamped = LEAST_LETTERS <= count < STAMP_LETTERS and _mostly_picture(picture, lines, page)
+        scanned = count < LEAST_LETTERS or stamped or garbled(lines)
+        if scanned and self.ocr is not None:
+            read = self.ocr.read(picture)
+            # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
+            least = 2 * count if stamped else count if count < LEAST_LETTERS else 0.5 * count
+            better = not garbled(read) and letters(read) > least
+            # The few words of a title page are right, and small ones escape OCR.
+            if better or not lines or (count < LEAST_LETTERS and garbled(lines)):
+                return read, "ocr" if read else "none", True
+        return lines, "text_layer" if lines else "none", scanned
+
+    def _pieces(self, element: Element, shown: "_Shown", read: Sequence[Line] | None) -> Sequence[Piece]:
+        """An element's pieces; `read` is what OCR read on it."""
+        if isinstance(element, Block):
+            return [_text_piece(block) for block in at_a_glance(element)]
+        if shown.is_shown_whole(element):
+            return [_text_piece(block) for block in _as_text(element)]
+        kind: PieceKind = "table" if isinstance(element, Table) else element.layout
+        box = shown.box_of(element)
+        parts = (
+            _parts(Piece(kind, box, ""), element, shown.page) if area(box) > LARGEST * area((0, 0, *shown.page)) else []
+        )
+        whole = self._image(Piece(kind, box, element.text), shown, read)
+        if isinstance(element, Figure):
+            whole = self._with_values(whole, element, shown, read)
+        return [whole, *(self._image(part, shown, read) for part in parts)]
+
+    def _read(self, element: Element, shown: "_Shown") -> Sequence[Line] | None:
+        """What OCR reads on a picture, placed on the page; None where the text layer gives what stands on it."""
+        if isinstance(element, Block) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
+            return None
+        box = shown.box_of(element)
+        crop = Picture(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
+        if not shows_unread_text(crop, shown.words_on(box)):
+            return None
+        x, y = _corner(box)
+        return [moved(line, x, y) for line in self.ocr.read(crop)]
+
+    def _with_values(self, whole: Piece, figure: Figure, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+        """The piece of a figure with its labels and values paired, where these are certain: it is a chart then."""
+        chart = read_chart(shown.picture, whole.box, figure.lines, shown.lines)
+        drawn = None if read is None else read_chart(shown.picture, whole.box, read, shown.read)
+        if chart is None and drawn is None:
+            return whole
+        box = hull(one.box for one in (chart, drawn) if one is not None)
+        text, ocr_text = whole.text, whole.ocr_text
+        if chart is not None and shown.source == "ocr":
+            ocr_text = chart.text
+        elif chart is not None:
+            text = chart.text
+        if drawn is not None:
+            ocr_text = drawn.text
+        key = whole.image if box == whole.box else self._crop(box, shown)
+        return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
+
+    def _crop(self, box: Box, shown: "_Shown") -> str:
+        return self.images.put(encode(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+
+    def _image(self, piece: Piece, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+        """With its crop stored, and what OCR read there: a part of a large picture is not read by itself."""
+        key = self._crop(piece.box, shown)
+        if shown.source == "ocr":
+            return replace(piece, text="", ocr_text=piece.text, image=key)
+        here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
+        return replace(piece, image=key, ocr_text=None if here is None else row_by_row(here))
+
+    def _whole_page(self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> Piece:
+        text = row_by_row(lines)
+        key = self.images.put(encode(picture.pixels, lossy=True), suffix=".jpg")
+        return Piece("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A page as its pieces are cut from it."""
+
+    picture: Picture
+    source: TextSource
+    page: tuple[float, float]
+    lines: Sequence[Line]
+    words: Nearby[Word]
+    read: Sequence[Line] = ()  # by OCR, on all pictures of a page with a text layer
+
+    def box_of(self, element: Figure | Table) -> Box:
+        """Where its crop is cut."""
+        return _within(element.box, self.page, margin=0.0 if isinstance(element, Table) else 3.0)
+
+    def is_shown_whole(self, element: Figure | Table) -> bool:
+        """Whether it fills a scanned page, so that the quote of the whole page shows it already."""
+        return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page[0] * self.page[1]
+
+    def words_on(self, box: Box) -> list[Word]:
+        """The words that stand on the crop of a box, placed on the crop."""
+        x, y = _corner(box)
+        near = self.words.meeting(box, CROP_MARGIN)
+        return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
+
+
+def _corner(box: Box) -> tuple[float, float]:
+    """The top left of the crop of a box, on the page."""
+    return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
+
+
+def _mostly_picture(picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> bool:
+    clusters = find_drawing(picture, lines).clusters
+    return any(area(box) > 0.6 * page[0] * page[1] for box in clusters)
+
+
+def _text_piece(block: Block) -> Piece:
+    return Piece("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
+
+
+def _as_text(element: Figure | Table) -> list[Block]:
+    return group(element.lines)
+
+
+def at_a_glance(block: Block) -> list[Block]:
+    """The block, cut between lines into even parts that a reader can check at a glance."""
+    count = -(-sum(len(line.text) + 1 for line in block.lines) // LONGEST_TEXT)
+    if count < 2:
+        return [block]
+    edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
+    return [block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a]
+
+
+def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
+    """Inside the page; pictures get a little air, which shows that nothing is cut off."""
+    low = (max(0.0, edge - margin) for edge in box[:2])
+    high = (min(side, edge + margin) for side, edge in zip(page, box[2:], strict=True))
+    x1, y1, x2, y2 = (*low, *high)
+    return (x1, y1, x2, y2)
+
+
+def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> list[Piece]:
+    """Cut a large table or figure across its longer side, between rows of its text where there are any."""
+    box = whole.box
+    count = int(area(box) / (LARGEST * page[0] * page[1])) + 1
+    axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
+    step = (box[axis + 2] - box[axis]) / count
+    edges = [box[axis], *(_gap(element.lines, axis, box[axis] + step * i) for i in range(1, count)), box[axis + 2]]
+    parts = []
+    for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
+        cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
+        own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
+        text = row_by_row(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
+        parts.append(Piece(whole.kind, cut, text, part=f"part {i} of {count}"))
+    return parts
+
+
+def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
+    """A part of a table, under the table's first row where that is short and names the columns."""
+    text = Table(cut, cells_of(lines), tuple(lines)).text
+    head = table.text.partition("\n")[0]
+    names = not any(cell.strip()[:1].isdigit() for cell in head.split("|")[1:])
+    return f"{head}\n{text}" if names and len(head) <= LONGEST_HEAD and not text.startswith(head) else text
+
+
+def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
+    """The place closest to `near` that cuts through no line, within half an inch; `near` itself if there is none."""
+    places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
+    clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
+    return next(clear, near)
+
+
+def garbled(lines: Sequence[Line]) -> bool:
+    """Whether a text layer is no text: replacement and private characters, or letters in which no language is written.
+
+    Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
+    "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30.
+    """
+    text = "".join(word.text for line in lines for word in line.words)
+    odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" for c in text)
+    latin = [c for c in text.lower() if "a" <= c <= "z"]
+    shuffled = len(latin) >= 150 and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
+    return odd > 0.3 * len(text) or shuffled
+
+
+def encode(pixels: Pixels, *, lossy: bool = False) -> bytes:
+    """A picture as PNG, or as JPEG, which takes a tenth of the room for a scanned page."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    image = Image.fromarray(pixels)
+    if lossy:
+        image.save(buffer, "JPEG", quality=85)
+    else:
+        image.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()

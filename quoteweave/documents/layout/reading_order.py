@@ -1,0 +1,82 @@
+"""The order in which a person reads boxes on a page: a recursive cut along white gutters (XY-cut).
+
+Nagy and Seth, "Hierarchical representation of optically scanned documents" (ICPR 1984). Columns win over rows: a run of
+bands that share a vertical gutter is read column by column, so that a gap that happens to run across two columns does
+not interleave them.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from quoteweave.documents.layout.spatial import Boxed
+
+# Points of white that part two columns, and how deep boxes may overlap and still count as apart.
+GUTTER = 6.0
+TOLERANCE = 2.0
+# Columns within bands within columns; no page that people read goes so deep.
+DEEPEST = 40
+
+T = TypeVar("T", bound=Boxed)
+Span = tuple[float, float]
+
+
+def in_reading_order(items: Sequence[T]) -> list[T]:
+    """The same items, ordered. Boxes that cannot be parted go from top to bottom, then left to right."""
+    return _ordered(items, DEEPEST)
+
+
+def _ordered(items: Sequence[T], cuts: int) -> list[T]:
+    bands = split(items, axis=1, gap=-TOLERANCE)
+    return [item for run in _runs(bands) for item in _by_columns(run, cuts)]
+
+
+def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
+    columns = split(run, axis=0, gap=GUTTER)
+    if len(columns) < 2 or cuts == 0:
+        return sorted(run, key=lambda item: (item.box[1], item.box[0]))
+    return [item for column in columns for item in _ordered(column, cuts - 1)]
+
+
+def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
+    """Unite successive bands while one gutter runs through all of them."""
+    runs: list[list[T]] = []
+    columns: list[Span] = []  # of the last run
+    for band in bands:
+        own = _columns(_span(item) for item in band)
+        united = _columns([*columns, *own])
+        # At least one of the two must show the gutter by itself; a title over a paragraph has none.
+        if runs and len(united) > 1 and max(len(columns), len(own)) > 1:
+            runs[-1].extend(band)
+            columns = united
+        else:
+            runs.append(list(band))
+            columns = own
+    return runs
+
+
+def _span(item: Boxed) -> Span:
+    return (item.box[0], item.box[2])
+
+
+def _columns(spans: Iterable[Span]) -> list[Span]:
+    """The spans along x, united where no gutter parts them."""
+    columns: list[Span] = []
+    for start, end in sorted(spans):
+        if columns and start - columns[-1][1] <= GUTTER:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], end))
+        else:
+            columns.append((start, end))
+    return columns
+
+
+def split(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
+    """Cut where no box lies: along y for axis 1, along x for axis 0. Parts come top to bottom, or left to right."""
+    parts: list[list[T]] = []
+    end = float("-inf")
+    for item in sorted(items, key=lambda item: (item.box[axis], item.box[1 - axis])):
+        if item.box[axis] - end > gap or not parts:
+            parts.append([item])
+        else:
+            parts[-1].append(item)
+        end = max(end, item.box[axis + 2])
+    return parts

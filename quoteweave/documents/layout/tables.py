@@ -1,0 +1,227 @@
+"""Tables: ruled grids, stacks of horizontal rules, and rows whose cells stand under each other.
+
+Grids are assembled by pdfplumber's table algorithms from rules found on the drawn page, so that a scanned table is
+found like a digital one, and no page is parsed a second time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.documents.layout.blocks import group, rows_of
+from quoteweave.documents.layout.drawing import Drawing
+from quoteweave.documents.layout.patterns import NUMERIC
+from quoteweave.documents.layout.reading_order import TOLERANCE, split
+from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.sources.lines import Line, Word
+
+# Points by which rules may miss each other, and column edges may differ from row to row.
+SNAP = 4.0
+ALIGNED = 6.0
+# Share of the space between two rules that icons may take; more is a chart between rules.
+MOST_DRAWN = 0.15
+# More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
+MOST_RULES = 1000
+MOST_CROSSINGS = 2500
+# More cells than this in a row are no table's.
+MOST_COLUMNS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's box in points, its rows of cells (empty string for an empty cell), and the lines it took."""
+
+    box: Box
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """Rows joined by newlines, cells by ' | '."""
+        return "\n".join(" | ".join(cell or "-" for cell in row) for row in self.rows if any(row))
+
+
+def grid_tables(drawing: Drawing, lines: Sequence[Line]) -> list[Table]:
+    """Tables whose cells are ruled on all sides."""
+    rules = len(drawing.horizontal) + len(drawing.vertical)
+    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MOST_RULES:
+        return []
+    from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
+
+    edges = [_edge(box, "h") for box in drawing.horizontal] + [_edge(box, "v") for box in drawing.vertical]
+    merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
+    across = sum(edge["orientation"] == "h" for edge in merged)
+    if across * (len(merged) - across) > 40 * MOST_CROSSINGS:
+        return []
+    crossings = edges_to_intersections(merged, SNAP, SNAP)
+    if len(crossings) > MOST_CROSSINGS:
+        return []
+    near = Nearby(lines)
+    found = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
+    return [table for table in found if table is not None]
+
+
+def _edge(box: Box, orientation: str) -> dict[str, object]:
+    middle_x, middle_y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    x0, x1 = (box[0], box[2]) if orientation == "h" else (middle_x, middle_x)
+    top, bottom = (middle_y, middle_y) if orientation == "h" else (box[1], box[3])
+    size = {"x0": x0, "x1": x1, "top": top, "bottom": bottom, "width": x1 - x0, "height": bottom - top}
+    return {**size, "orientation": orientation, "object_type": "line", "page_number": 1}
+
+
+def _from_cells(cells: Sequence[Box], lines: Nearby[Line]) -> Table | None:
+    tops = sorted({cell[1] for cell in cells})
+    lefts = sorted({cell[0] for cell in cells})
+    if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
+        return None
+    words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
+    rows = [[" ".join(word.text for word in words.get((top, left), ())) for left in lefts] for top in tops]
+    # The labels of a chart lie across its grid.
+    settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
+    box = hull(cells)
+    if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
+        return None
+    return Table(box, tuple(tuple(row) for row in rows), _held(box, lines))
+
+
+def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
+    """A grid without words is a chart's; with words in few cells, or in half of its rows or columns, it is no table."""
+    filled = sum(bool(cell) for row in rows for cell in row)
+    lines = (sum(any(line) for line in part) > 0.5 * len(part) for part in (rows, list(zip(*rows, strict=True))))
+    return filled >= 3 and filled >= 0.3 * cells and all(lines)
+
+
+def _words(box: Box, lines: Nearby[Line]) -> list[Word]:
+    return [word for line in lines.meeting(box) for word in line.words if _holds(box, word.box)]
+
+
+def _held(box: Box, lines: Nearby[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines.meeting(box, 1) if _holds(box, line.box))
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
+
+
+def ruled_tables(drawing: Drawing, lines: Sequence[Line], width: float) -> list[Table]:
+    """Tables between horizontal rules of one width, as typeset in papers and reports."""
+    found: list[Table] = []
+    near = Nearby(lines)
+    rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
+    waiting = dict.fromkeys(rules[:MOST_RULES])
+    while waiting:
+        first = next(iter(waiting))
+        alike = [rule for rule in waiting if _same_width(first, rule)]
+        stack = _stack(alike, drawing, near)
+        for rule in stack:
+            del waiting[rule]
+        box = hull(stack)
+        if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
+            own = _held(box, near)
+            found.append(Table(box, cells_of(own), own))
+    return [table for table in found if len(table.rows) > 1]
+
+
+def _stack(rules: Sequence[Box], drawing: Drawing, lines: Nearby[Line]) -> list[Box]:
+    """The first rule, and those that follow it with a table between them."""
+    verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
+    stack = [rules[0]]
+    for rule in rules[1:]:
+        # The steps of an algorithm follow its head down to a third rule.
+        steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
+        between = _between(stack[-1], rule)
+        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, drawing, lines):
+            break
+        stack.append(rule)
+    return stack
+
+
+def _cuts_through(box: Box, cluster: Box) -> bool:
+    """Whether a drawing lies half in the box: then the rules around it are bars of a chart, or part its groups."""
+    return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
+
+
+def _same_width(a: Box, b: Box) -> bool:
+    return abs(a[0] - b[0]) < SNAP * 2 and abs(a[2] - b[2]) < SNAP * 2
+
+
+def _between(upper: Box, lower: Box) -> Box:
+    return (upper[0], upper[3], upper[2], lower[1])
+
+
+def _tabular(box: Box, drawing: Drawing, lines: Nearby[Line]) -> bool:
+    """Whether what stands between two rules is rows of cells, or the head of an algorithm."""
+    own = _held(box, lines)
+    drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
+    if not own or drawn > MOST_DRAWN * area(box):
+        return False
+    if _is_listing(box, lines):
+        return True
+    # Bands, not rows: a cell of two lines has its neighbour's one line beside both.
+    bands = split(own, axis=1, gap=-TOLERANCE)
+    several = sum(len(split(band, axis=0, gap=0)) > 1 for band in bands)
+    running = sum(len(block.lines) for block in group(own) if block.prose and len(block.lines) > 2)
+    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in own)
+    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(own)
+
+
+def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float64]) -> bool:
+    """Whether a vertical rule (n, 4) that starts and ends at these rules runs through the box."""
+    x1, y1, x2, y2 = verticals.T
+    within = (x1 > box[0] + SNAP) & (x2 < box[2] - SNAP) & (y1 < box[1] + SNAP) & (y2 > box[3] - SNAP)
+    ends = verticals[within][:, 1::2, None]
+    return bool((np.abs(ends - np.array([rule[1] for rule in rules])) < SNAP).any(axis=2).all(axis=1).any())
+
+
+def _is_listing(box: Box, lines: Nearby[Line]) -> bool:
+    """Whether the head of an algorithm stands here."""
+    own = _held(box, lines)
+    return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")
+
+
+def aligned_tables(lines: Sequence[Line]) -> list[Table]:
+    """Tables without rules: at least three rows in a row whose cells stand under each other."""
+    found: list[Table] = []
+    run: list[list[Line]] = []
+    for row in [*rows_of(lines), []]:
+        if _is_row(row) and (not run or _follows(run[-1], row)):
+            run.append(row)
+            continue
+        if len(run) >= 3:
+            own = [line for part in run for line in part]
+            found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
+        run = [row] if _is_row(row) else []
+    return found
+
+
+def _is_row(row: Sequence[Line]) -> bool:
+    if (
+        not 2 <= len(row) <= MOST_COLUMNS
+        or any(len(line.words) > 9 for line in row)
+        or any(" . . " in line.text for line in row)
+    ):
+        return False
+    numbers = sum(bool(NUMERIC.fullmatch(line.words[0].text)) for line in row[1:])
+    return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)
+
+
+def _follows(upper: Sequence[Line], lower: Sequence[Line]) -> bool:
+    gap = min(line.box[1] for line in lower) - max(line.box[3] for line in upper)
+    if gap > 3 * lower[0].height:
+        return False
+    shared = sum(any(_same_column(a.box, b.box) for b in upper) for a in lower)
+    return shared >= 2 or shared == len(lower)
+
+
+def _same_column(a: Box, b: Box) -> bool:
+    centre = abs((a[0] + a[2]) - (b[0] + b[2])) / 2
+    return min(abs(a[0] - b[0]), abs(a[2] - b[2]), centre) < ALIGNED
+
+
+def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
+    """Rows of cells from where the lines stand, for tables without a grid."""
+    return tuple(tuple(line.text for line in row) for row in rows_of(lines))

@@ -1,0 +1,284 @@
+"""Any file that can become quotes does so here; a long one in ranges of pages, so that processes can share it."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import Field, TypeAdapter
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.collection.stores.unfinished import UnfinishedPages
+from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
+from quoteweave.core.records import ParsedDocument, Quote, Record
+from quoteweave.documents.formats import Format, sniff
+from quoteweave.documents.layout.blocks import row_by_row
+from quoteweave.documents.layout.page import PageContent, PageReader
+from quoteweave.documents.reflow.html import parse_html
+from quoteweave.documents.reflow.markdown import parse_markdown
+from quoteweave.documents.reflow.text_files import parse_text
+from quoteweave.documents.sources.image_files import open_pictures
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.ocr import Ocr, RapidOcr
+from quoteweave.documents.sources.pdf import open_pdf
+from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.structure.assemble import assemble
+from quoteweave.documents.workers import allow_longer
+
+# Changes whenever the same file would give other quotes, pages or words of pages.
+VERSION = "5"
+PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
+# A file may claim any number of pages without holding them.
+MAX_PAGES = 20_000
+MAX_WARNINGS = 20
+# What an unreadable page is said to measure, in points: US Letter.
+UNKNOWN_SIZE = (612.0, 792.0)
+_PAGE = TypeAdapter(PageContent)
+
+
+class ParserSettings(Record):
+    """What changes the quotes that a file gives."""
+
+    ocr: bool = Field(default=True, description="read what has no text layer by OCR: pages, and pictures on them")
+    ocr_language: str = Field(default="ch", description="RapidOCR's name; 'ch' reads Chinese and English")
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits; other settings or another version of the parsers give others."""
+        return hashlib.sha256(f"{VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
+
+
+class _SlowOcr(RapidOcr):
+    """Tells whoever limits the time of a page that OCR reads it."""
+
+    def read(self, picture: Picture) -> list[Line]:
+        """As RapidOcr's."""
+        allow_longer()
+        return super().read(picture)
+
+
+Stamp = tuple[int, int, int]
+"""What of a file changes when it is written: its inode, its size and its time of modification, in nanoseconds."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp of a file. Raises OSError."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to read, as worker processes are told of it; `name` is that of its document."""
+
+    name: str
+    path: Path
+    settings: ParserSettings
+    images: ImageStore
+    password: str | None = None
+    stamp: Stamp | None = None
+    """Before the file was hashed: what is read of it is of that content only while it has the same."""
+
+    def require_same(self) -> None:
+        """Raises DamagedDocument where the file has been written since it was hashed, OSError where it is gone."""
+        if self.stamp is not None and stamp_of(self.path) != self.stamp:
+            raise DamagedDocument(f"{self.path.name!r} changed while it was being read; add it again")
+
+    def reader(self) -> PageReader:
+        """Reads pages as the settings say."""
+        return PageReader(self.images, _SlowOcr(self.settings.ocr_language) if self.settings.ocr else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a file is, and how many pages can be read apart from each other; 1 for a file that is read whole."""
+
+    format: Format
+    pages: int
+    size: int  # bytes
+
+
+class Pages(Protocol):
+    """An open file of pages."""
+
+    @property
+    def count(self) -> int:
+        """How many it says it has."""
+        ...
+
+    def read(self, number: int) -> RawPage:
+        """A page with its text layer, drawn. Raises any kind of exception for a damaged one."""
+        ...
+
+    def draw(self, number: int) -> Picture:
+        """A page as people see it. Raises any kind of exception for a damaged one."""
+        ...
+
+
+def inspect(source: Source) -> Inspection:
+    """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
+    kind = sniff(source.path)
+    size = source.path.stat().st_size
+    if kind not in PAGED:
+        return Inspection(kind, 1, size)
+    with _open(source.path, kind, source.password) as pages:
+        if pages.count > MAX_PAGES:
+            raise DamagedDocument(
+                f"{source.path.name!r} says that it has {pages.count} pages; split it if it really has"
+            )
+        return Inspection(kind, pages.count, size)
+
+
+def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
+    """Some pages of a paged file; one that cannot be read comes empty, with a warning.
+
+    Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
+    language that OCR does not know, MemoryError where a page needs more than there is.
+    """
+    reader = source.reader()
+    with _open(source.path, kind, source.password) as opened:
+        for number in numbers:
+            try:
+                yield reader.read(opened.read(number))
+            except (CollectionError, UsageError, MemoryError):
+                raise  # not this page's fault, or told of by whoever limits the memory
+            except Exception as error:
+                yield empty_page(number, f"could not be read: {str(error) or type(error).__name__}")
+
+
+def empty_page(number: int, warning: str) -> PageContent:
+    """What is kept of a page that cannot be read; `warning` goes on from "page 3"."""
+    return PageContent(number, *UNKNOWN_SIZE, None, "none", (), (f"page {number + 1} {warning}",))
+
+
+def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: UnfinishedPages) -> Iterator[int]:
+    """As `read_pages`; each page is kept as soon as it is read, and its number given."""
+    for page in read_pages(source, kind, numbers):
+        images = [piece.image for piece in page.pieces if piece.image is not None]
+        source.require_same()
+        kept.put(page.number, _page_data(page), images=images)
+        yield page.number
+
+
+def _page_data(page: PageContent) -> bytes:
+    """The page as JSON, which holds neither lone surrogates nor boxes at infinity; then it is kept empty."""
+    try:
+        data = _PAGE.dump_json(page)
+        if _PAGE.validate_json(data) == page:
+            return data
+    except ValueError:
+        pass
+    return _PAGE.dump_json(empty_page(page.number, "could not be read: it holds text or numbers that are not valid"))
+
+
+def put_kept_together(
+    source: Source, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
+) -> Iterator[ParsedDocument]:
+    """The document of `count` pages, all kept but for those that are `lost`, with the reason of each.
+
+    Raises DamagedDocument where no page could be read, or kept pages are gone.
+    """
+    pages = [_kept_page(source, kept, number, lost) for number in range(count)]
+    yield put_together(source, pages)
+
+
+def _kept_page(source: Source, kept: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
+    if number in lost:
+        return empty_page(number, lost[number])
+    data = kept.get(number)
+    if data is None:
+        raise DamagedDocument(f"{source.path.name!r}: what was read of page {number + 1} is gone; add it again")
+    return _PAGE.validate_json(data)
+
+
+def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
+    """A file without pages of its own. Raises a DocumentError."""
+    if kind is Format.TEXT:
+        yield parse_text(source.path)
+        return
+    parsed = (parse_markdown if kind is Format.MARKDOWN else parse_html)(source.path, source.images)
+    ocr = source.reader().ocr
+    quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
+    yield _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
+
+
+def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
+    """What OCR reads on a picture that a file refers to."""
+    if ocr is None or quote.image is None or quote.ocr_text is not None:
+        return quote
+    return quote.model_copy(update={"ocr_text": read_crop(images.path(quote.image), ocr)})
+
+
+def read_crop(path: Path, ocr: Ocr) -> str:
+    """What OCR reads on a stored picture, row by row. Raises DamagedDocument for a file that is no picture."""
+    with open_pictures(path) as opened:
+        return row_by_row(ocr.read(opened.draw(0)))
+
+
+def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> ParsedDocument:
+    """Says how much was read by OCR, and in which language more may be."""
+    if not settings.ocr:
+        return parsed
+    sources = {page.number: page.text_source for page in parsed.pages}
+    read = [quote for quote in parsed.quotes if quote.kind == "image" and quote.ocr_text is not None]
+    counts = {
+        "ocr_pages": sum(quote.layout == "page" for quote in read),
+        "ocr_pictures": sum(quote.layout != "page" and sources[quote.page] != "ocr" for quote in read),
+    }
+    return parsed.model_copy(update={"ocr_language": settings.ocr_language, **counts})
+
+
+def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument:
+    """All pages of a file, in order, as a document; says so when OCR would have found more.
+
+    Raises DamagedDocument where no page could be read.
+    """
+    warnings = [warning for page in pages for warning in page.warnings]
+    if all(page.source == "none" and not page.pieces for page in pages):
+        why = warnings[0] if warnings else "all are empty"
+        raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
+    told = warnings[:MAX_WARNINGS]
+    if len(warnings) > MAX_WARNINGS:
+        told.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
+    unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
+    if unread and not source.settings.ocr:
+        told.append(f"OCR is off, and pages without a text layer were not read: {unread}")
+    return _with_ocr_counts(assemble(pages, told), source.settings)
+
+
+class DocumentParser:
+    """The parser of this package, in one process: meets `core.protocols.Parser`."""
+
+    def __init__(self, images: ImageStore, settings: ParserSettings | None = None) -> None:
+        self._images = images
+        self._settings = settings or ParserSettings()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the same file would give other quotes."""
+        return self._settings.fingerprint
+
+    def parse(self, path: Path, password: str | None = None) -> ParsedDocument:
+        """Read one file. Raises a DocumentError that says what is wrong with it."""
+        source = Source(path.name, path, self._settings, self._images, password)
+        found = inspect(source)
+        if found.format not in PAGED:
+            return next(read_whole(source, found.format))
+        return put_together(source, list(read_pages(source, found.format, range(found.pages))))
+
+
+def render(path: Path, kind: Format, page: int, password: str | None = None) -> Picture | None:
+    """A page as people see it; None for files that have no pages of their own. Raises a DocumentError."""
+    if kind not in PAGED:
+        return None
+    with _open(path, kind, password) as pages:
+        try:
+            return pages.draw(page)
+        except Exception as error:
+            raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
+
+
+def _open(path: Path, kind: Format, password: str | None) -> AbstractContextManager[Pages]:
+    return open_pdf(path, password) if kind is Format.PDF else open_pictures(path)

@@ -1,0 +1,243 @@
+"""HTML becomes quotes.
+
+The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
+length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts, styles, navigation and
+form controls are left out.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.html_blocks import Cell, Outline
+from quoteweave.documents.reflow.linked_images import Pictures
+from quoteweave.documents.reflow.paginate import Block, set_on_pages
+from quoteweave.documents.reflow.text_files import read_text, storable
+
+MAX_MEGABYTES = 32
+SMALLEST_FIGURE = 32
+"""Pixels: what is narrower or lower is an icon or a rule, not evidence."""
+
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
+_DISPLAY_MATH = re.compile(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
+
+_DROPPED_NAMES = (
+    "script style nav noscript template iframe object embed video audio canvas svg map select button textarea input "
+    "datalist annotation annotation-xml rp rt"
+)
+_INLINE_NAMES = (
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter nobr output picture "
+    "progress q ruby rb s samp small source span strike strong sub sup time tt u var wbr "
+    "math semantics mrow mi mn mo ms mtext mspace mstyle merror mpadded mphantom mfrac msqrt mroot msub msup msubsup "
+    "munder mover munderover mmultiscripts mprescripts none mtable mtr mtd menclose"
+)
+_DROPPED = frozenset(_DROPPED_NAMES.split())
+_INLINE = frozenset(_INLINE_NAMES.split())
+# Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
+_MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
+# Of what is dropped, what must be closed.
+_CLOSED = (
+    "nav",
+    "noscript",
+    "template",
+    "iframe",
+    "object",
+    "video",
+    "audio",
+    "canvas",
+    "select",
+    "button",
+    "textarea",
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
+_LISTS = frozenset({"ul", "ol", "dl", "menu"})
+_ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
+_ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
+_CELLS = frozenset({"td", "th"})
+
+
+def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
+    """The text, tables and local pictures of an HTML file, as quotes on virtual pages.
+
+    Raises DocumentError when the file cannot be read, is larger than 32 MB, or holds more than 200,000 quotes.
+    """
+    text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
+    pictures = Pictures(path.parent, images)
+    blocks = html_blocks(text, name=path.name, pictures=pictures)
+    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files)
+
+
+def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> list[Block]:
+    """What a page or a fragment of HTML says, in its order; without its pictures when no `pictures` are handed in.
+
+    Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
+    """
+    from lxml import etree
+
+    outline = Outline(name)
+    reader = _Reader(outline, pictures)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
+    parser.feed(storable(text).encode())
+    parser.close()
+    if pictures is not None:
+        for tag in _unclosed(text):
+            pictures.leave_out(f"unclosed {tag}")
+    has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
+    title = [Block(layout="title", text=reader.title)] if reader.title and not has_title else []
+    return title + outline.blocks
+
+
+def _unclosed(text: str) -> list[str]:
+    """The dropped elements that are opened more often than closed: they take the rest of the page with them."""
+    first, *scripts = text.lower().split("<script")
+    lower = first + "".join(script.partition("</script")[2] for script in scripts)
+    return [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
+
+
+class _Reader:
+    """Receives the parser's events, and tells the outline what they mean."""
+
+    def __init__(self, outline: Outline, pictures: Pictures | None) -> None:
+        self.title = ""
+        self._outline = outline
+        self._pictures = pictures
+        self._text: list[str] = []
+        self._role: str | None = None  # the open element that says what its text is
+        self._dropped: str | None = None  # the open element that is left out with all it holds
+        self._dropped_depth = 0
+        self._drawn_words = False  # whether words stood in the drawing that is left out
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._dropped is None and (tag in _DROPPED or "hidden" in attributes):
+            self._dropped = tag
+            if self._pictures is not None and tag in _MISSED and "hidden" not in attributes:
+                self._pictures.leave_out(tag)
+        elif self._dropped == "svg" and tag == "text" and self._pictures is not None and not self._drawn_words:
+            self._pictures.leave_out("svg")
+            self._drawn_words = True
+        if self._dropped is not None:
+            self._dropped_depth += tag == self._dropped
+        elif tag in _INLINE:
+            self._start_inline(tag, attributes)
+        else:
+            self._end_paragraph()
+            self._start_block(tag, attributes)
+
+    def data(self, text: str) -> None:
+        if self._dropped is None:
+            self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
+
+    def end(self, tag: str) -> None:
+        if self._dropped is not None:
+            self._dropped_depth -= tag == self._dropped
+            self._dropped = self._dropped if self._dropped_depth else None
+            self._drawn_words = self._drawn_words and self._dropped is not None
+        elif tag not in _INLINE:
+            self._end_paragraph()
+            self._end_block(tag)
+        if tag == self._role:
+            self._end_paragraph()
+            self._role = None
+
+    def close(self) -> None:
+        self._end_paragraph()
+        self._outline.close()
+
+    def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "br":
+            self._text.append("\n")
+        elif tag == "img":
+            self._picture(attributes)
+        elif tag == "math":
+            if attributes.get("display") == "block" and self._role is None:
+                self._end_paragraph()
+                self._role = "math"
+            if "alttext" in attributes:
+                self._text.append(attributes["alttext"])
+                self._dropped, self._dropped_depth = "math", 1
+
+    def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._role is None and tag in _ROLES:
+            self._role = tag
+        if tag in _HEADINGS or tag == "table":
+            self._outline.mark_arranging()
+        if tag in ("table", "figure"):
+            self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
+        elif tag in _LISTS:
+            first = _number(attributes.get("start", ""))
+            self._outline.open_list(None if tag != "ol" else 1 if first is None else first)
+        elif tag in _ITEMS:
+            self._outline.open_item(_ITEMS[tag], _number(attributes.get("value", "")))
+        elif self._outline.innermost == "table" and tag == "tr":
+            self._outline.open_row()
+        elif self._outline.innermost == "table" and tag in _CELLS:
+            columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+            self._outline.open_cell(Cell(columns, rows, is_header=tag == "th"))
+
+    def _end_block(self, tag: str) -> None:
+        if tag == self._outline.innermost:
+            self._outline.close_frame()
+        elif tag in _LISTS:
+            self._outline.close_list()
+        elif tag in _CELLS:
+            self._outline.close_cell()
+
+    def _picture(self, attributes: Mapping[str, str]) -> None:
+        addresses = _addresses(attributes)
+        picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
+        if picture and min(picture.width, picture.height) >= SMALLEST_FIGURE:
+            caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None
+            size = (picture.width, picture.height)
+            self._outline.add_figure(Block(layout="figure", caption=caption, image=picture.key, size=size))
+
+    def _end_paragraph(self) -> None:
+        joined = "".join(self._text)
+        self._text = []
+        if self._role == "pre":
+            text = joined.strip("\n").rstrip()
+        else:
+            text = "\n".join(" ".join(line.split()) for line in joined.split("\n")).strip()
+        if text:
+            self._say(text)
+        self._outline.end_paragraph()
+
+    def _say(self, text: str) -> None:
+        if self._role == "title":
+            self.title = self.title or text
+        elif self._role in ("caption", "figcaption"):
+            self._outline.add_caption(text)
+        elif self._role in _HEADINGS:
+            self._outline.add(Block(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
+        elif self._role == "pre":
+            self._outline.add(Block(layout="paragraph", text=text))
+        elif formula := text if self._role == "math" else _display_math(text):
+            self._outline.add(Block(layout="equation", text=formula))
+        else:
+            self._outline.add_paragraph(text)
+
+
+def _display_math(text: str) -> str | None:
+    """The TeX of a paragraph that is one displayed formula."""
+    match = _DISPLAY_MATH.fullmatch(text)
+    return (match.group(1) or match.group(2)).strip() or None if match else None
+
+
+def _addresses(attributes: Mapping[str, str]) -> list[str]:
+    """Where the picture of an `img` may be: pages that load pictures late have another one in its place."""
+    said = [attributes.get(name, "") for name in _ADDRESSES]
+    several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
+    return [address for address in (*said, *(words[0] for words in several if words)) if address]
+
+
+def _span(said: str) -> int:
+    """What a cell says of the columns or rows that it spans; as browsers do, no more than 1,000."""
+    return min(_number(said) or 1, 1000)
+
+
+def _number(said: str) -> int | None:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None

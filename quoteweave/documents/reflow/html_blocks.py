@@ -1,0 +1,332 @@
+"""Gathers the content of an HTML page into blocks: its tables, figures and lists among its paragraphs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal
+
+from quoteweave.core.errors import DocumentError
+from quoteweave.documents.reflow.paginate import MAX_QUOTES, Block
+
+# Columns that the cells of a table may span beyond their first.
+MOST_SPANNED = 10_000
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """A cell as it is written, with how many columns and rows it spans."""
+
+    columns: int = 1
+    rows: int = 1
+    is_header: bool = False
+    paragraphs: list[str] = field(default_factory=list)
+
+    def texts(self, columns: int) -> Iterator[str]:
+        """What stands in each of so many columns: a header is said in all, others in the first alone."""
+        text = " ".join(" ".join(self.paragraphs).split())
+        return (text if self.is_header or number == 0 else "" for number in range(columns))
+
+
+def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+    """The texts of the cells in their columns; what spans several rows is said in each."""
+    filled: list[list[str]] = []
+    above: dict[int, tuple[str, int]] = {}
+    room = MOST_SPANNED
+    for cells in rows:
+        row = _Row(above)
+        for cell in cells:
+            columns = min(cell.columns, room + 1)
+            room -= columns - 1
+            for text in cell.texts(columns):
+                row.add(text, cell.rows - 1)
+        row.fill()
+        filled.append(row.texts)
+        above = row.below
+    return filled
+
+
+class _Row:
+    """A row while it is filled, and what reaches into it from above, or out of it to rows below, by column."""
+
+    def __init__(self, above: dict[int, tuple[str, int]]) -> None:
+        self.texts: list[str] = []
+        self.below: dict[int, tuple[str, int]] = {}
+        self._above = above
+
+    def add(self, text: str, rows_below: int) -> None:
+        """Put a text into the next column that is free."""
+        self.fill()
+        self._put(text, rows_below)
+
+    def fill(self) -> None:
+        """Put in what reaches from above into the next columns."""
+        while len(self.texts) in self._above:
+            text, rows = self._above[len(self.texts)]
+            self._put(text, rows - 1)
+
+    def _put(self, text: str, rows_below: int) -> None:
+        if rows_below > 0:
+            self.below[len(self.texts)] = text, rows_below
+        self.texts.append(text)
+
+
+_MAX_FRAMES = 50
+_MAX_INDENT = 8
+# A paragraph of at most so many characters and words may be the title of its item.
+_MAX_HEADING = 120
+_MAX_HEADING_WORDS = 16
+# Characters of a term and what is said of it that make it worth a quote of its own.
+_LONG_ENTRY = 300
+
+
+class Frame:
+    """A table, a figure, or the page itself: what gathers blocks and decides at its end what becomes of them."""
+
+    def __init__(self, tag: str, blocks: list[Block]) -> None:
+        self.tag = tag
+        self.blocks = blocks
+        self.captions: list[str] = []
+        self.rows: list[list[Cell]] = []
+        self.arranges_page = False  # of a table: it holds no data
+
+    def result(self) -> list[Block]:
+        """A table of data is one block, followed by its pictures; all else is the blocks that it gathered."""
+        if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
+            pictures = [block for block in self.blocks if block.layout == "figure"]
+            return [block for block in (self._table(),) if block.text] + pictures
+        return self._captioned(" ".join(self.captions))
+
+    def _table(self) -> Block:
+        rows = grid(self.rows)
+        text = "\n".join(" | ".join(row) for row in rows if any(row))
+        return Block(layout="table", text=text, caption=" ".join(self.captions) or None)
+
+    def _captioned(self, caption: str) -> list[Block]:
+        """The caption goes to the pictures and tables; what a picture was called before becomes its text."""
+        if not caption:
+            return self.blocks
+        if not any(block.layout in ("figure", "table") for block in self.blocks):
+            return [*self.blocks, Block(layout="caption", text=caption)]
+        return [_with_caption(block, caption) for block in self.blocks]
+
+
+@dataclass(slots=True, eq=False)
+class _Item:
+    """An item of a list, or a term with what is said of it; `around` is the item that its list stands in."""
+
+    around: "_Item | None"
+    term: bool = False
+    paragraphs: int = 0
+    characters: int = 0
+    first: str = ""
+    titled: bool = False  # a title stands in it, which says what follows
+
+    def add(self, text: str) -> None:
+        """Count a paragraph, or another block of its own."""
+        self.first = self.first if self.paragraphs else text
+        self.paragraphs += 1
+        self.characters += len(text)
+
+    @property
+    def is_section(self) -> bool:
+        """Whether it is worth a quote of its own: it has several paragraphs, or much is said of its term."""
+        several = self.paragraphs > (2 if self.term else 1)
+        return not self.titled and (several or (self.term and self.characters >= _LONG_ENTRY))
+
+    @property
+    def heading(self) -> str | None:
+        """Its first paragraph where that reads like a title."""
+        short = len(self.first.split()) <= _MAX_HEADING_WORDS and len(self.first) <= _MAX_HEADING
+        return self.first.rstrip(" :") or None if short and not self.first.endswith((".", ",", ";")) else None
+
+    def section(self) -> "_Item | None":
+        """The innermost item around this one, itself included, that is worth a quote of its own."""
+        item: _Item | None = self
+        for _ in range(_MAX_FRAMES):
+            if item is None or item.is_section:
+                return item
+            item = item.around
+        return None
+
+
+@dataclass(slots=True)
+class _List:
+    """An open list: its next number, or None where items have none, and its last item."""
+
+    number: int | None
+    item: _Item | None
+
+
+class Outline:
+    """The blocks of a page so far, with the tables, figures and lists that are still open."""
+
+    def __init__(self, name: str) -> None:
+        self.blocks: list[Block] = []
+        self._name = name
+        self._frames = [Frame("page", self.blocks)]
+        self._outer_lists: list[list[_List]] = []  # of each open frame, the lists that it stands in
+        self._lists: list[_List] = []
+        self._marker = ""
+        self._lines: list[tuple[_Item | None, str]] = []  # of the open lists, since the last other block
+        self._figures: list[Block] = []  # to follow the text that they stand in
+        self._count = 0
+
+    @property
+    def innermost(self) -> str:
+        """Tag of the innermost open frame: table, figure, or page."""
+        return self._frames[-1].tag
+
+    def open_frame(self, tag: str, *, arranges_page: bool = False) -> None:
+        """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
+        self._end_lines()
+        too_deep = len(self._frames) > _MAX_FRAMES
+        frame = Frame(tag, self._frames[-1].blocks if too_deep else [])
+        frame.arranges_page = arranges_page
+        self._frames.append(frame)
+        self._outer_lists.append(self._lists)
+        self._lists = []
+
+    def close_frame(self) -> None:
+        """The innermost table or figure ends."""
+        self._end_lines()
+        frame = self._frames.pop()
+        self._lists = self._outer_lists.pop()
+        outer = self._frames[-1].blocks
+        if frame.blocks is not outer:
+            outer.extend(frame.result())
+        elif frame.captions:
+            self._emit(Block(layout="caption", text=" ".join(frame.captions)))
+
+    def close(self) -> None:
+        """The page ends, and with it all that is still open."""
+        while len(self._frames) > 1:
+            self.close_frame()
+        self._end_lines()
+
+    def mark_arranging(self) -> None:
+        """The innermost table holds headings or tables, so it arranges the page."""
+        for frame in reversed(self._frames):
+            if frame.tag == "table":
+                frame.arranges_page = True
+                return
+
+    def open_row(self) -> None:
+        """A row of the innermost frame begins."""
+        self._frames[-1].rows.append([])
+
+    def open_cell(self, cell: Cell) -> None:
+        """A cell of the last row begins."""
+        if not self._frames[-1].rows:
+            self.open_row()
+        self._frames[-1].rows[-1].append(cell)
+
+    def close_cell(self) -> None:
+        """What follows belongs to no list of the cell."""
+        self._end_lines()
+
+    def open_list(self, first_number: int | None) -> None:
+        """A list begins; its items are numbered from `first_number`, or not at all."""
+        self._lists.append(_List(first_number, self._lists[-1].item if self._lists else None))
+
+    def close_list(self) -> None:
+        """The innermost list ends; the outermost one is a block, with all the lists inside it."""
+        if self._lists:
+            self._lists.pop()
+        if not self._lists:
+            self._end_lines()
+
+    def open_item(self, tag: Literal["li", "dt", "dd"], own_number: int | None = None) -> None:
+        """An item of the innermost list begins; what is said of a term (`dd`) belongs to the term (`dt`) before it.
+
+        In a list with numbers it has its own, if it has one, and those after it go on from there.
+        """
+        inner = self._lists[-1] if self._lists else None
+        if inner is not None and inner.number is not None and own_number is not None:
+            inner.number = own_number
+        number = inner.number if inner else None
+        self._marker = "" if tag != "li" else "- " if number is None else f"{number}. "
+        if inner is None:
+            return
+        if number is not None and tag == "li":
+            inner.number = number + 1
+        if tag != "dd" or inner.item is None or not inner.item.term:
+            around = self._lists[-2].item if len(self._lists) > 1 else None
+            inner.item = _Item(around, term=tag == "dt")
+
+    def add_caption(self, text: str) -> None:
+        """The caption of the innermost table or figure."""
+        if self.innermost == "page":
+            self.add(Block(layout="caption", text=text))
+        else:
+            self._frames[-1].captions.append(text)
+
+    def add_figure(self, figure: Block) -> None:
+        """A picture; it follows the paragraph or list that it stands in."""
+        self._figures.append(figure)
+
+    def add_paragraph(self, text: str) -> None:
+        """A paragraph; within a list, a part of its item."""
+        if self._lists:
+            indent = "  " * min(len(self._lists) - 1, _MAX_INDENT)
+            item, line = self._lists[-1].item, text.replace("\n", " ")
+            if item is not None:
+                item.add(line)
+            self._lines.append((item, indent + self._marker + line))
+            self._marker = " " * len(self._marker)
+        else:
+            self.add(Block(layout="paragraph", text=text))
+
+    def add(self, block: Block) -> None:
+        """A block that stands for itself, even within a list; it stands under the heading of its item."""
+        item = self._lists[-1].item if self._lists else None
+        if item is not None and block.layout == "title":
+            item.titled = True
+        elif item is not None:
+            item.add(block.text)
+        self._emit_list()
+        section = item.section() if item is not None else None
+        self._emit(block if section is None else block.model_copy(update={"heading": section.heading}))
+
+    def end_paragraph(self) -> None:
+        """Pictures that stood in the paragraph follow it; those of a list follow the list."""
+        if not self._lists:
+            self._emit_figures()
+
+    def _end_lines(self) -> None:
+        self._emit_list()
+        self._emit_figures()
+
+    def _emit_list(self) -> None:
+        """Items with several paragraphs become blocks of their own, under their headings; the others are lists."""
+        lines, self._lines = self._lines, []
+        for section, group in groupby(lines, key=lambda line: line[0].section() if line[0] is not None else None):
+            texts = [line for _, line in group]
+            heading = section.heading if section is not None else None
+            if heading is not None and section is not None and len(texts) > 1 and texts[0].endswith(section.first):
+                texts[0] += "\n"  # a title ends where it ends, with or without a full stop
+            self._emit(Block(layout="list", text="\n".join(texts), heading=heading))
+
+    def _emit_figures(self) -> None:
+        figures, self._figures = self._figures, []
+        for figure in figures:
+            self._emit(figure)
+
+    def _emit(self, block: Block) -> None:
+        self._count += 1
+        if self._count > MAX_QUOTES:
+            raise DocumentError(
+                f"{self._name!r} holds more than {MAX_QUOTES:,} paragraphs; split it into several files"
+            )
+        frame = self._frames[-1]
+        frame.blocks.append(block)
+        if frame.rows and frame.rows[-1] and block.layout != "figure":
+            frame.rows[-1][-1].paragraphs.append(block.text)
+
+
+def _with_caption(block: Block, caption: str) -> Block:
+    if block.layout == "figure":
+        text = block.caption if block.caption and block.caption != caption else ""
+        return block.model_copy(update={"caption": caption, "text": text})
+    if block.layout == "table":
+        return block.model_copy(update={"caption": block.caption or caption})
+    return block

@@ -1,0 +1,100 @@
+"""Markdown becomes quotes: CommonMark with tables, strikethrough, displayed formulas (`$$…$$`) and front matter.
+
+markdown-it-py makes HTML of it, which is read as all HTML is; so the HTML that Markdown may hold is read as well.
+"""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.html import html_blocks
+from quoteweave.documents.reflow.linked_images import Pictures
+from quoteweave.documents.reflow.paginate import Block, set_on_pages
+from quoteweave.documents.reflow.text_files import read_text
+
+if TYPE_CHECKING:
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+# About a second a megabyte.
+MAX_MEGABYTES = 16
+_MAX_NESTING = 60
+_CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
+_MAX_FORMULA_LINES = 100
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
+_MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
+
+
+def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
+    """The text, tables, formulas and local pictures of a Markdown file, as quotes on virtual pages.
+
+    Raises DocumentError when the file cannot be read, is larger than 16 MB, or holds more than 200,000 quotes.
+    """
+    text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
+    title, body = _without_front_matter(text)
+    pictures = Pictures(path.parent, images)
+    html, losses = _html(body)
+    blocks = html_blocks(html, name=path.name, pictures=pictures)
+    if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
+        blocks.insert(0, Block(layout="title", text=title))
+    return set_on_pages(
+        blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), linked_files=pictures.files
+    )
+
+
+def _without_front_matter(text: str) -> tuple[str, str]:
+    """The title that the front matter (YAML between lines of three dashes) names, and the text after it."""
+    matter = _FRONT_MATTER.match(text)
+    if matter is None:
+        return "", text
+    title = _TITLE.search(matter.group(1))
+    return (title.group(1).strip().strip("'\"") if title else ""), text[matter.end() :]
+
+
+def _html(text: str) -> tuple[str, tuple[str, ...]]:
+    """Markdown as HTML, and warnings. Formulas become `math` elements that carry their TeX."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    markdown.block.ruler.before("fence", "math", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
+    markdown.add_render_rule("math", _render_math)
+    tokens = markdown.parse(text)
+    for token in tokens:
+        if token.type == "fence" and token.info.strip().lower() in _MATH_FENCES:
+            token.type = "math"
+    lost = any(token.type in _CONTAINERS and token.level >= _MAX_NESTING - 1 for token in tokens)
+    warnings = (f"What is nested more than {_MAX_NESTING} deep was left out.",) if lost else ()
+    return str(markdown.renderer.render(tokens, markdown.options, {})), warnings
+
+
+def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """A rule for markdown-it: from `$$` at the start of a line to `$$` at the end of that or a later line."""
+    if state.is_code_block(first) or not _line(state, first).startswith("$$"):
+        return False
+    lines = [_line(state, first)[2:]]
+    # The bound keeps a file of openings that nothing closes from costing the square of its length.
+    for number in range(first + 1, min(last, first + _MAX_FORMULA_LINES)):
+        if lines[-1].endswith("$$") or state.sCount[number] < state.blkIndent:
+            break
+        lines.append(_line(state, number))
+    formula = "\n".join(lines)
+    if not formula.endswith("$$"):
+        return False
+    if not silent:
+        state.push("math", "math", 0).content = formula[:-2]
+        state.line = first + len(lines)
+    return True
+
+
+def _line(state: "StateBlock", number: int) -> str:
+    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].rstrip()
+
+
+def _render_math(_self: object, tokens: "Sequence[Token]", index: int, _options: object, _env: object) -> str:
+    return f'<math display="block" alttext="{escape(tokens[index].content.strip())}"></math>\n'

@@ -1,0 +1,252 @@
+"""Sets documents that have no pages of their own (Markdown, HTML, plain text) on virtual pages.
+
+So their quotes have a page and a box like all others. A page is A4 (595 by 842 points) with one column of text lines
+14 points high; a block takes a band of lines as tall as its text would be, and stands on one page whole. The same
+blocks always give the same pages.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import Field
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import DocumentError
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote, Record
+
+LINE_CHARS = 90
+"""Characters on a line of a virtual page; wide characters (Chinese, Japanese, Korean) count two."""
+
+# Written so that every pattern runs in linear time whatever the text.
+_LINE_END = re.compile(r"\n")
+_SENTENCE_END = re.compile(
+    r"""(?<=[.!?…])["'”’)\]»]{0,3}\s++(?![a-z])"""  # "etc. and" goes on in lower case: no end
+    r"""|(?<=[。！？｡])["”’」』）】]{0,3}\s*+(?![。！？｡])"""
+)
+_WORD_END = re.compile(r"\s+")
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+    "\U0001f300-\U0001faff\U00020000-\U0003fffd]+"
+)
+
+PROSE = (_SENTENCE_END, _LINE_END, _WORD_END)
+"""Where prose is cut: at a sentence's end, else at a line's, else between words, else anywhere."""
+
+LINES = (_LINE_END, _SENTENCE_END, _WORD_END)
+"""Where lists and tables are cut: at a line's end, else as prose."""
+
+
+class Limit(NamedTuple):
+    """The most that one piece may hold: characters, and lines of a virtual page (at least 2 of each)."""
+
+    chars: int
+    lines: int
+
+
+def cut(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> list[str]:
+    """The text as pieces within the limit, in order, stripped of blank ends; none are empty.
+
+    No character but white space is lost. Pieces are as few as filling each in turn makes them; a finer kind of place is
+    used only for a stretch that has none of the coarser. Linear in the length of the text.
+    """
+    pieces = (piece.strip("\n").rstrip() for piece in _packed(_fragments(text, places, limit), limit))
+    return [piece for piece in pieces if piece.strip()]
+
+
+def line_count(text: str) -> int:
+    """Lines that the text takes on a virtual page, at least 1."""
+    return sum(max(1, -(-width(line) // LINE_CHARS)) for line in text.split("\n"))
+
+
+def width(text: str) -> int:
+    """Columns that a line of text takes: 1 a character, 2 for a wide one."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(match.end() - match.start() for match in _WIDE.finditer(text))
+
+
+def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> Iterator[str]:
+    """The text cut at the coarsest places that make every fragment fit."""
+    if _fits(len(text), _columns(text), limit):
+        yield text
+    elif places:
+        ends = itertools.chain((match.end() for match in places[0].finditer(text)), [len(text)])
+        start = 0
+        for end in ends:
+            if end > start:
+                yield from _fragments(text[start:end], places[1:], limit)
+                start = end
+    else:
+        # Half the limit, so that wide characters alone fit too.
+        step = min(limit.chars, (limit.lines - 1) * LINE_CHARS) // 2
+        for start in range(0, len(text), step):
+            yield text[start : start + step]
+
+
+def _packed(fragments: Iterator[str], limit: Limit) -> Iterator[str]:
+    held: list[str] = []
+    chars = columns = 0
+    for fragment in fragments:
+        more_columns = _columns(fragment)
+        if held and not _fits(chars + len(fragment), columns + more_columns, limit):
+            yield "".join(held)
+            held, chars, columns = [], 0, 0
+        held.append(fragment)
+        chars, columns = chars + len(fragment), columns + more_columns
+    if held:
+        yield "".join(held)
+
+
+def _columns(text: str) -> int:
+    """An upper bound of the room a text takes, in columns, that adds up when texts are joined."""
+    return width(text) + LINE_CHARS * text.count("\n")
+
+
+def _fits(chars: int, columns: int, limit: Limit) -> bool:
+    return chars <= limit.chars and columns <= LINE_CHARS * (limit.lines - 1)
+
+
+PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 595.0, 842.0, 57.0
+LINE_HEIGHT, GAP = 14.0, 7.0
+PAGE_LINES = int((PAGE_HEIGHT - 2 * MARGIN) // LINE_HEIGHT)
+COLUMN_WIDTH = PAGE_WIDTH - 2 * MARGIN
+
+MAX_CHARS = 1200
+MAX_CAPTION = 400
+MAX_TITLE = 200
+MAX_QUOTES = 200_000
+FIGURE_HEIGHT = 320.0
+POINTS_PER_PIXEL = 0.75
+
+# A caption stands above or below its table or figure, on the same page.
+CAPTION_LINES = line_count("字" * MAX_CAPTION)
+TEXT_LIMIT = Limit(MAX_CHARS, PAGE_LINES)
+TABLE_LIMIT = Limit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
+
+
+class Block(Record):
+    """What a flowing document says at one place: a paragraph, a list, a table, a picture…"""
+
+    layout: Layout
+    text: str = Field(default="", description="the words; of a table a line a row; of a picture what it shows")
+    level: int = Field(default=1, description="of a title; 1 is the highest")
+    caption: str | None = Field(default=None, description="of a table or picture")
+    heading: str | None = Field(default=None, description="the title that it stands under, if that is no block itself")
+    image: str | None = Field(default=None, description="the stored picture")
+    size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
+
+
+def set_on_pages(
+    blocks: Iterable[Block],
+    *,
+    name: str,
+    warnings: Sequence[str] = (),
+    linked_files: Mapping[str, str | None] | None = None,
+) -> ParsedDocument:
+    """The blocks as quotes on virtual pages, in their order, none overlapping. There is always at least one page.
+
+    Long blocks become several quotes: prose is cut at sentence ends and lists at items to 1,200 characters at most,
+    tables between rows to a page at most, each part under the table's first row.
+    Raises DocumentError, naming the file, when there are more than 200,000 quotes.
+    """
+    quotes: list[Quote] = []
+    page, top, ordinal = 0, MARGIN, 0
+    for block, section in with_sections(part for whole in blocks for part in _parts(whole)):
+        wide, high = _extent(block)
+        if ordinal and top + high > PAGE_HEIGHT - MARGIN:
+            page, top, ordinal = page + 1, MARGIN, 0
+        box = (MARGIN, top, MARGIN + wide, top + high)
+        quotes.append(_quote(block, section, (page, ordinal), box))
+        top, ordinal = top + high + GAP, ordinal + 1
+        if len(quotes) > MAX_QUOTES:
+            raise DocumentError(f"{name!r} holds more than {MAX_QUOTES:,} paragraphs; split it into several files")
+    pages = tuple(
+        Page(number=number, label=str(number + 1), width=PAGE_WIDTH, height=PAGE_HEIGHT, text_source="file")
+        for number in range(page + 1)
+    )
+    nothing = () if quotes else ("There is no text in it.",)
+    return ParsedDocument(
+        pages=pages, quotes=tuple(quotes), warnings=(*warnings, *nothing), linked_files=dict(linked_files or {})
+    )
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text on one line, with an ellipsis where it is cut to the limit (in characters)."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1].rstrip() + "…"
+
+
+def with_sections(blocks: Iterable[Block]) -> Iterator[tuple[Block, str | None]]:
+    """Each block with the nearest title above it; for a title, the nearest of a higher level."""
+    above: list[tuple[int, str]] = []
+    for block in blocks:
+        if block.layout == "title":
+            while above and above[-1][0] >= block.level:
+                above.pop()
+        yield block, block.heading or (above[-1][1] if above else None)
+        if block.layout == "title":
+            above.append((block.level, shorten(block.text, MAX_TITLE)))
+
+
+def _parts(block: Block) -> Iterator[Block]:
+    caption = shorten(block.caption, MAX_CAPTION) if block.caption else None
+    if block.layout == "table":
+        texts = _table_parts(block.text)
+    elif block.layout == "figure":
+        text = shorten(block.text, MAX_CHARS)
+        yield block.model_copy(update={"caption": caption, "text": text})
+        yield from _whole(block, caption, text)
+        return
+    else:
+        texts = cut(block.text, LINES if block.layout == "list" else PROSE, TEXT_LIMIT)
+    for text in texts:
+        yield block.model_copy(update={"caption": caption, "text": text})
+    yield from _whole(block, caption, block.text)
+
+
+def _whole(block: Block, caption: str | None, text: str) -> Iterator[Block]:
+    """What was cut of a caption, and of what a picture shows, is said in full after it."""
+    if block.caption and caption != " ".join(block.caption.split()):
+        yield from _parts(Block(layout="caption", text=block.caption))
+    if block.layout == "figure" and text != " ".join(block.text.split()):
+        yield from _parts(Block(layout="paragraph", text=block.text))
+
+
+def _table_parts(text: str) -> list[str]:
+    """The rows of a table, a page of them at a time, each part under the first row where that row is short."""
+    parts = cut(text, LINES, TABLE_LIMIT)
+    head, _, rows = text.partition("\n")
+    if len(parts) < 2 or width(head) > 2 * LINE_CHARS:
+        return parts
+    below = Limit(TABLE_LIMIT.chars - len(head) - 1, TABLE_LIMIT.lines - line_count(head))
+    return [f"{head}\n{part}" for part in cut(rows, LINES, below)]
+
+
+def _extent(block: Block) -> tuple[float, float]:
+    """Width and height of a block on its page, in points; a picture has 96 pixels an inch, or more to fit."""
+    lines = line_count(block.caption) if block.caption else 0
+    if block.size is None:
+        return COLUMN_WIDTH, LINE_HEIGHT * (lines + line_count(block.text))
+    wide, high = block.size
+    scale = min(POINTS_PER_PIXEL, COLUMN_WIDTH / wide, FIGURE_HEIGHT / high)
+    return (COLUMN_WIDTH if lines else wide * scale), high * scale + LINE_HEIGHT * lines
+
+
+def _quote(block: Block, section: str | None, place: tuple[int, int], box: Box) -> Quote:
+    page, ordinal = place
+    return Quote(
+        id=f"{page}:{ordinal}",
+        document="",
+        page=page,
+        page_label=str(page + 1),
+        bbox=box,
+        kind="image" if block.layout in IMAGE_LAYOUTS else "text",
+        layout=block.layout,
+        section=section,
+        caption=block.caption,
+        text=block.text,
+        image=block.image,
+        has_pages=False,
+    )

@@ -1,0 +1,112 @@
+"""Reads text files within limits of size, in the encoding they are in; plain text becomes quotes."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from quoteweave.core.counting import counted
+from quoteweave.core.errors import DocumentError
+from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.paginate import Block, set_on_pages
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+# Only encodings that pages of the web are written in: Python knows others that are no encodings of text.
+_DECLARABLE = re.compile(
+    r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_jp|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
+)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
+    """The text of a file with `\\n` line ends, and warnings of what was guessed.
+
+    The encoding is the byte order mark's (UTF-8, UTF-16); else UTF-8 where the bytes are valid; else what the first
+    group of `declared` finds in the first 1,024 bytes; else Windows-1252, with a warning.
+    Raises DocumentError when the file cannot be read or is larger than `megabytes`.
+    """
+    try:
+        size = path.stat().st_size
+        if size > megabytes * 10**6:
+            raise DocumentError(
+                f"{path.name!r} has {size / 10**6:.0f} MB; this format is read up to {megabytes} MB; split the file"
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{path.name!r} cannot be read: {error.strerror or error}") from error
+    text, warnings = _decode(data, declared)
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n")), warnings
+
+
+def storable(text: str) -> str:
+    """The text without NULs, and with a replacement character for each lone surrogate: neither can be stored."""
+    return _UNSTORABLE.sub(lambda match: "" if match.group() == "\x00" else "\ufffd", text)
+
+
+def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple[str, ...]]:
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _lenient(data[len(mark) :], encoding)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError:
+        pass
+    match = declared.search(data[:1024]) if declared else None
+    stated = _known(match.group(1).decode("ascii", "replace")) if match else None
+    if stated:
+        return _lenient(data, stated)
+    text, _ = _lenient(data, "cp1252")
+    return text, ("Its encoding is unknown, and was taken for Windows-1252; if that is wrong, save it as UTF-8.",)
+
+
+def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    text = data.decode(encoding, "replace")
+    bad = text.count("\ufffd")
+    return text, (
+        f"{counted(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
+    ) if bad else ()
+
+
+def _known(label: str) -> str | None:
+    """Python's name of a declared encoding that is one of text; Latin-1 and ASCII mean Windows-1252 on the web."""
+    try:
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return None
+    if name in ("iso8859-1", "ascii"):
+        return "cp1252"
+    return name if _DECLARABLE.fullmatch(name) else None
+
+
+MAX_MEGABYTES = 64
+
+
+def parse_text(path: Path) -> ParsedDocument:
+    """The paragraphs of a plain text file, as text quotes on virtual pages.
+
+    Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
+    """
+    text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
+    blocks = (Block(layout="paragraph", text=paragraph) for paragraph in _paragraphs(text))
+    return set_on_pages(blocks, name=path.name, warnings=warnings)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    lines: list[str] = []
+    for line in _lines(text):
+        if line.strip():
+            lines.append(line.rstrip())
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """One at a time: a list of them, or a StringIO, would take several times as much memory as the text."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]

@@ -1,0 +1,160 @@
+"""Picture files (PNG, JPEG, WebP, TIFF) as documents: a scanned page each, but for TIFF, which may hold many."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoteweave.core.errors import DamagedDocument
+from quoteweave.documents.sources.raw_page import Picture, RawPage
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
+# A picture that does not say its resolution is taken for a screenshot or photograph of this many pixels an inch.
+USUAL_DPI = 144.0
+# OCR reads no better, but much slower, beyond this many pixels on the longer side.
+LONGEST_SIDE = 3000
+# An A3 page at 600 dpi has 70; beyond this, a worker would need a gigabyte and more.
+MAX_MEGAPIXELS = 90
+MAX_FRAMES = 2000
+# Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
+STRIP = 128
+ORIENTATION = 0x0112
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFrames:
+    """The frames of an open picture file, as pages. Pillow raises many kinds of exceptions for damaged ones."""
+
+    image: "Image.Image"
+    name: str
+    count: int
+
+    def read(self, number: int) -> RawPage:
+        """A frame as a page without a text layer."""
+        drawn = self.draw(number)
+        more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
+        said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
+        return RawPage(number, drawn, warnings=said)
+
+    def draw(self, number: int) -> Picture:
+        """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""
+        from PIL import ImageOps
+
+        self.image.seek(number)
+        _check_size(self.image, self.name)
+        shrink = min(1.0, LONGEST_SIDE / max(self.image.size))
+        image = _reduced(self.image)
+        if shrink < 1:
+            width, height = (max(1, round(side * shrink)) for side in self.image.size)
+            image = image.resize((width, height))
+        image.getexif()[ORIENTATION] = self.image.getexif().get(ORIENTATION, 1)
+        return _picture(ImageOps.exif_transpose(image), _resolution(self.image) * shrink)
+
+
+@contextmanager
+def open_pictures(path: Path) -> Iterator[PictureFrames]:
+    """Raises DamagedDocument for what is no picture, is too large to be unpacked, or has too many frames."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        # Pillow warns of odd tags, which change nothing, and of large pictures, for which we have a limit of our own.
+        warnings.simplefilter("ignore")
+        try:
+            image = Image.open(path, formats=FORMATS)
+        except Image.DecompressionBombError as error:
+            raise _too_large(path.name) from error
+        except Exception as error:  # Pillow's readers raise whatever a damaged header makes Python raise
+            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error})") from error
+        with image:
+            _check_size(image, path.name)
+            count = _count(image)
+            if count > MAX_FRAMES:
+                raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
+            yield PictureFrames(image, path.name, count)
+
+
+def _count(image: "Image.Image") -> int:
+    """Frames, `MAX_FRAMES` + 1 at most; further pictures of other formats are animation or previews."""
+    if image.format != "TIFF":
+        return 1
+    # Not `n_frames`: to go through all takes time in the square of their number, which a file can make very large.
+    for number in range(1, MAX_FRAMES + 1):
+        try:
+            image.seek(number)
+        except EOFError:
+            return number
+        except Exception:
+            return number + 1  # the last one is damaged, which is told of when it is read
+    return MAX_FRAMES + 1
+
+
+def _check_size(image: "Image.Image", name: str) -> None:
+    if image.width * image.height > MAX_MEGAPIXELS * 1_000_000:
+        raise _too_large(name)
+
+
+def _too_large(name: str) -> DamagedDocument:
+    return DamagedDocument(f"{name!r} unpacks to more than {MAX_MEGAPIXELS} megapixels; save it smaller")
+
+
+def _reduced(image: "Image.Image") -> "Image.Image":
+    """As RGB or RGBA, of half its size or less where that is still more than is needed.
+
+    Large pictures are converted in strips: whole, they would need several times the memory that unpacking them takes.
+    """
+    from PIL import Image
+
+    image.load()
+    darkest, lightest = _extremes(image)
+    step = max(image.size) // LONGEST_SIDE
+    if step < 2:
+        return _in_colour(image, darkest, lightest)
+    size = tuple(-(-side // step) for side in image.size)
+    reduced = Image.new("RGBA" if image.has_transparency_data else "RGB", (size[0], size[1]))
+    rows = STRIP * step
+    for top in range(0, image.height, rows):
+        strip = image.crop((0, top, image.width, min(top + rows, image.height)))
+        reduced.paste(_in_colour(strip, darkest, lightest).reduce(step), (0, top // step))
+    return reduced
+
+
+def _extremes(image: "Image.Image") -> tuple[float, float]:
+    """The darkest and the lightest value of a picture with more than 8 bits a pixel."""
+    extremes = image.getextrema() if _is_deep(image) else (0, 255)
+    return float(extremes[0]), float(extremes[1])  # type: ignore[arg-type]  # of one band
+
+
+def _is_deep(image: "Image.Image") -> bool:
+    return image.mode == "F" or image.mode.startswith("I")
+
+
+def _in_colour(image: "Image.Image", darkest: float, lightest: float) -> "Image.Image":
+    """As RGB, or as RGBA where it has an alpha channel or a transparent colour."""
+    import numpy as np
+    from PIL import Image
+
+    if _is_deep(image):
+        # Pillow would cut off what is above 255, which makes scans with 16 bits white.
+        values = np.asarray(image, dtype=np.float32) - darkest
+        image = Image.fromarray((values * (255 / max(lightest - darkest, 1e-9))).astype(np.uint8))
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+
+
+def _picture(image: "Image.Image", dpi: float) -> Picture:
+    import numpy as np
+    from PIL import Image
+
+    if image.mode == "RGBA":
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    return Picture(np.array(image, dtype=np.uint8), dpi / 72)
+
+
+def _resolution(image: "Image.Image") -> float:
+    """Dots an inch, as the file says where that is believable."""
+    said = float(image.info.get("dpi", (0, 0))[0])
+    return said if 50 <= said <= 1200 else USUAL_DPI

@@ -1,0 +1,213 @@
+"""PDF files through pdfium: opened, counted, read and drawn page by page. No other code opens a PDF.
+
+Coordinates come out as the page is shown, in points.
+"""
+
+import ctypes
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quoteweave.core.errors import DamagedDocument, EncryptedDocument
+from quoteweave.documents.sources.bookmarks import read_bookmarks
+from quoteweave.documents.sources.lines import Line, lines_of
+from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.sources.text_layer import Floats, read_characters, read_runs
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
+
+# A page of 200 inches would need 800 megapixels at 144 dpi; larger ones are drawn smaller.
+MAX_PIXELS = 16_000_000
+MAX_SIDE = 16_000
+# A hundred dense pages of a book; more would take longer than a page may.
+MAX_CHARACTERS = 500_000
+# Points of the shorter side of an image that shows something, and how many of a page are looked at.
+LEAST_IMAGE = 22.0
+MOST_IMAGES = 1000
+# Pixels that are skipped in a first look at an image.
+STEP = 16
+
+
+def draw(page: "PdfPage", dpi: float) -> Picture:
+    """Render a pdfium page; very large pages are drawn smaller than asked."""
+    width, height = page.get_size()
+    scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
+    bitmap = page.render(scale=scale, rev_byteorder=True)
+    pixels = bitmap.to_numpy()
+    pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
+    return Picture(np.ascontiguousarray(pixels), scale)
+
+
+@dataclass(frozen=True, slots=True)
+class TextLayer:
+    """The lines of a page's text layer, in its own order, and how many characters beyond the limit were left out."""
+
+    lines: list[Line]
+    left_out: int
+
+
+def read_text_layer(page: "PdfPage") -> TextLayer:
+    """The text layer of a pdfium page, without what lies outside the page as shown."""
+    shown = _to_shown(page)
+    textpage = page.get_textpage()
+    try:
+        count = textpage.count_chars()
+        characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
+        lines = lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS))
+    finally:
+        textpage.close()
+
+
+def count_undecoded(page: "PdfPage", picture: Picture) -> int:
+    """How many images of a pdfium page are not shown, because pdfium cannot decode them; small ones do not count."""
+    import pypdfium2.raw as pdfium
+
+    shown, count = _to_shown(page), 0
+    images = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2)
+    for image in itertools.islice(images, MOST_IMAGES):
+        left, bottom, right, top = image.get_bounds()
+        corners = np.array([[left, bottom, 1.0], [right, top, 1.0]]) @ shown.T
+        (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
+        if min(x2 - x1, y2 - y1) < LEAST_IMAGE:
+            continue
+        cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
+        # To decode an image once more takes time, so that it is done for those alone where nothing is drawn.
+        if all(bool((pixels == cut[0, 0]).all()) for pixels in (cut[::STEP, ::STEP], cut)):
+            bitmap = pdfium.FPDFImageObj_GetBitmap(image.raw)
+            count += not bitmap
+            pdfium.FPDFBitmap_Destroy(bitmap)
+    return count
+
+
+def _to_shown(page: "PdfPage") -> Floats:
+    """The affine map (2, 3) from PDF user space to points from the top left, rotation and crop applied."""
+    import pypdfium2.raw as pdfium
+
+    width, height = page.get_size()
+    # pdfium answers in whole device pixels: a fine grid makes the rounding vanish. Its own arithmetic is in 32 bits.
+    fine = min(200.0, 1e9 / max(width, height))
+    x, y = ctypes.c_int(), ctypes.c_int()
+
+    def at(px: float, py: float) -> tuple[float, float]:
+        pdfium.FPDF_PageToDevice(page.raw, 0, 0, round(width * fine), round(height * fine), 0, px, py, x, y)
+        return x.value / fine, y.value / fine
+
+    span = 1000.0
+    origin, right, up = at(0, 0), at(span, 0), at(0, span)
+    return np.array(
+        [[(right[i] - origin[i]) / span, (up[i] - origin[i]) / span, origin[i]] for i in (0, 1)], dtype=np.float64
+    )
+
+
+DPI = 144.0
+# Notes of one page that are looked at.
+MOST_NOTES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPages:
+    """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
+
+    document: Any  # pypdfium2.PdfDocument
+
+    @property
+    def count(self) -> int:
+        """As the file says, whether it holds them or not."""
+        return len(self.document)
+
+    def read(self, number: int) -> RawPage:
+        """A page with its text layer, drawn."""
+        page = self.document[number]
+        try:
+            layer = read_text_layer(page)
+            drawn = draw(page, DPI)
+            unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
+            bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
+            label = self.document.get_page_label(number).strip() or None
+            return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks)
+        finally:
+            page.close()
+
+    def _notes(self, number: int, page: Any) -> tuple[str, ...]:
+        """What holds text beside the page's own and is not read: notes, filled form fields, and attached files."""
+        import pypdfium2.raw as pdfium
+
+        files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
+        notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MOST_NOTES)))
+        said = []
+        if files > 0:
+            said.append(f"files attached to it were not read: {files}")
+        if notes:
+            said.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
+        return tuple(said)
+
+    def draw(self, number: int) -> Picture:
+        """A page as it is shown."""
+        return draw(self.document[number], DPI)
+
+
+def _holds_text(page: Any, number: int) -> bool:
+    """Whether an annotation says something in words; those of links only describe them."""
+    import pypdfium2.raw as pdfium
+
+    annotation = pdfium.FPDFPage_GetAnnot(page, number)
+    try:
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
+            return False
+        key = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
+        # Two bytes a character, and two for the end.
+        return bool(pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0) > 2)
+    finally:
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _left_out(number: int, characters: int) -> tuple[str, ...]:
+    if not characters:
+        return ()
+    return (f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out",)
+
+
+def _undecoded(number: int, page: Any, drawn: Picture) -> tuple[str, ...]:
+    count = count_undecoded(page, drawn)
+    return (f"page {number + 1} has images that are damaged, or in a form that is not read: {count}",) if count else ()
+
+
+@contextmanager
+def open_pdf(path: Path, password: str | None) -> Iterator[PdfPages]:
+    """Raises EncryptedDocument, and DamagedDocument where the file is no PDF, is cut short, has no pages or is gone."""
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(_load(path, password))
+    try:
+        yield PdfPages(document)
+    finally:
+        document.close()
+
+
+def _load(path: Path, password: str | None) -> Any:
+    # pypdfium2 does not tell a file without pages from one that cannot be opened, and then reports an older error.
+    import pypdfium2.raw as pdfium
+
+    loaded = pdfium.FPDF_LoadDocument(bytes(path), password.encode() if password else None)
+    if pdfium.FPDF_GetPageCount(loaded) > 0:
+        return loaded
+    if loaded:
+        pdfium.FPDF_CloseDocument(loaded)
+        raise DamagedDocument(f"{path.name!r} has no pages")
+    error = pdfium.FPDF_GetLastError()
+    if error == pdfium.FPDF_ERR_PASSWORD:
+        wrong = "the password given is wrong" if password else "it is encrypted; give its password with --password"
+        raise EncryptedDocument(f"{path.name!r}: {wrong}")
+    if error == pdfium.FPDF_ERR_SECURITY:
+        raise EncryptedDocument(f"{path.name!r} is encrypted in a way that is not read; save it without encryption")
+    gone = error == pdfium.FPDF_ERR_FILE
+    why = "it is gone, or may not be read" if gone else "it is damaged or incomplete"
+    raise DamagedDocument(f"{path.name!r} cannot be opened as a PDF; {why}")

@@ -1,0 +1,51 @@
+"""A page as its file gives it: drawn, with the lines of its text layer, before anything of it is analysed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources.bookmarks import Bookmark
+from quoteweave.documents.sources.lines import Line
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page, drawn: pixels (height, width, 3) in RGB, and how many of them a point has."""
+
+    pixels: Pixels
+    scale: float
+
+    def cut(self, box: Box, margin: float = 0.0) -> Pixels:
+        """The pixels of a box given in points; at least one pixel."""
+        height, width = self.pixels.shape[:2]
+        x1, y1 = (max(0, int((edge - margin) * self.scale)) for edge in box[:2])
+        x2, y2 = (int((edge + margin) * self.scale + 0.999) for edge in box[2:])
+        x1, y1 = min(x1, width - 1), min(y1, height - 1)
+        return self.pixels[y1 : max(y1 + 1, min(y2, height)), x1 : max(x1 + 1, min(x2, width))]
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """One page of an open file. `number` counts from 0; boxes are in points from the page's top left."""
+
+    number: int
+    picture: Picture
+    lines: Sequence[Line] = ()
+    """Of the text layer, in its own order."""
+    label: str | None = None
+    """What the file itself calls the page."""
+    warnings: tuple[str, ...] = ()
+    """What of the page was not read, and why."""
+    bookmarks: tuple[Bookmark, ...] = ()
+    """Of the whole file, given with its first page."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in points."""
+        height, width = (side / self.picture.scale for side in self.picture.pixels.shape[:2])
+        return width, height

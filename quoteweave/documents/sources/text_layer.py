@@ -1,0 +1,297 @@
+"""The text layer of a page: words with boxes as shown, gathered into runs of one row and style."""
+
+import ctypes
+import itertools
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box
+from quoteweave.documents.sources.lines import Run, Word
+
+if TYPE_CHECKING:
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SPACE = 32
+# Accents that stand alone, and the combining characters that do the same to the letter before them.
+ACCENTS = {
+    0xB4: "\u0301",
+    0x60: "\u0300",
+    0xA8: "\u0308",
+    0x2C6: "\u0302",
+    0x2DC: "\u0303",
+    0xAF: "\u0304",
+    0x2D8: "\u0306",
+    0x2D9: "\u0307",
+    0x2DA: "\u030a",
+    0xB8: "\u0327",
+    0x2DD: "\u030b",
+    0x2DB: "\u0328",
+    0x2C7: "\u030c",
+}
+DOTLESS = {"\u0131": "i", "\u0237": "j"}
+# In heights of a letter: a gap between letters that parts no words.
+LETTER_GAP = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """Code points (n), boxes as shown (n, 4), and the numbers (n) by which pdfium knows them."""
+
+    codes: Ints
+    boxes: Floats
+    numbers: Ints
+
+
+def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characters:
+    """The first `count` characters; `shown` (2, 3) maps PDF user space to points from the top left."""
+    import pypdfium2.raw as pdfium
+
+    # One call a character is pdfium's only way, so this loop is a large part of the time that a page takes.
+    unicode, char_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetCharBox
+    edges = (ctypes.c_double * 4)()
+    left, right, bottom, top = (ctypes.pointer(ctypes.c_double.from_buffer(edges, 8 * i)) for i in range(4))
+    nowhere = np.full(4, np.nan).tobytes()
+    codes = [unicode(raw, i) for i in range(count)]
+    found = (bytes(edges) if char_box(raw, i, left, right, bottom, top) else nowhere for i in range(count))
+    x1, x2, y1, y2 = np.frombuffer(b"".join(found), dtype=np.float64).reshape(count, 4).T
+    corners = np.stack([np.stack([x1, y1], axis=1), np.stack([x2, y2], axis=1)])  # (2, n, 2)
+    points = corners @ shown[:, :2].T + shown[:, 2]
+    boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
+    return _with_accents(Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count)))
+
+
+def _with_accents(characters: Characters) -> Characters:
+    """TeX draws "é" as an accent and a letter, which text layers list far apart: put them together again."""
+    codes, boxes = characters.codes.copy(), characters.boxes
+    keep = np.ones(len(codes), dtype=bool)
+    for i in map(int, np.flatnonzero(np.isin(codes, list(ACCENTS)))):
+        letter = _letter_under(i, codes, boxes)
+        if letter is None:
+            continue
+        base = chr(codes[letter])
+        composed = unicodedata.normalize("NFC", DOTLESS.get(base, base) + ACCENTS[int(codes[i])])
+        if len(composed) == 1:
+            codes[letter], codes[i] = ord(composed), SPACE
+            gap = LETTER_GAP * float(boxes[letter, 3] - boxes[letter, 1])
+            keep[_spaces_around(i, codes, boxes, gap)] = False
+    return Characters(codes[keep], boxes[keep], characters.numbers[keep])
+
+
+def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
+    """The letter above, below or under which the accent stands, if there is one."""
+    x1, y1, x2, y2 = boxes[accent]
+    middle = (x1 + x2) / 2
+    height = boxes[:, 3] - boxes[:, 1]
+    apart = np.maximum(boxes[:, 1] - y2, y1 - boxes[:, 3])
+    near = (boxes[:, 0] <= middle) & (middle <= boxes[:, 2]) & (apart < 0.5 * height) & (codes > SPACE)
+    letters = [j for j in map(int, np.flatnonzero(near)) if codes[j] not in ACCENTS and chr(codes[j]).isalpha()]
+    return min(letters, key=lambda j: float(abs(apart[j])), default=None)
+
+
+def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice:
+    """The accent's place, with the spaces around it where they part letters that stand closer than `gap` points."""
+    first, last = accent, accent
+    while first > 0 and codes[first - 1] == SPACE:
+        first -= 1
+    while last + 1 < len(codes) and codes[last + 1] == SPACE:
+        last += 1
+    if first == 0 or last + 1 == len(codes):
+        return slice(accent, accent + 1)
+    before, after = boxes[first - 1], boxes[last + 1]
+    joined = min(before[3], after[3]) > max(before[1], after[1]) - gap and abs(after[0] - before[2]) < gap
+    return slice(first, last + 1) if joined else slice(accent, accent + 1)
+
+
+# How pdfium writes a hyphen at a line's end, and what parts words besides control characters and the space.
+LINE_END_HYPHEN = 2
+SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
+# Ligatures, Arabic letters shaped for their place, and Chinese radicals are forms of letters that people search for.
+LETTER_FORMS = re.compile("[\u2f00-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+SURROGATES = re.compile("[\ud800-\udfff]")
+# Many subsets keep weight 0 and say it in their name alone; 600 is where faces are called semibold.
+BOLD = re.compile(r"bold|black|heavy|demi|medi", re.IGNORECASE)
+SEMIBOLD = 600
+# In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
+TWICE = 0.5
+# It is looked for among this many of its last places.
+MOST_REPEATS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    size: float  # points as shown
+    font: str
+    bold: bool
+    upright: bool  # the baseline runs across the page as shown
+    head_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A word with the row of the text layer it stands in, its first character's number, and its largest character."""
+
+    word: Word
+    row: int
+    number: int
+    letter: tuple[float, float]  # width and height in points
+
+
+def read_runs(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float]) -> Iterator[Run]:
+    """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
+
+    `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
+    """
+    styles = _Styles(raw, shown)
+    placed = _once(_placed_words(characters, page))
+    for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
+        words = list(group)
+        yield _run(words, style, styles.baseline(words[0].number))
+
+
+def _placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
+    codes = characters.codes
+    starts, ends, rows = _spans(codes)
+    if not len(starts):
+        return
+    hulls, letters = _hulls(characters.boxes, starts, ends)
+    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
+    visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
+    hulls = np.clip(hulls, 0, [*page, *page])
+    text = "".join(map(chr, np.where(codes > sys.maxunicode, 0xFFFD, codes)))
+    for i in np.flatnonzero(visible):
+        x1, y1, x2, y2 = hulls[i].tolist()
+        width, height = letters[i].tolist()
+        word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
+        yield _Placed(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+
+
+def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Where words start and end, and the row of the text layer that each stands in."""
+    hyphens = codes == LINE_END_HYPHEN
+    inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
+    first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
+    first[:1] = inked[:1]
+    last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
+    last[-1:] = inked[-1:]
+    starts = np.flatnonzero(first)
+    breaks = hyphens | (codes == 10) | (codes == 13)
+    return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
+
+
+def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
+    """Of each word its box (n, 4), and its widest and tallest letter (n, 2); letters without a place take no part."""
+    boxes = np.where(np.isfinite(boxes), boxes, np.nan)
+    sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
+    sides = np.concatenate([sides, np.full((1, 6), np.nan)])
+    most = np.fmax.reduceat(sides, np.stack([starts, ends], axis=1).ravel())[::2]
+    return np.concatenate([-most[:, :2], most[:, 2:4]], axis=1), most[:, 4:]
+
+
+def _clean(text: str) -> str:
+    text = text.replace("\x02", "-").replace("\xad", "-")
+    if SURROGATES.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return unicodedata.normalize("NFKC", text) if LETTER_FORMS.search(text) else text
+
+
+def _once(words: Iterator[_Placed]) -> Iterator[_Placed]:
+    places: dict[str, list[Box]] = {}
+    for placed in words:
+        x1, y1, _, y2 = placed.word.box
+        reach = max(1.0, TWICE * (y2 - y1))
+        same = places.setdefault(placed.word.text, [])
+        if not any(abs(x1 - box[0]) < reach and abs(y1 - box[1]) < reach for box in same[-MOST_REPEATS:]):
+            same.append(placed.word.box)
+            yield placed
+
+
+class _Styles:
+    """The styles of characters by their numbers; most words share a handful."""
+
+    def __init__(self, raw: "FPDF_TEXTPAGE", shown: Floats) -> None:
+        import pypdfium2.raw as pdfium
+
+        self._raw, self._shown = raw, shown
+        self._known: dict[tuple[float | bytes, ...], _Style] = {}
+        self._name, self._flags, self._matrix = ctypes.create_string_buffer(128), ctypes.c_int(), pdfium.FS_MATRIX()
+
+    def at(self, number: int) -> _Style:
+        import pypdfium2.raw as pdfium
+
+        size = pdfium.FPDFText_GetFontSize(self._raw, number)
+        pdfium.FPDFText_GetFontInfo(self._raw, number, self._name, 128, self._flags)
+        found = pdfium.FPDFText_GetMatrix(self._raw, number, self._matrix)
+        m = self._matrix
+        key = (size, self._name.value, *((m.a, m.b, m.c, m.d) if found else (1.0, 0.0, 0.0, 1.0)))
+        if key not in self._known:
+            weight = pdfium.FPDFText_GetFontWeight(self._raw, number)
+            self._known[key] = self._style(size, weight, np.array(key[2:]).reshape(2, 2))
+        return self._known[key]
+
+    def _style(self, size: float, weight: int, axes: Floats) -> _Style:
+        """`axes` (2, 2): where a letter's own right and up point in PDF user space."""
+        right, up = axes @ self._shown[:, :2].T
+        font = self._name.value.decode("utf-8", "replace")
+        bold = weight >= SEMIBOLD or bool(BOLD.search(font))
+        return _Style(
+            size=round(float(size * np.hypot(*up)), 1),
+            font=font,
+            bold=bold,
+            upright=bool(abs(right[1]) <= 0.2 * abs(right[0])),
+            head_up=bool(up[1] <= 0),
+        )
+
+    def baseline(self, number: int) -> float:
+        """Points from the top."""
+        import pypdfium2.raw as pdfium
+
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self._raw, number, ctypes.byref(x), ctypes.byref(y))
+        return float(self._shown[1] @ (x.value, y.value, 1.0))
+
+
+def _run(placed: list[_Placed], style: _Style, baseline: float) -> Run:
+    words = tuple(word.word for word in placed)
+    upright = style.upright and not _runs_down(placed)
+    tallest = max(word.letter[style.upright] for word in placed)
+    size = _size(style.size, tallest, letters=any(c.isalnum() for word in words for c in word.text))
+    bottom = max(word.box[3] for word in words)
+    # A baseline far from the ink says nothing, and one above upside-down letters is not what lines stand on.
+    if not style.head_up or not abs(baseline - bottom) <= 2 * size:
+        baseline = bottom
+    if upright and style.head_up:
+        words = tuple(_full_height(word, baseline, size) for word in words)
+    return Run(words, size, baseline, style.font, style.bold, upright)
+
+
+def _runs_down(placed: list[_Placed]) -> bool:
+    """Whether characters stand under each other: Chinese and Japanese set in columns."""
+    longest = max(placed, key=lambda word: len(word.word.text))
+    x1, y1, x2, y2 = longest.word.box
+    return y2 - y1 > 1.5 * max(longest.letter) and y2 - y1 > 1.5 * (x2 - x1)
+
+
+def _size(stated: float, tallest: float, *, letters: bool) -> float:
+    """What the font says, unless the ink says otherwise: some fonts are drawn at another size than they state."""
+    least = 0.25 * stated if letters else 0.0
+    # Fonts that are not embedded may have no ink that pdfium knows of.
+    if stated > 0 and (tallest < 0.02 * stated or least <= tallest <= 1.8 * stated):
+        return stated
+    return max(tallest / 0.72, 1.0)
+
+
+def _full_height(word: Word, baseline: float, size: float) -> Word:
+    """From ascenders to descenders, so that a line's height does not hang on which letters it happens to hold."""
+    x1, y1, x2, y2 = word.box
+    box: Box = (x1, min(y1, baseline - 0.8 * size), x2, max(y2, baseline + 0.2 * size))
+    return Word(word.text, box)

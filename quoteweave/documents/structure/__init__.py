@@ -1,0 +1,1 @@
+"""What only the whole document tells: titles, captions, headers and footers."""

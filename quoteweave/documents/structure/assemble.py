@@ -1,0 +1,187 @@
+"""What only the whole document tells: which pieces are headers, titles and captions, and under which title each stands.
+
+Pages come in, quotes go out.
+"""
+
+import itertools
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quoteweave.core.boxes import hull
+from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
+from quoteweave.documents.layout.page import PageContent, Piece, of_every_page
+from quoteweave.documents.layout.patterns import BULLET, CAPTION, SECTION_NUMBER
+from quoteweave.documents.structure.captions import find_captions
+from quoteweave.documents.structure.headers_footers import find_furniture, page_labels
+from quoteweave.documents.structure.headings import page_headings
+
+# Characters in one list quote.
+LONGEST_LIST = 1000
+EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
+
+
+def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
+    """Name every piece, give every page its label and headings, and each quote its caption and section."""
+    pages, layouts = _with_whole_lists(pages, _layouts(pages))
+    pages = _with_whole_words(pages, layouts)
+    labels = page_labels(pages, layouts)
+    quotes: list[Quote] = []
+    section: str | None = None
+    for page, names, label in zip(pages, layouts, labels, strict=True):
+        captions = find_captions(page.pieces, names)
+        for ordinal, (piece, layout) in enumerate(zip(page.pieces, names, strict=True)):
+            if layout == "title":
+                section = piece.text[:200]
+            quotes.append(
+                Quote(
+                    id=f"{page.number}:{ordinal}",
+                    document="",
+                    page=page.number,
+                    page_label=label,
+                    bbox=tuple(round(edge, 2) for edge in piece.box),
+                    kind="text" if piece.kind == "text" else "image",
+                    layout=layout,
+                    section=section,
+                    caption=captions.get(ordinal),
+                    text=piece.text,
+                    ocr_text=piece.ocr_text,
+                    image=piece.image,
+                )
+            )
+    headings = page_headings(pages, layouts, labels)
+    return ParsedDocument(
+        pages=tuple(map(_page, pages, labels, headings)),
+        quotes=tuple(quotes),
+        page_words=of_every_page([page.words for page in pages]),
+        warnings=tuple(warnings),
+    )
+
+
+def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
+    return Page(
+        number=page.number,
+        label=label,
+        width=page.width,
+        height=page.height,
+        text_source=page.source,
+        headings=headings,
+    )
+
+
+def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
+    furniture = find_furniture(pages)
+    body = _body(pages)
+    return [
+        [
+            furniture.get((page.number, i))
+            or (piece.kind if piece.kind != "text" else _text_layout(piece, body.of(page)))
+            for i, piece in enumerate(page.pieces)
+        ]
+        for page in pages
+    ]
+
+
+def _with_whole_lists(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]
+) -> tuple[list[PageContent], list[list[Layout]]]:
+    """Items that follow each other become one list, as long as it can be taken in at a glance."""
+    new_pages, new_layouts = [], []
+    for page, names in zip(pages, layouts, strict=True):
+        pieces: list[Piece] = []
+        kept: list[Layout] = []
+        for piece, name in zip(page.pieces, names, strict=True):
+            if name == "list" and kept and kept[-1] == "list" and _same_list(pieces[-1], piece):
+                before = pieces[-1]
+                box = hull([before.box, piece.box])
+                pieces[-1] = replace(before, box=box, text=f"{before.text}\n{piece.text}")
+            else:
+                pieces.append(piece)
+                kept.append(name)
+        new_pages.append(replace(page, pieces=tuple(pieces)))
+        new_layouts.append(kept)
+    return new_pages, new_layouts
+
+
+def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
+    """A word that is hyphenated at the end of a column or page is whole where it begins, and gone where it ends."""
+    pieces = [list(page.pieces) for page in pages]
+    running = [
+        (own, i)
+        for own, names in zip(pieces, layouts, strict=True)
+        for i, name in enumerate(names)
+        if name in ("paragraph", "list")
+    ]
+    for (before, i), (after, j) in itertools.pairwise(running):
+        start, rest = before[i].text, after[j].text
+        end, _, rest = rest.partition(" ")
+        if start.endswith("-") and start[-2:-1].isalpha() and end[:1].islower() and rest.strip():
+            before[i] = replace(before[i], text=start[:-1] + end)
+            after[j] = replace(after[j], text=rest.lstrip())
+    return [replace(page, pieces=tuple(own)) for page, own in zip(pages, pieces, strict=True)]
+
+
+def _same_list(before: Piece, item: Piece) -> bool:
+    across = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
+    near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and across > 0
+    return near and len(before.text) + len(item.text) <= LONGEST_LIST
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Font size of running text: of the document, and of each page that has enough text to tell."""
+
+    usual: float
+    by_page: dict[int, float]
+
+    def of(self, page: PageContent) -> float:
+        return self.by_page.get(page.number, self.usual)
+
+
+def _body(pages: Sequence[PageContent]) -> _Body:
+    sizes = {page.number: _usual_size([piece for piece in page.pieces if piece.kind == "text"]) for page in pages}
+    known = [size for size in sizes.values() if size]
+    usual = statistics.median(known) if known else 10.0
+    return _Body(usual, {number: size for number, size in sizes.items() if size})
+
+
+def _usual_size(pieces: Sequence[Piece]) -> float:
+    """The size that most characters of running text have; 0 when a page has too little to tell."""
+    counts: Counter[float] = Counter()
+    for piece in pieces:
+        if piece.prose:
+            counts[round(piece.size * 2) / 2] += len(piece.text)
+    return counts.most_common(1)[0][0] if counts.total() >= 200 else 0.0
+
+
+def _text_layout(piece: Piece, body: float) -> Layout:
+    text = piece.text
+    words = len(text.split())
+    if CAPTION.match(text) and words <= 150:
+        return "caption"
+    if BULLET.match(text) and words > 1 and not (piece.bold and SECTION_NUMBER.match(text)):
+        return "list"
+    if _is_title(piece, body):
+        return "title"
+    if words <= 40 and EQUATION.search(text) and _is_formula(text):
+        return "equation"
+    return "paragraph"
+
+
+def _is_title(piece: Piece, body: float) -> bool:
+    words = piece.text.split()
+    if not 1 <= len(words) <= 25 or piece.lines > 3 or not any(c.isalpha() for c in piece.text):
+        return False
+    if piece.size >= 1.18 * body and sum(c.isalpha() for c in piece.text) >= 3:
+        return True
+    ends = piece.text.rstrip().endswith((".", ",", ";", ":"))
+    stands_out = piece.bold or (piece.text.isupper() and len(words) > 1)
+    numbered = bool(SECTION_NUMBER.match(piece.text)) and piece.text[-1].isalnum() and piece.lines == 1
+    return len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and piece.size >= 0.9 * body
+
+
+def _is_formula(text: str) -> bool:
+    words = [word for word in re.findall(r"[A-Za-z]+", text) if len(word) > 1]
+    return len(words) <= 0.45 * len(text.split())

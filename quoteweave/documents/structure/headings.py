@@ -1,0 +1,86 @@
+"""The titles under which each page of a document stands: from its bookmarks, or else from its pages of contents."""
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout
+from quoteweave.documents.layout.page import PageContent
+from quoteweave.documents.layout.patterns import CAPTION
+from quoteweave.documents.sources.bookmarks import MOST_LEVELS, Bookmark, one_line
+
+# Pages among which those of contents stand.
+FIRST_PAGES = 15
+LEAST_ENTRIES = 4
+# Shares of the entries: that lead to a page of the document, and those of them that lead no further back than the last.
+KNOWN = 0.75
+STEADY = 0.8
+# Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
+NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
+# Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
+LEADERS = re.compile(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
+ENTRY = re.compile(r"(.*?)[\s.·…_|](\d{1,4})")
+NUMBERED = re.compile(r"\d{1,2}((?:\.\d{1,2})+)")
+
+
+def page_headings(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """The titles of each page, outermost first, each once; `labels` are what is printed on the pages."""
+    bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
+    begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
+    for bookmark in bookmarks or _contents(pages, layouts, labels):
+        begin[bookmark.page].append(bookmark)
+    found, under = [], list[Bookmark]()
+    for number in range(len(pages)):
+        # What ends here may do so in the middle of the page.
+        here = [*under, *begin[number]]
+        for bookmark in begin[number]:
+            while under and under[-1].level >= bookmark.level:
+                under.pop()
+            under.append(bookmark)
+        here.sort(key=lambda bookmark: bookmark.level)
+        found.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
+    return found
+
+
+def _contents(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[Bookmark]:
+    """The entries of the pages of contents that lead to a page of the document."""
+    numbers: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        numbers.setdefault(label, number)
+    found: list[Bookmark] = []
+    for page, names in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
+        texts = (piece.text for piece, name in zip(page.pieces, names, strict=True) if name not in NOT_CONTENTS)
+        entries = list(_entries(texts))
+        known = [(title, numbers[label]) for title, label in entries if label in numbers]
+        if _is_contents([number for _, number in known], len(entries)):
+            found += (Bookmark(_level(title), title, number) for title, number in known)
+    return found
+
+
+def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Lines that say a title and the label of a page; those of figures and tables are no part of the outline."""
+    for text in texts:
+        for line in LEADERS.sub(r" \1\n", text).splitlines():
+            match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
+            title = one_line(match[1].replace("|", " ").strip(" .·…_")) if match else ""
+            letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
+            if match and letters >= 3 and letters > digits and not CAPTION.match(title):
+                yield title, str(int(match[2]))
+
+
+def _is_contents(known: Sequence[int], entries: int) -> bool:
+    """Whether the pages that these of the entries lead to go up as those of contents do."""
+    if entries < LEAST_ENTRIES or len(known) < KNOWN * entries or known[0] >= known[-1]:
+        return False
+    return sum(a <= b for a, b in itertools.pairwise(known)) >= STEADY * (len(known) - 1)
+
+
+def _level(title: str) -> int:
+    """By its number: that of "3 Results" is 0, and that of "3.1 Data" is 1."""
+    match = NUMBERED.match(title)
+    return min(match[1].count("."), MOST_LEVELS - 1) if match else 0
