@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import iou
+from quoteweave.core.context_sizes import C15
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.marks import parse_marks
 from quoteweave.core.records import Filter, Query
-from quoteweave.core.splits import C15
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES, load_mmlongbench
 from quoteweave.evaluation.metrics.mmlongbench import MMLongBench

@@ -19,7 +19,7 @@ from peak_memory import run_and_watch
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import item_views
 from quoteweave.index.embedding import TEXTS_AT_ONCE
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.vector import VectorRetriever

@@ -17,7 +17,7 @@ from quoteweave.pipeline.answering import Answerer, answer_all
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ModelSettings, make_generator
 from quoteweave.retrievers.registry import make_retriever
-from quoteweave.testing.replies import Reply
+from quoteweave.testing.model_server import Reply
 
 AT_ONCE, ANSWER_S = 64, 2.0
 GOAL_IN_FLIGHT = 58

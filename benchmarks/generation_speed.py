@@ -31,11 +31,11 @@ from made_quotes import Writing
 from model_process import ModelProcess, serving
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.events import TextEvent
+from quoteweave.core.answer_events import TextEvent
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import ModelSettings, make_generator
 from quoteweave.retrievers.registry import make_retriever
-from quoteweave.testing.replies import Reply
+from quoteweave.testing.model_server import Reply
 
 WAITING = 20  # questions that are asked before and not counted
 GOAL_OVERHEAD_MS, GOAL_FIRST_MS = 30, 5

@@ -19,7 +19,7 @@ from made_quotes import Writing, make_document
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.segments.segment import Segment, merged, read_segment, write_segment
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 
 HITS = 10

@@ -16,7 +16,7 @@ from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import Origin
 from quoteweave.collection.writer import Writer
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
-from quoteweave.core.tokens import STOP_WORDS
+from quoteweave.core.text.tokens import STOP_WORDS
 
 VOCABULARY = 60_000
 QUOTES_ON_A_PAGE = 20

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-from quoteweave.testing.model_server import ModelServer
-from quoteweave.testing.replies import Reply
+from quoteweave.testing.model_server import ModelServer, Reply
 
 
 class ModelProcess:

@@ -8,7 +8,7 @@ from question_rows import QuestionSet
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 FIRST = 5
 # A question counts under the first that applies.

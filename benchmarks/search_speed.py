@@ -20,7 +20,7 @@ from made_quotes import Writing, fill, make_document, prepare
 from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Filter, Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.registry import SPARSE, make_retriever
 
 HITS = 10

@@ -12,7 +12,7 @@ from zlib import crc32
 from made_quotes import VOCABULARY
 
 from quoteweave.core.protocols import Setting
-from quoteweave.core.tokens import STOP_WORDS
+from quoteweave.core.text.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -86,7 +86,7 @@ def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
     from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
-    from quoteweave.core.lines import appending
+    from quoteweave.core.jsonl import appending
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parser import ParserSettings
 
@@ -117,7 +117,7 @@ def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
     """One of each kind of index, with encoders that hash words: more vectors than a block of checksums holds."""
     from quoteweave.retrievers.spec import Spec
     from quoteweave.retrievers.vector import VectorRetriever
-    from quoteweave.testing.encoders import FakeEncoder
+    from quoteweave.testing.fakes import FakeEncoder
 
     one, many = FakeEncoder(name="one", dimension=256), FakeEncoder(name="many", dimension=128, many=True)
     kinds = [(one, "flat"), (one, "hnsw"), (many, "exact"), (many, "two-stage"), (many, "pool2"), (many, "binary")]

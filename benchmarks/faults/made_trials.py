@@ -195,7 +195,7 @@ def _command(arguments: list[str], log: Path) -> None:
 def _look(root: Path, kind: str, answer: Connection) -> None:
     from quoteweave.collection.collection import Collection
     from quoteweave.collection.folder import Folder
-    from quoteweave.collection.leftovers import leftovers, unfinished_pages
+    from quoteweave.collection.unreferenced import leftovers, unfinished_pages
 
     wrong = [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     with Collection.open(root) as collection:

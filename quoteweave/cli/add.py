@@ -10,7 +10,7 @@ import typer
 from quoteweave.cli.options import CollectionOption, JsonOption, PasswordOption, a_path, pairs, valid_text
 from quoteweave.cli.output import adding_progress, print_json, printable
 from quoteweave.cli.retrieving import Finding
-from quoteweave.core.counting import counted, listed
+from quoteweave.core.messages import counted, listed
 
 if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport
@@ -70,7 +70,7 @@ def add(
     """
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parser import ParserSettings
-    from quoteweave.documents.workers import MEGABYTE, Limits
+    from quoteweave.documents.worker_pool import MEGABYTE, Limits
 
     options = AddOptions(
         settings=ParserSettings(ocr=ocr, ocr_language=ocr_language),
@@ -97,9 +97,9 @@ def add_paths(
     from quoteweave.cli.indexing import Building, bring_up_to_date
     from quoteweave.collection.collection import Collection
     from quoteweave.documents.discovery import folders_among
+    from quoteweave.documents.document_names import check_prefix
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.ingest import add as add_files
-    from quoteweave.documents.naming import check_prefix
     from quoteweave.pipeline.pictures import CollectionPictures
 
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none

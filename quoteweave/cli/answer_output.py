@@ -9,11 +9,11 @@ import typer
 
 from quoteweave.cli.output import WordWrap, console, plain, print_json, printable
 from quoteweave.cli.retrieving import tell_trace
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
+    from quoteweave.core.answer_events import Event
     from quoteweave.core.answers import Answer, Citation
-    from quoteweave.core.events import Event
     from quoteweave.core.records import Filter
     from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
 
@@ -86,7 +86,7 @@ class _AsWritten:
 
     def __call__(self, event: "SourcesEvent | Event") -> None:
         """Shows the next event."""
-        from quoteweave.core.events import TextEvent, ThoughtEvent
+        from quoteweave.core.answer_events import TextEvent, ThoughtEvent
         from quoteweave.pipeline.rag import SourcesEvent
 
         if isinstance(event, TextEvent):
@@ -113,7 +113,7 @@ async def _read_to_its_end(
     events: "AsyncGenerator[SourcesEvent | Event, None]", show: "Callable[[SourcesEvent | Event], None]"
 ) -> "Answered":
     """What the events end with, each of them shown as it comes. Raises what they raise."""
-    from quoteweave.core.events import AnswerEvent
+    from quoteweave.core.answer_events import AnswerEvent
     from quoteweave.pipeline.rag import Answered, SourcesEvent
 
     found = answer = None
@@ -137,7 +137,7 @@ def print_answer(answer: "Answer", pictures: Callable[[str], None] | None = None
 
 def without_pictures(text: str) -> str:
     """The text with `[image1: what it shows]` for each picture: text can only name it."""
-    from quoteweave.core.marks import parse_marks
+    from quoteweave.core.text.marks import parse_marks
 
     for mark in reversed(parse_marks(text)):
         if mark.kind == "image":

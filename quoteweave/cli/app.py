@@ -27,7 +27,7 @@ from quoteweave.cli import (
     show,
 )
 from quoteweave.cli.output import printable
-from quoteweave.core.addresses import without_credentials
+from quoteweave.core.urls import without_credentials
 
 app = typer.Typer(
     name="quoteweave",

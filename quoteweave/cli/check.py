@@ -9,7 +9,7 @@ import typer
 
 from quoteweave.cli.options import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.output import print_json, printable
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.maintenance.check import CheckReport, Damage

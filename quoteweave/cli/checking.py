@@ -27,7 +27,7 @@ def checker_named(name: str | None, settings: "ModelSettings", chats: "Chats") -
     """The checker of that name, if one is named; where it sends what is told on stderr. Raises as `make_checker`."""
     if name is None:
         return None
-    from quoteweave.models.weights import when_downloading
+    from quoteweave.models.checkpoints import when_downloading
     from quoteweave.pipeline.checkers import make_checker
     from quoteweave.retrievers.registry import Means
 

@@ -20,7 +20,7 @@ from quoteweave.cli.judging import (
 from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.retrieving import Finding, tell
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quoteweave.endpoints.http import PatienceOptions
+    from quoteweave.endpoints.connection import PatienceOptions
 
 _PANEL = "Endpoints"
 

@@ -37,9 +37,9 @@ from quoteweave.cli.retrieving import (
     tell,
 )
 from quoteweave.cli.search import with_chat_named
-from quoteweave.core.addresses import without_credentials
-from quoteweave.core.counting import counted
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.messages import counted
+from quoteweave.core.urls import without_credentials
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction

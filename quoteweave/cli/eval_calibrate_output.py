@@ -8,7 +8,7 @@ from rich.table import Table
 from quoteweave.cli.output import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.confidence import Point
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 from quoteweave.evaluation.calibration import FEW, Calibrating
 
 ROWS = 10

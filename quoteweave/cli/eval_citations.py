@@ -29,7 +29,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import JsonOption
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import EvidenceJudge, Splitter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from rich.table import Table

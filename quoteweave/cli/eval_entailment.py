@@ -59,7 +59,7 @@ def entailment(
     from quoteweave.evaluation.bootstrap import bootstrap_intervals
     from quoteweave.evaluation.scored_files import Sources, load
     from quoteweave.evaluation.scoring import Setting, score
-    from quoteweave.models.weights import Hardware, when_downloading
+    from quoteweave.models.checkpoints import Hardware, when_downloading
 
     when_downloading(lambda line: typer.echo(line, err=True))
     sources = Sources(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
@@ -79,7 +79,7 @@ class _Asked:
     def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
         from quoteweave.evaluation.kept_entailments import KeptEntailment
         from quoteweave.generation.entailment import make_entailment
-        from quoteweave.models.weights import Hardware
+        from quoteweave.models.checkpoints import Hardware
 
         self.model = make_entailment(spec, Hardware.model_validate(hardware), max_length=window)
         self.kept: Entailment = KeptEntailment(self.model, path)

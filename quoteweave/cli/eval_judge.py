@@ -28,7 +28,7 @@ from quoteweave.cli.judging import (
 )
 from quoteweave.cli.model_options import CallsOption
 from quoteweave.cli.options import JsonOption
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.judges.answers import AnswerJudge
@@ -128,7 +128,7 @@ def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency:
     """Asks, with a bar on a terminal."""
     from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
-    from quoteweave.core.lines import appending
+    from quoteweave.core.jsonl import appending
     from quoteweave.evaluation.judges.judging import judge_all
     from quoteweave.evaluation.judges.verdicts import Verdict
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from quoteweave.cli.output import console, print_json, printable
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.counting import counted
-from quoteweave.core.prices import Price
+from quoteweave.core.chat.prices import Price
+from quoteweave.core.messages import counted
 from quoteweave.evaluation.judgements import ASPECTS, load_judgements
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.verdicts import Verdict

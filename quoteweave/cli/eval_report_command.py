@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.eval_score import ConventionName, MarksName, ScopeName
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 JSON = """--json prints one object:
 

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from quoteweave.cli.output import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
 from quoteweave.evaluation.judgements import ASPECTS
 from quoteweave.evaluation.metrics.quote_selection import GROUPS, RATIOS

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.cli.retrieving import DEFAULT, Finding, means_for, tell
-from quoteweave.core.counting import counted
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection

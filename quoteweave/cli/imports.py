@@ -40,7 +40,7 @@ def import_parsed(
 
     from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
-    from quoteweave.documents.importers.store import import_file
+    from quoteweave.documents.importers.import_file import import_file
 
     if not path.is_file():
         raise UsageError(f"{path} is no file")

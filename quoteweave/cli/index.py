@@ -9,8 +9,8 @@ from quoteweave.cli.indexing import EXACT, Building, build_index, recall_of
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import print_json
 from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, TrustOption, tell
-from quoteweave.core.addresses import without_credentials
-from quoteweave.core.counting import MOST_NAMED, counted
+from quoteweave.core.messages import MOST_NAMED, counted
+from quoteweave.core.urls import without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quoteweave.core.prices import Price
+    from quoteweave.core.chat.prices import Price
     from quoteweave.core.protocols import ChatModel
     from quoteweave.evaluation.judges.judging import Pair
     from quoteweave.pipeline.settings import ModelSettings
@@ -71,7 +71,7 @@ def judge_of(settings: "ModelSettings") -> "ChatModel":
     """The chat model that judges. Raises UsageError where none is named."""
     from quoteweave.cli.retrieving import tell
     from quoteweave.core.errors import UsageError
-    from quoteweave.models.weights import when_downloading
+    from quoteweave.models.checkpoints import when_downloading
     from quoteweave.pipeline.settings import make_chat
 
     when_downloading(tell)
@@ -83,8 +83,8 @@ def judge_of(settings: "ModelSettings") -> "ChatModel":
 
 def price_of(settings: "ModelSettings", usd_per_million: tuple[float, float] | None) -> "Price | None":
     """As said, else by the table of prices; None where neither knows it."""
+    from quoteweave.core.chat.prices import Price
     from quoteweave.core.errors import UsageError
-    from quoteweave.core.prices import Price
     from quoteweave.endpoints.prices import chat_price
 
     if usd_per_million is None:

@@ -9,7 +9,7 @@ from quoteweave.cli.add import read_by_ocr
 from quoteweave.cli.options import CollectionOption, JsonOption
 from quoteweave.cli.output import console, plain, print_json, printable, shown_name
 from quoteweave.cli.retrieving import tell
-from quoteweave.core.counting import counted, listed
+from quoteweave.core.messages import counted, listed
 
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from quoteweave.models.weights import Hardware
+    from quoteweave.models.checkpoints import Hardware
     from quoteweave.pipeline.settings import ModelSettings
 
 _PANEL = "Model"

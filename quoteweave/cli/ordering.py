@@ -8,7 +8,7 @@ from quoteweave.cli.retrieving import tell
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import SentenceScorer
-    from quoteweave.endpoints.http import PatienceOptions
+    from quoteweave.endpoints.connection import PatienceOptions
     from quoteweave.pipeline.settings import ModelSettings
 
 AnswerWithOption = Annotated[
@@ -32,7 +32,7 @@ def scorer_named(
     if name is None:
         return None
     from quoteweave.core.errors import UsageError
-    from quoteweave.models.weights import when_downloading
+    from quoteweave.models.checkpoints import when_downloading
     from quoteweave.pipeline.ordering import make_sentence_scorer
     from quoteweave.retrievers.registry import Means
 

@@ -65,7 +65,7 @@ def _made(spec: str, collection: "Collection", finding: Finding) -> "Retriever":
     from dataclasses import replace
 
     from quoteweave.core.errors import ModelNotFound
-    from quoteweave.models.weights import is_local
+    from quoteweave.models.checkpoints import is_local
     from quoteweave.retrievers.planning import nothing_downloaded
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.spec import parse_spec

@@ -10,8 +10,8 @@ import typer
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection
     from quoteweave.core.records import Filter
-    from quoteweave.endpoints.http import PatienceOptions
-    from quoteweave.models.weights import Hardware
+    from quoteweave.endpoints.connection import PatienceOptions
+    from quoteweave.models.checkpoints import Hardware
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means
     from quoteweave.retrievers.steps import Chats
@@ -116,7 +116,7 @@ class Finding:
 
 def means_for(collection: "Collection", finding: Finding) -> "Means":
     """What the retrievers of a collection are made with; messages of what leaves the machine go to stderr."""
-    from quoteweave.models.weights import when_downloading
+    from quoteweave.models.checkpoints import when_downloading
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.retrievers.registry import Means
 
@@ -140,7 +140,7 @@ def recorded(terms: "Sequence[Terms]") -> dict[str, str]:
 
 def hardware_for(finding: Finding) -> "Hardware":
     """What models run on."""
-    from quoteweave.models.weights import Hardware
+    from quoteweave.models.checkpoints import Hardware
 
     return Hardware(device=finding.device, batch_size=finding.batch_size, trust_remote_code=finding.trust_remote_code)
 
@@ -148,7 +148,7 @@ def hardware_for(finding: Finding) -> "Hardware":
 def tell(line: str) -> None:
     """A line for people, on stderr."""
     from quoteweave.cli.output import printable
-    from quoteweave.core.addresses import without_credentials
+    from quoteweave.core.urls import without_credentials
 
     typer.echo(printable(without_credentials(line)), err=True)
 

@@ -10,7 +10,7 @@ from quoteweave.cli.judging import YesOption, on_terminal
 from quoteweave.cli.options import JsonOption
 from quoteweave.cli.run_answering import Asked, Calls, answering, described, model_of
 from quoteweave.cli.run_output import Outcome, count, show
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction

@@ -49,8 +49,8 @@ class Calls:
     """How chat models are asked by all settings together: one budget, one pace, and one folder of what was asked."""
 
     def __init__(self, limits: "Limits") -> None:
-        from quoteweave.endpoints.limits import TokenBucket
-        from quoteweave.endpoints.spending import Budget
+        from quoteweave.endpoints.budget import Budget
+        from quoteweave.endpoints.rate_limits import TokenBucket
 
         self._limits = limits
         pace = limits.tokens_per_minute
@@ -63,15 +63,15 @@ class Calls:
 
     def resumed(self, spent: "Spending") -> None:
         """Counts what earlier commands spent on a run that is gone on with."""
-        from quoteweave.endpoints.spending import Spent
+        from quoteweave.endpoints.budget import Spent
 
         self._budget.settle(Spent(), Spent(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
 
     def limited(self, model: "ChatModel") -> "ChatModel":
         """As `through`, for a model that there is."""
-        from quoteweave.endpoints.calls import CachedChat
-        from quoteweave.endpoints.limits import LimitedChat
-        from quoteweave.endpoints.spending import BudgetedChat
+        from quoteweave.endpoints.budget import BudgetedChat
+        from quoteweave.endpoints.call_cache import CachedChat
+        from quoteweave.endpoints.rate_limits import LimitedChat
 
         limits, within = self._limits, model
         if self._bucket is not None:
@@ -97,7 +97,7 @@ def answering(
     """What answers, and the fingerprints of what it answers with. Raises UsageError where a collection is wanted."""
     from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
-    from quoteweave.endpoints.wrapping import settings_of
+    from quoteweave.endpoints.chat_wrappers import settings_of
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.settings import make_chat, make_generator
@@ -222,7 +222,7 @@ def described(asked: Asked, setting: "RunSetting", settings: "ModelSettings", fi
 
 
 def _without_credentials(value: object) -> object:
-    from quoteweave.core.addresses import without_credentials
+    from quoteweave.core.urls import without_credentials
 
     if isinstance(value, list):
         return [_without_credentials(one) for one in value]
@@ -231,7 +231,7 @@ def _without_credentials(value: object) -> object:
 
 def _prompts(setting: "RunSetting", settings: "ModelSettings") -> dict[str, str]:
     """SHA-256 of each prompt that may be used; a checker's name has that of its own."""
-    from quoteweave.core.prompts import load_prompt
+    from quoteweave.core.chat.prompts import load_prompt
     from quoteweave.generation.cited_messages import CitedMessages
 
     prompts = dict(CitedMessages(settings.prompts).prompts) if settings.model else {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.cli.output import print_json, printable
-from quoteweave.core.counting import counted
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Spending

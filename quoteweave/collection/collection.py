@@ -6,18 +6,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.collection.catalog.page_words import words_of_page
+from quoteweave.collection.catalog.stored_words import words_of_page
+from quoteweave.collection.filters import require_documents, select_rows
 from quoteweave.collection.folder import Folder, check_format, make_folder
-from quoteweave.collection.lock import writer_lock
 from quoteweave.collection.records import Counts, Failure, IndexState, Origin
 from quoteweave.collection.removals import has_unfinished_removals
-from quoteweave.collection.selection import require_documents, select_rows
 from quoteweave.collection.storage_errors import damaged
 from quoteweave.collection.stores.content import ImageStore, SourceStore
 from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer import Writer
+from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
 from quoteweave.core.records import FURNITURE, Document, Filter, Page, PageWords, Quote
 

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
-from quoteweave.collection.lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.collection.segments.store import SegmentStore
 from quoteweave.collection.storage_errors import damaged, writing
 from quoteweave.collection.stores.content import ImageStore, SourceStore, replacing
@@ -15,6 +14,7 @@ from quoteweave.collection.stores.generations import Generations
 from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
+from quoteweave.collection.writer_lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.core.errors import CollectionError, CollectionLocked, CollectionNotFound, FormatMismatch
 from quoteweave.core.records import Record
 

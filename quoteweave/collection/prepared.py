@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quoteweave.collection.catalog.page_words import compressed_words
+from quoteweave.collection.catalog.stored_words import compressed_words
 from quoteweave.collection.records import Origin
 from quoteweave.collection.stores.content import SourceStore
 from quoteweave.core.errors import DamagedDocument

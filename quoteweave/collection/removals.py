@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from quoteweave.collection.folder import Folder
-from quoteweave.collection.leftovers import leftovers, unfinished_pages
 from quoteweave.collection.stores.descriptions import keep_descriptions
+from quoteweave.collection.unreferenced import leftovers, unfinished_pages
 from quoteweave.core.errors import CollectionLocked, StorageError
 
 _LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"

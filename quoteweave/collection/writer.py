@@ -9,15 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection import removals
-from quoteweave.collection.catalog.page_words import store_words
+from quoteweave.collection.catalog.stored_words import store_words
+from quoteweave.collection.filters import require_documents
 from quoteweave.collection.folder import RECOVERED, Folder
-from quoteweave.collection.leftovers import remove_unused, shards_of, shards_of_pictures
 from quoteweave.collection.prepared import PreparedDocument, as_json, prepare, printable, storable_text
 from quoteweave.collection.records import Failure, IndexState, Origin
 from quoteweave.collection.removals import record_removal
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.collection.selection import require_documents
 from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.unreferenced import remove_unused, shards_of, shards_of_pictures
 from quoteweave.core.errors import StorageError
 from quoteweave.core.records import Document, Page, ParsedDocument, Quote
 

@@ -12,10 +12,10 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.addresses import without_credentials
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.lines import reason
+from quoteweave.core.jsonl import reason
 from quoteweave.core.records import Record
+from quoteweave.core.urls import without_credentials
 
 OWN_QUOTES = "the dataset's own quotes"
 """What stands for the retriever where nothing is retrieved."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
+from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
-from quoteweave.core.events import Event
 from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.packed_words import pack_words, unpack_words
+from quoteweave.core.text.packed_words import pack_words, unpack_words
 
 Kind = Literal["text", "image"]
 Layout = Literal[

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 from quoteweave.core.answers import Status
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
-from quoteweave.core.lines import appending, iter_rows, reason
+from quoteweave.core.jsonl import appending, iter_rows, reason
 from quoteweave.core.records import Record
 
 RUN = "run.json"

@@ -26,11 +26,11 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Pictures
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import Found, find_files
-from quoteweave.documents.naming import is_lengthened, name_files
+from quoteweave.documents.document_names import is_lengthened, name_files
+from quoteweave.documents.file_reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.parser import ParserSettings, Source, Stamp, stamp_of
-from quoteweave.documents.reading import Progress, Refused, ToRead, read_files, reason
 from quoteweave.documents.reflow.linked_images import file_hash
-from quoteweave.documents.workers import Limits, Workers
+from quoteweave.documents.worker_pool import Limits, Workers
 from quoteweave.index.sync import refresh_indexes
 
 __all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]

@@ -25,7 +25,7 @@ from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import open_pdf
 from quoteweave.documents.sources.raw_page import Picture, RawPage
 from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.workers import allow_longer
+from quoteweave.documents.worker_pool import allow_longer
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
 VERSION = "5"

@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import EndpointUnreachable
-from quoteweave.endpoints.chat_replies import Chunk, Gathered, Whole
-from quoteweave.endpoints.http import Connection, Patience, openai_address
+from quoteweave.endpoints.chat_responses import Chunk, Gathered, Whole
+from quoteweave.endpoints.connection import Connection, Patience, openai_address
 
 _PATH = "/chat/completions"
 _WANTED = "chat completion"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, FailFast
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import EndpointRefused
-from quoteweave.endpoints.http import Address, Connection, Patience, beginning, openai_address, sendable
+from quoteweave.core.messages import counted
+from quoteweave.endpoints.connection import Address, Connection, Patience, beginning, openai_address, sendable
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -11,9 +11,9 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
+from quoteweave.core.chat.prices import FREE, LOCAL, Price
 from quoteweave.core.errors import UsageError
-from quoteweave.core.lines import reason
-from quoteweave.core.prices import FREE, LOCAL, Price
+from quoteweave.core.jsonl import reason
 from quoteweave.core.records import Record
 
 VARIABLE = "QUOTEWEAVE_PRICES"

@@ -7,7 +7,7 @@ from html import escape
 from json import dumps
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from quoteweave.core.addresses import SECRET_FIELD
+from quoteweave.core.urls import SECRET_FIELD
 
 REDACTED = "[redacted]"
 # What is shorter is a placeholder such as "none" or "ollama", or too common a word to be taken out of answers.

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, FailFast
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
-from quoteweave.endpoints.http import Address, Connection, Patience, beginning, given, same_place, sendable
+from quoteweave.core.messages import counted
+from quoteweave.endpoints.connection import Address, Connection, Patience, beginning, given, same_place, sendable
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"

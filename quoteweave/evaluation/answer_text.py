@@ -1,7 +1,7 @@
 """The words of an answer that are compared with a gold answer."""
 
 from quoteweave.core.examples import Prediction
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.responses import Marks, answer_of
 
 

@@ -21,8 +21,8 @@ from quoteweave.core.confidence import (
     Weight,
     sigmoid,
 )
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
 from quoteweave.evaluation.logistic import fit, left_out
 from quoteweave.evaluation.risk_coverage import area, chosen, greatest_risk, least_area, risk_coverage

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.messages import counted
 from quoteweave.evaluation.figures import Row, mean_of
 from quoteweave.evaluation.scores import Convention
 

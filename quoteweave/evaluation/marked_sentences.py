@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.examples import Prediction
-from quoteweave.core.marks import Mark, parse_marks
 from quoteweave.core.records import Kind
+from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.evaluation.responses import answer_of
 
 Item = tuple[Kind, int]

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.gold import KINDS
 from quoteweave.evaluation.responses import citations

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 
 Marks = Literal["published", "own"]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.counting import counted
+from quoteweave.core.chat.prices import Prices
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.lines import is_cut_short
-from quoteweave.core.prices import Prices
+from quoteweave.core.jsonl import is_cut_short
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS, RUN, said_of
 from quoteweave.evaluation.bootstrap import Intervals

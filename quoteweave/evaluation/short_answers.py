@@ -8,7 +8,7 @@ import json
 import re
 
 from quoteweave.core.examples import AnswerFormat
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.answer_text import prose
 
 NOT_ANSWERABLE = "Not answerable"

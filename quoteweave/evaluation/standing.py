@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from pydantic import Field
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
 from quoteweave.evaluation.published import PublishedTable
 from quoteweave.evaluation.rounding import half_up

@@ -12,11 +12,11 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.counting import counted
+from quoteweave.core.chat.token_estimates import CHARACTERS_A_TOKEN
 from quoteweave.core.errors import DatasetError, EndpointError, EndpointUnreachable, UsageError
-from quoteweave.core.estimates import CHARACTERS_A_TOKEN
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.lines import appending, iter_rows
+from quoteweave.core.jsonl import appending, iter_rows
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
 from quoteweave.evaluation.judges.judging import Pair, Work

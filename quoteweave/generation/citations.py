@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, Status, TextBlock
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.weaving import Weaver
 
 

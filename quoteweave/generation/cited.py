@@ -5,12 +5,12 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Literal
 
+from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, events_of
 from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
+from quoteweave.core.chat.streams import stream_of
 from quoteweave.core.errors import EndpointBadResponse
-from quoteweave.core.events import AnswerEvent, Event, ThoughtEvent, events_of
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Query
-from quoteweave.core.streaming import stream_of
 from quoteweave.generation.citations import weave
 from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
 from quoteweave.generation.extractive import MODEL

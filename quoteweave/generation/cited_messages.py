@@ -5,7 +5,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from quoteweave.core.answers import Context
-from quoteweave.core.prompts import Prompt, load_prompt
+from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.records import Query, Quote, place_of
 from quoteweave.generation.wording import clip
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, events_of
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointError
-from quoteweave.core.events import AnswerEvent, Event, TextEvent, events_of
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query
 

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import fold, words
-from quoteweave.core.word_alignment import alignable
+from quoteweave.core.text.tokens import fold, words
+from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import split_sentences
 
 REPEATED = 5

@@ -12,9 +12,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from quoteweave.core.question_reading import QuestionReading, asking_words, read_question, requesting_words
 from quoteweave.core.records import Record
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import QuestionReading, asking_words, read_question, requesting_words
+from quoteweave.core.text.tokens import words
 
 LEAST_WEIGHT = 0.6
 """Of a word that every sentence holds; a word that none holds weighs 1."""

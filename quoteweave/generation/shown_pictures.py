@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.counting import counted
+from quoteweave.core.context_sizes import greatest_share
 from quoteweave.core.errors import CollectionError, UsageError
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
-from quoteweave.core.shares import greatest_share
 from quoteweave.generation.cited_messages import image_quotes
 from quoteweave.generation.picture_files import PictureUrl, UnfitPicture, encode
 

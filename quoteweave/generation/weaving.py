@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
 from quoteweave.core.answers import Citation, Context, UnresolvedMark
-from quoteweave.core.events import CitationEvent, Event, TextEvent
-from quoteweave.core.marks import Mark, MarkReader
+from quoteweave.core.text.marks import Mark, MarkReader
 
 _NO_SPACE_BEFORE = ".,;:!?)]}"
 

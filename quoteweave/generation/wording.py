@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 
 _WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")

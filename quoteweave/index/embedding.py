@@ -15,11 +15,11 @@ from quoteweave.collection.stores.generations import building_command
 from quoteweave.collection.stores.vectors import StoredVectors, shard_key
 from quoteweave.collection.views import OF_PICTURES, ItemView, item_views
 from quoteweave.collection.writer import Writer
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Batching, Encoder, Pictures
 from quoteweave.core.records import Filter, Record
-from quoteweave.index.pending import PendingShard, put
+from quoteweave.index.pending_shards import PendingShard, put
 
 if TYPE_CHECKING:
     import numpy as np

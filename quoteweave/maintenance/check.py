@@ -10,19 +10,19 @@ from pydantic import Field, ValidationError
 
 from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.catalog.file_checksum import verify_file
-from quoteweave.collection.catalog.page_words import read_words
+from quoteweave.collection.catalog.stored_words import read_words
 from quoteweave.collection.checksums import CHECKSUMS, row_checksum
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL, Folder, check_format
-from quoteweave.collection.leftovers import leftovers, unfinished_pages
-from quoteweave.collection.lock import is_being_written
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.segments.segment import read_segment
 from quoteweave.collection.stores.content import ContentFolder
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.stores.generations import manifest_of
-from quoteweave.core.counting import counted
+from quoteweave.collection.unreferenced import leftovers, unfinished_pages
+from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.index.handles import open_generation
 from quoteweave.index.maxsim.item_table import ItemTable

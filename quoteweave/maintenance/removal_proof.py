@@ -11,15 +11,15 @@ from urllib.parse import quote as percent_encoded
 
 from pydantic import Field
 
-from quoteweave.collection.catalog.page_words import heads_of_words, unknown_words
+from quoteweave.collection.catalog.stored_words import heads_of_words, unknown_words
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import Folder
-from quoteweave.collection.leftovers import in_use, leftovers
 from quoteweave.collection.segments.segment import SUFFIX, read_segment
+from quoteweave.collection.unreferenced import in_use, leftovers
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 
 def free_bytes(path: Path) -> Iterator[str]:

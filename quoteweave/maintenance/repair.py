@@ -10,18 +10,18 @@ from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL, RECOVERED, write_header
-from quoteweave.collection.lock import writer_lock
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import IndexState, Origin
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS, drop_damaged
 from quoteweave.collection.stores.generations import MANIFEST, building_command, manifest_of
 from quoteweave.collection.stores.unfinished import unfinished_key
 from quoteweave.collection.writer import Writer
+from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.documents.file_reading import Progress, Refused, ToRead, read_files
 from quoteweave.documents.parser import ParserSettings, Source
-from quoteweave.documents.reading import Progress, Refused, ToRead, read_files
-from quoteweave.documents.workers import Workers
+from quoteweave.documents.worker_pool import Workers
 from quoteweave.index.sync import refresh_index, refresh_indexes
 from quoteweave.maintenance.check import CheckReport, Damage, check
 from quoteweave.maintenance.salvage import Lost, salvage

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
 from quoteweave.collection.catalog.file_checksum import forget
-from quoteweave.collection.catalog.page_words import WordsRow, read_words
+from quoteweave.collection.catalog.stored_words import WordsRow, read_words
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.folder import Folder
 from quoteweave.collection.prepared import document_id

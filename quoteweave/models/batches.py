@@ -1,12 +1,12 @@
-"""Items through a model in batches: of like length, smaller when memory runs out, and never a vector that is none."""
+"""Runs items through a model in batches: of like length, smaller when memory runs out, and never an invalid vector."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import ModelFailed
+from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
     Matrices = Sequence[np.ndarray[Any, Any]]
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates, which tokenizers refuse, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
 
 T = TypeVar("T")
 

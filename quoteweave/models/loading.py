@@ -11,7 +11,7 @@ from typing import Any
 
 from quoteweave.core.errors import ModelFailed, QuoteweaveError
 from quoteweave.models.batches import fitting
-from quoteweave.models.weights import required
+from quoteweave.models.checkpoints import required
 
 WHOLE = "name a checkpoint that was saved whole"
 MOST_NAMED = 3  # weights in a message

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.context_sizes import C20, Split
 from quoteweave.core.errors import (
     EndpointBadResponse,
     EndpointError,
@@ -20,10 +21,9 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator, Pictures
-from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter
-from quoteweave.core.splits import C20, Split
-from quoteweave.endpoints.spending import accounted
+from quoteweave.core.text.question_analysis import check_length
+from quoteweave.endpoints.budget import accounted
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
 from quoteweave.pipeline.fitting import Window, fit
 from quoteweave.pipeline.gating import Gate

@@ -12,7 +12,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ClaimChecker, Entailment
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.entailment.judged import JudgedClaims
-from quoteweave.models.weights import is_local
+from quoteweave.models.checkpoints import is_local
 from quoteweave.retrievers.registry import Means
 from quoteweave.retrievers.steps import NO_CHATS, Chats, named_chat
 

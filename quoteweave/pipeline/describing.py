@@ -14,10 +14,10 @@ from pathlib import Path
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
+from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
-from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
-from quoteweave.core.lines import appending
-from quoteweave.core.prompts import load_prompt
+from quoteweave.core.jsonl import appending
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.picture_files import UnfitPicture, encode

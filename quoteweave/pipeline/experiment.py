@@ -6,8 +6,8 @@ from quoteweave.core.crossing import wait_for
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever
-from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.text.question_analysis import check_length
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.retrievers.pages import rank_pages
 

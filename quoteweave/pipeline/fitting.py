@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.estimates import tokens_of
+from quoteweave.core.chat.token_estimates import tokens_of
+from quoteweave.core.context_sizes import greatest_share
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.core.shares import greatest_share
 from quoteweave.generation.cited_messages import source_of
 from quoteweave.generation.shown_pictures import PictureLimits
 

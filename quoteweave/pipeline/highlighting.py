@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Answer, Citation, Context, Span
 from quoteweave.core.errors import CollectionError, UsageError
-from quoteweave.core.marks import parse_marks
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import PageWord, Quote
-from quoteweave.core.word_alignment import WordAlignment
+from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.answers import cited_claims
 from quoteweave.generation.gate.claims import Claim

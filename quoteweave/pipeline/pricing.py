@@ -1,7 +1,7 @@
 """What an answer cost."""
 
 from quoteweave.core.answers import Answer
-from quoteweave.core.prices import FREE
+from quoteweave.core.chat.prices import FREE
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.generation.extractive import MODEL
 

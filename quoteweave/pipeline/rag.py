@@ -6,13 +6,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
+from quoteweave.core.answer_events import Event, events_of
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.counting import counted
+from quoteweave.core.context_sizes import C15, Split
 from quoteweave.core.crossing import wait_for
-from quoteweave.core.events import Event, events_of
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
-from quoteweave.core.splits import C15, Split
 from quoteweave.generation.gate import Policy
 from quoteweave.pipeline.fitting import Window, fit
 from quoteweave.pipeline.gating import Gate

@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
+from quoteweave.core.context_sizes import C15, C20, Split
 from quoteweave.core.errors import UsageError
-from quoteweave.core.lines import reason
+from quoteweave.core.jsonl import reason
 from quoteweave.core.records import Record
-from quoteweave.core.splits import C15, C20, Split
 from quoteweave.pipeline.arranging import Arrangement, ImageView
 
 SPLITS: Mapping[int, Split] = {15: C15, 20: C20}

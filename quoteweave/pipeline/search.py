@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.context_sizes import C15, Split
 from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, notes_of
-from quoteweave.core.questions import check_length
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
-from quoteweave.core.splits import C15, Split
+from quoteweave.core.text.question_analysis import check_length
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.

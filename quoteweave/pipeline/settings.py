@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, ValidationError
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.chat.prices import LOCAL
 from quoteweave.core.errors import UsageError
-from quoteweave.core.lines import reason
-from quoteweave.core.prices import LOCAL
+from quoteweave.core.jsonl import reason
 from quoteweave.core.protocols import ChatModel, Generator, SentenceScorer
 from quoteweave.core.records import Record
 from quoteweave.generation.shown_pictures import PictureLimits
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.fitting import Window
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ModelSettings(Record):
     def check_address(self) -> None:
         """Raises UsageError where the endpoint cannot be asked: without address and key, or with a malformed one."""
         if self.destination is not None and self.model is not None:
-            from quoteweave.endpoints.http import openai_address
+            from quoteweave.endpoints.connection import openai_address
 
             openai_address(self.model, self.base_url, self.api_key)
 
@@ -107,7 +107,7 @@ def make_chat(settings: ModelSettings) -> ChatModel | None:
     )
     if settings.calls is None:
         return model
-    from quoteweave.endpoints.calls import CachedChat
+    from quoteweave.endpoints.call_cache import CachedChat
 
     return CachedChat(model, settings.calls)
 

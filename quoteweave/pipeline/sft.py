@@ -13,8 +13,8 @@ from typing import Literal
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example
-from quoteweave.core.marks import Mark, parse_marks
 from quoteweave.core.records import Hit, Kind
+from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.generation.cited_messages import CitedMessages, image_quotes
 
 Form = Literal["trl", "llama-factory"]

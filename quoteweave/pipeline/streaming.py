@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
+from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, events_of
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.events import AnswerEvent, Event, ThoughtEvent, events_of
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query
 from quoteweave.generation.gate import Policy

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from quoteweave.core.records import Record
-from quoteweave.models.weights import DType
+from quoteweave.models.checkpoints import DType
 
 Loader = Literal[
     "sentence-transformers", "dpr", "multi-vector", "colpali-engine", "colpali-hf", "dse-qwen2", "dse-phi3"

@@ -30,8 +30,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_name, kind_name, meaning_name
-from quoteweave.core.question_reading import QuestionReading, Shown, read_lines
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import QuestionReading, Shown, read_lines
+from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.kept import Kept
 from quoteweave.retrievers.terms import Expansion, Phrase, Terms

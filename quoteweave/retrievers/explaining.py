@@ -2,7 +2,7 @@
 
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.evidence import Evidence
 

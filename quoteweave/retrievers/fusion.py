@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Explains, Explanation, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Query, Quote
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, cycle, islice
 from typing import get_args
 
+from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
 from quoteweave.core.protocols import Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query
-from quoteweave.core.splits import C15, C20, TOP_10, Split
 
 # What each further block of hits is made of, in the proportion of the largest split that the paper fixes.
 BEYOND = Split(texts=3, images=2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.evidence import Evidence, EvidenceReader

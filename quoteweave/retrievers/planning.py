@@ -12,14 +12,14 @@ from pydantic import Field
 
 from quoteweave.collection.stores.vectors import shard_key
 from quoteweave.collection.views import ItemView
+from quoteweave.core.chat.token_estimates import tokens_of
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
-from quoteweave.core.estimates import tokens_of
 from quoteweave.core.protocols import Batching, Encoder, Pictures
 from quoteweave.core.records import Quote, Record
 from quoteweave.endpoints.prices import embedding_price
 from quoteweave.index.embedding import document_views
 from quoteweave.index.kinds import bytes_of_item
-from quoteweave.models.weights import locate, required
+from quoteweave.models.checkpoints import locate, required
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 from quoteweave.retrievers.encoders.text import TextEncoder

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Pictures, Retriever, ScoresPages
-from quoteweave.endpoints.http import PatienceOptions
-from quoteweave.models.weights import Hardware
+from quoteweave.endpoints.connection import PatienceOptions
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.built import as_built
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import RULES, FusedRetriever, checked_weights

@@ -21,10 +21,10 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from quoteweave.collection.views import TextView, Unit
-from quoteweave.core.addresses import without_secrets
 from quoteweave.core.errors import UsageError
-from quoteweave.core.near import nearest
+from quoteweave.core.messages import nearest
 from quoteweave.core.records import Record
+from quoteweave.core.urls import without_secrets
 from quoteweave.index.kinds import OF_MANY, OF_ONE
 
 Dtype = Literal["float32", "float16", "bfloat16"]

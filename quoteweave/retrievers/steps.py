@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.chat.prices import LOCAL
 from quoteweave.core.errors import UsageError
-from quoteweave.core.prices import LOCAL
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
 from quoteweave.retrievers.registry import SPARSE, Means, members
@@ -125,7 +125,7 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
 
         return chats.through(LocalChat(name.removeprefix(LOCAL), hardware=means.hardware))
     from quoteweave.endpoints.chat import OpenAIChat
-    from quoteweave.endpoints.http import openai_address
+    from quoteweave.endpoints.connection import openai_address
 
     means.tell(f"{sent} to {openai_address(name, url, None).destination}")
     return chats.through(OpenAIChat(name, base_url=url, **means.patience))

@@ -1,10 +1,8 @@
 """Fakes and a scripted model server, for these tests and for authors of extensions."""
 
-from quoteweave.testing.answers import check_answer, check_events
-from quoteweave.testing.encoders import FakeEncoder
-from quoteweave.testing.fakes import FakeChat, FakeExpander, FakeReranker, FakeRetriever
-from quoteweave.testing.model_server import ModelServer
-from quoteweave.testing.replies import Reply
+from quoteweave.testing.answer_conformance import check_answer, check_events
+from quoteweave.testing.fakes import FakeChat, FakeEncoder, FakeExpander, FakeReranker, FakeRetriever
+from quoteweave.testing.model_server import ModelServer, Reply
 
 __all__ = [
     "FakeChat",

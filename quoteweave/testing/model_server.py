@@ -1,16 +1,169 @@
-"""A scripted server of models on loopback, to test clients over real HTTP, faults included."""
+"""A scripted server of models on loopback, to test clients over real HTTP, faults included.
 
+Its replies are scripted, or worked out from the request.
+"""
+
+import hashlib
 import json
+import math
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from quoteweave.testing.replies import Reply
+from pydantic import Field
+
+from quoteweave.core.answers import Usage
+from quoteweave.core.records import Record
+from quoteweave.core.text.tokens import words
+
+DIMENSION = 64
+
+
+class Reply(Record):
+    """What the server does with one request.
+
+    Other faults need no field of their own: too many requests are `status=429, headers={"retry-after": "1"}`, an
+    enormous answer is a long `text`, a mark out of range is `text="[99]"`.
+    """
+
+    text: str = Field(default="ok", description="what a chat model says; of an error, its message")
+    reasoning: str | None = Field(default=None, description="what a chat model says before its answer")
+    reasoning_field: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+    refusal: str | None = Field(default=None, description="said by a chat model in place of `text`")
+    empty: bool = Field(default=False, description="a completion without choices")
+    malformed: bool = Field(default=False, description="JSON that ends in the middle; of a stream, its last chunk's")
+    vectors: tuple[tuple[float, ...], ...] | None = Field(
+        default=None, description="embeddings of the inputs; None has them made by `hashed_words`"
+    )
+    scores: tuple[float, ...] | None = Field(
+        default=None, description="relevance of the documents; None has it made by `shared_words`"
+    )
+    finish_reason: str = "stop"
+    usage: Usage | None = Usage(input_tokens=1, output_tokens=1)
+    status: int = 200
+    headers: Mapping[str, str] = Field(default_factory=dict)
+    body: bytes | None = Field(default=None, description="sent as it is, in place of an answer or an error")
+    raw: bytes | None = Field(default=None, description="sent in place of all, status line and headers included")
+    endless: bytes | None = Field(
+        default=None, description="sent behind `body` over and over, until the client leaves or the server is closed"
+    )
+    every_s: float = Field(default=0, description="seconds before each time that `endless` is sent")
+    delay_s: float = Field(default=0, description="seconds before it answers; ends early when the server is closed")
+    close: bool = Field(default=False, description="close the connection without a word")
+    cut_after: int | None = Field(
+        default=None, ge=0, description="chunks of a stream, or bytes of another body, before the connection breaks"
+    )
+    sizes: tuple[int, ...] = Field(
+        default=(16,), min_length=1, description="characters in each chunk of a stream, over and over"
+    )
+    delays_s: tuple[float, ...] = Field(
+        default=(), description="seconds before each chunk of a stream, none after the last; end like `delay_s`"
+    )
+
+    def content(self, task: str, request: Mapping[str, Any]) -> bytes:
+        """The body to send for the request to a path that ends in `task`; for a status from 400 an error."""
+        if self.body is not None:
+            return self.body
+        if self.status >= 400:
+            return json.dumps({"error": {"message": self.text, "type": "scripted"}}).encode()
+        answer = {"completions": self._completion, "embeddings": self._embeddings, "rerank": self._reranking}[task]
+        return self._json(answer(request), whole=not self.malformed)
+
+    def streams(self, request: Mapping[str, Any]) -> bool:
+        """Whether the request is answered by `events`, not by `content`."""
+        return request.get("stream") is True and self.body is None and self.status < 400
+
+    def events(self, request: Mapping[str, Any]) -> list[bytes]:
+        """A streamed completion, as server-sent events: a chunk each, the last of them saying that it is done."""
+        deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
+        for name, said in self._said().items():
+            deltas += [({name: part}, None) for part in _parts(said, self.sizes)]
+        chunks = [self._chunk(request, "delta", *delta) for delta in [*deltas, ({}, self.finish_reason)]]
+        usage = self._usage("prompt_tokens", "completion_tokens")
+        if usage and (request.get("stream_options") or {}).get("include_usage"):
+            chunks.append({**chunks[0], "choices": [], **usage})
+        last = len(chunks) - 1
+        data = [self._json(chunk, whole=i < last or not self.malformed) for i, chunk in enumerate(chunks)]
+        return [b"data: %s\n\n" % each for each in [*data, b"[DONE]"]]
+
+    def _completion(self, request: Mapping[str, Any]) -> dict[str, object]:
+        message = {"role": "assistant", "content": None, **self._said()}
+        completion = self._chunk(request, "message", message, self.finish_reason)
+        return {**completion, "object": "chat.completion", **self._usage("prompt_tokens", "completion_tokens")}
+
+    def _said(self) -> dict[str, str]:
+        answer = {"content": self.text} if self.refusal is None else {"refusal": self.refusal}
+        return answer if self.reasoning is None else {self.reasoning_field: self.reasoning, **answer}
+
+    def _chunk(
+        self, request: Mapping[str, Any], name: str, said: Mapping[str, str | None], finish_reason: str | None
+    ) -> dict[str, object]:
+        return {
+            "id": "chatcmpl-scripted",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": request.get("model"),
+            "choices": [] if self.empty else [{"index": 0, name: said, "finish_reason": finish_reason}],
+        }
+
+    @staticmethod
+    def _json(value: object, *, whole: bool) -> bytes:
+        data = json.dumps(value).encode()
+        return data if whole else data[: len(data) // 2]
+
+    def _embeddings(self, request: Mapping[str, Any]) -> dict[str, object]:
+        vectors: Sequence[Sequence[float]] | None = self.vectors
+        if vectors is None:
+            vectors = [hashed_words(text, request.get("dimensions") or DIMENSION) for text in request["input"]]
+        items = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
+        # Some servers answer in another order than they were asked in; a client has to go by the index.
+        return {"object": "list", "model": request.get("model"), "data": items[::-1], **self._usage("prompt_tokens")}
+
+    def _reranking(self, request: Mapping[str, Any]) -> dict[str, object]:
+        scores: Sequence[float] | None = self.scores
+        if scores is None:
+            scores = [shared_words(request["query"], document) for document in request["documents"]]
+        results = [{"index": i, "relevance_score": score} for i, score in enumerate(scores)]
+        return {"model": request.get("model"), "results": sorted(results, key=lambda r: -r["relevance_score"])}
+
+    def _usage(self, *names: str) -> dict[str, object]:
+        if self.usage is None:
+            return {}
+        return {"usage": dict(zip(names, (self.usage.input_tokens, self.usage.output_tokens), strict=False))}
+
+
+def _parts(text: str, sizes: Sequence[int]) -> Iterator[str]:
+    start = 0
+    for size in cycle(sizes):
+        if start >= len(text):
+            return
+        yield text[start : start + size]
+        start += size
+
+
+def hashed_words(text: str, dimension: int = DIMENSION) -> list[float]:
+    """A vector of length one that texts share in so far as they share words, the same on every machine."""
+    vector = [0.0] * dimension
+    for word in words(text) or [""]:
+        digest = hashlib.sha256(word.encode()).digest()
+        vector[int.from_bytes(digest[1:]) % dimension] += 1 if digest[0] % 2 else -1
+    if not any(vector):  # where words take each other out; no model gives a vector of zeros
+        vector[0] = 1.0
+    length = math.sqrt(sum(number * number for number in vector))
+    return [number / length for number in vector]
+
+
+def shared_words(query: str, document: str) -> float:
+    """The share of the question's words that the document holds; 0 for a question without words."""
+    asked = set(words(query))
+    return len(asked & set(words(document))) / max(1, len(asked))
+
 
 Script = Sequence[Reply] | Callable[[Mapping[str, Any]], Reply]
 

@@ -10,7 +10,7 @@ from made_runs import RunIt, told, value
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
-from quoteweave.endpoints.limits import LimitedChat
+from quoteweave.endpoints.rate_limits import LimitedChat
 from quoteweave.pipeline.answering import answer_all
 from quoteweave.testing import ModelServer, Reply
 

@@ -84,7 +84,7 @@ def test_a_folder_of_calls_that_cannot_be_written_ends_the_run(run_it: RunIt, mo
     def full(*_: object) -> None:
         raise StorageError("no space left")
 
-    monkeypatch.setattr("quoteweave.endpoints.calls._write", full)
+    monkeypatch.setattr("quoteweave.endpoints.call_cache._write", full)
     with ModelServer(told) as server:
         result = run_it(OWN + '[limits]\nconcurrency = 1\ncalls = "calls"\n', url=server.base_url)
     assert isinstance(result.exception, StorageError)
@@ -93,14 +93,14 @@ def test_a_folder_of_calls_that_cannot_be_written_ends_the_run(run_it: RunIt, mo
 
 def test_all_settings_keep_one_pace(run_it: RunIt, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    from quoteweave.endpoints import limits
+    from quoteweave.endpoints import rate_limits as limits
 
     class Bucket(limits.TokenBucket):
         def __init__(self, per_minute: int, *rest: Any) -> None:
             made.append(per_minute)
             super().__init__(per_minute, *rest)
 
-    monkeypatch.setattr("quoteweave.endpoints.limits.TokenBucket", Bucket)
+    monkeypatch.setattr("quoteweave.endpoints.rate_limits.TokenBucket", Bucket)
     config = OWN + '[limits]\ntokens_per_minute = 100_000\n[[setting]]\nname = "a"\n[[setting]]\nname = "b"\n'
     with ModelServer(told) as server:
         assert run_it(config, url=server.base_url).exit_code == 0
@@ -155,6 +155,6 @@ def test_questions_that_are_too_long_do_not_keep_the_others_waiting(
 
 
 def test_chunks_that_add_nothing_are_passed_over() -> None:
-    from quoteweave.endpoints.chat_replies import Chunk
+    from quoteweave.endpoints.chat_responses import Chunk
 
     assert Chunk.model_validate({"choices": [{"index": 0, "content_filter_offsets": {}}]}).choices[0].delta is None

@@ -12,8 +12,8 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuestionTooLong
-from quoteweave.core.questions import MOST_CHARACTERS
 from quoteweave.core.runs import read_run
+from quoteweave.core.text.question_analysis import MOST_CHARACTERS
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.collection.lock import OWNER_NAME, Owner, is_being_written, writer_lock
+from quoteweave.collection.writer_lock import OWNER_NAME, Owner, is_being_written, writer_lock
 from quoteweave.core.errors import CollectionLocked
 
 HOLD = """
 import sys
 from pathlib import Path
-from quoteweave.collection.lock import writer_lock
+from quoteweave.collection.writer_lock import writer_lock
 with writer_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

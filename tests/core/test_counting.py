@@ -1,6 +1,6 @@
 """Numbers of things are told in the right form."""
 
-from quoteweave.core.counting import counted, listed
+from quoteweave.core.messages import counted, listed
 
 
 def test_one_is_told_in_the_singular_and_all_else_in_the_plural() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of, tokens_of_messages, usage_of
+from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of, tokens_of_messages, usage_of
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.near import nearest
+from quoteweave.core.messages import nearest
 
 DOCUMENTS = [
     "field-notes-scan.pdf",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.packed_words import FURTHEST, STEPS, pack_words, unpack_words
 from quoteweave.core.records import PageWord, PageWords
+from quoteweave.core.text.packed_words import FURTHEST, STEPS, pack_words, unpack_words
 
 LONGEST = FURTHEST / STEPS
 edges = st.floats(-LONGEST, LONGEST, allow_nan=False)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import UsageError
-from quoteweave.core.prompts import Prompt, load_prompt
 
 
 def prompt(text: str) -> Prompt:

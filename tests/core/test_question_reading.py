@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.question_reading import LONGEST, differs, read_question
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import LONGEST, differs, read_question
+from quoteweave.core.text.tokens import words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.references import heading_names, labels_in, page_names, places_in
+from quoteweave.core.text.mentions import heading_names, labels_in, page_names, places_in
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.runs import Configuration, Run, open_run, read_run, sort_run
 

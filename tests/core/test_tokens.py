@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.core.tokens import STOP_WORDS, Vocabulary, fold, words
+from quoteweave.core.text.tokens import STOP_WORDS, Vocabulary, fold, words
 
 
 @pytest.mark.parametrize(

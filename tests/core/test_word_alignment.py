@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import PageWord
-from quoteweave.core.word_alignment import WordAlignment
+from quoteweave.core.text.word_alignment import WordAlignment
 
 COLUMN = (0.0, 0.0, 100.0, 200.0)
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from PIL import Image
 
-from quoteweave.documents.workers import Limits, Outcome, Stop
+from quoteweave.documents.worker_pool import Limits, Outcome, Stop
 
 PROSE = (
     "The harbour was dredged in spring. The cranes were moved to the north quay, and the ferries kept to their hours. "

@@ -13,7 +13,7 @@ from hostile_pdfs import AFTER, BEFORE, PDFS
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.documents.workers import MEGABYTE, Limits
+from quoteweave.documents.worker_pool import MEGABYTE, Limits
 
 MEMORY = "page 2 ran out of memory: reading takes more than 300 MB (--memory allows more)"
 TIME = "page 2 ran out of time: reading takes more than 2 seconds (--page-seconds allows more)"

@@ -11,9 +11,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
-from quoteweave.core.word_alignment import WordAlignment
+from quoteweave.core.text.word_alignment import WordAlignment
+from quoteweave.documents.charts.tokens import amount, tokens_of, unit
 from quoteweave.documents.charts.values import read_chart
-from quoteweave.documents.charts.words import amount, tokens_of, unit
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.lines import Line

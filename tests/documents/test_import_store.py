@@ -8,7 +8,7 @@ import pytest
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Query
-from quoteweave.documents.importers.store import import_file
+from quoteweave.documents.importers.import_file import import_file
 from quoteweave.documents.ingest import add
 from quoteweave.pipeline.views import page_picture
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -12,7 +12,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.records import Query
 from quoteweave.documents import ingest
-from quoteweave.documents.importers.store import import_file
+from quoteweave.documents.importers.import_file import import_file
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.index import kinds

@@ -14,7 +14,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import SourceStore
 from quoteweave.core.errors import CollectionLocked, DocumentError, StorageError, UsageError
 from quoteweave.core.records import Query
-from quoteweave.documents import ingest, reading
+from quoteweave.documents import file_reading as reading
+from quoteweave.documents import ingest
 from quoteweave.documents import parser as parse
 from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
 from quoteweave.documents.parser import ParserSettings

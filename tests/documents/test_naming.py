@@ -11,7 +11,7 @@ from made_files import write
 
 from quoteweave.collection.records import Origin
 from quoteweave.documents.discovery import Found, find_files
-from quoteweave.documents.naming import is_lengthened, name_files
+from quoteweave.documents.document_names import is_lengthened, name_files
 
 FOLDERS = ("a", "b", "a/docs", "b/docs", "c/docs/deep", "c")
 FILES = ("README.md", "docs/README.md", "guide.md", "deep/README.md", "b/README.md")

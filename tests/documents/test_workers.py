@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import ProcessError
-from quoteweave.documents.workers import MEGABYTE, Limits, Outcome, Stop, Workers, default_memory
+from quoteweave.documents.worker_pool import MEGABYTE, Limits, Outcome, Stop, Workers, default_memory
 
 ROOMY = Limits(memory=300 * MEGABYTE, seconds=60)
 
@@ -172,7 +172,7 @@ def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
 
 PARENT = """
 import os, signal, sys
-from quoteweave.documents.workers import Limits, Workers
+from quoteweave.documents.worker_pool import Limits, Workers
 from test_workers import one, waits
 with Workers(2) as workers:
     pids = [workers.submit(Limits(), one, os.getpid) for _ in range(2)]
@@ -203,7 +203,7 @@ def test_they_end_with_their_parent_and_leave_nothing_behind(ending: signal.Sign
 
 NOISY = """
 import os, sys
-from quoteweave.documents.workers import Limits, Workers
+from quoteweave.documents.worker_pool import Limits, Workers
 from test_workers import one
 with Workers(1) as workers:
     workers.submit(Limits(), one, os.write, 2, b"of a library").result()
@@ -219,7 +219,7 @@ def test_what_libraries_write_reaches_no_terminal() -> None:
 
 SCRIPT = """
 import os
-from quoteweave.documents.workers import Limits, Workers
+from quoteweave.documents.worker_pool import Limits, Workers
 from test_workers import one
 print("once")
 with Workers(2) as workers:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointError, EndpointUnreachable, StorageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.calls import CachedChat, Mode, request_key
+from quoteweave.endpoints.call_cache import CachedChat, Mode, request_key
 from quoteweave.testing.fakes import FakeChat
 
 ASKED = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "Did sales grow?"}]

@@ -9,7 +9,7 @@ import pytest
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.endpoints.shared_client import shared_client
+from quoteweave.endpoints.http_client import shared_client
 from quoteweave.testing import ModelServer, Reply
 
 MESSAGES = [{"role": "user", "content": "Did sales grow?"}]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable
 from quoteweave.core.protocols import StreamingChatModel
-from quoteweave.core.reasoning import ThoughtSplitter
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.testing import ModelServer, Reply
 

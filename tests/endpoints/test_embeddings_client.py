@@ -12,7 +12,7 @@ from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, Endpoin
 from quoteweave.endpoints import embeddings
 from quoteweave.endpoints.embeddings import Embeddings, EmbeddingsClient
 from quoteweave.testing import ModelServer, Reply
-from quoteweave.testing.replies import hashed_words
+from quoteweave.testing.model_server import hashed_words
 
 KEY = "sk-secret-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}

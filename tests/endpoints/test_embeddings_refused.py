@@ -8,7 +8,7 @@ import pytest
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.endpoints.embeddings import EmbeddingsClient
 from quoteweave.testing import ModelServer, Reply
-from quoteweave.testing.replies import hashed_words
+from quoteweave.testing.model_server import hashed_words
 
 
 def test_a_text_refused_however_short_is_left_out_and_the_others_are_there() -> None:

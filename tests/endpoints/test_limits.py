@@ -8,7 +8,7 @@ import pytest
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.limits import LimitedChat, TokenBucket
+from quoteweave.endpoints.rate_limits import LimitedChat, TokenBucket
 from quoteweave.testing.fakes import FakeChat
 
 

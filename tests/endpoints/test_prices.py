@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
-from quoteweave.core.prices import Price
 from quoteweave.endpoints.prices import chat_price, embedding_price, price_table, read_prices
 
 

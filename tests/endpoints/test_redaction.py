@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import EndpointError
-from quoteweave.endpoints.calls import CachedChat
+from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient
 from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, redactor_of

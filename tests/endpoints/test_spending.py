@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointUnreachable, UsageError
-from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.calls import CachedChat
-from quoteweave.endpoints.spending import Budget, BudgetedChat, Spent
+from quoteweave.endpoints.budget import Budget, BudgetedChat, Spent
+from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.testing.fakes import FakeChat
 
 HUNDRED = [{"role": "user", "content": "a" * 400}]

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.chat.prices import Price
+from quoteweave.core.chat.streams import stream_of
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointError, EndpointUnreachable
-from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
-from quoteweave.core.streaming import stream_of
-from quoteweave.endpoints.calls import CachedChat
+from quoteweave.endpoints.budget import Budget, BudgetedChat
+from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.endpoints.limits import LimitedChat
-from quoteweave.endpoints.spending import Budget, BudgetedChat
+from quoteweave.endpoints.rate_limits import LimitedChat
 from quoteweave.testing import ModelServer, Reply
 from quoteweave.testing.fakes import FakeChat
 

@@ -8,7 +8,7 @@ from openai import DefaultAsyncHttpxClient
 
 from quoteweave.core.crossing import wait_for
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.endpoints.shared_client import shared_client
+from quoteweave.endpoints.http_client import shared_client
 from quoteweave.testing import ModelServer
 
 MESSAGES = [{"role": "user", "content": "Did sales grow?"}]

@@ -7,8 +7,8 @@ import pytest
 from made_judgements import CONTEXT, Judging, made_pair, said
 
 from quoteweave.core.answers import Completion, Context, Usage
+from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
-from quoteweave.core.estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.evaluation.judgements import ASPECTS
 from quoteweave.evaluation.judges.answers import NO_ANSWER, AnswerJudge
 from quoteweave.evaluation.judges.judging import GIVES_UP, judge_all, pair_up, plan

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import answered
 
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.marked_sentences import Item, MarkedSentence, marked_sentences
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions, quick
 
+from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
-from quoteweave.core.prices import Price
 from quoteweave.evaluation.report.gather import Report, gather, run_names
 from quoteweave.evaluation.report.sections import sections
 from quoteweave.evaluation.report.tables import (

@@ -6,7 +6,7 @@ import pytest
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.lines import appending
+from quoteweave.core.jsonl import appending
 from quoteweave.evaluation.judgements import ASPECTS, load_judgements, malformed
 from quoteweave.evaluation.judges.verdicts import Verdict, read_verdicts
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numbered_quotes import CONTEXT
 
 from quoteweave.core.answers import Answer, ImageBlock, TextBlock
-from quoteweave.core.marks import MAX_RANGE, parse_marks
 from quoteweave.core.records import Kind
+from quoteweave.core.text.marks import MAX_RANGE, parse_marks
 from quoteweave.generation.citations import weave
 
 Numbered = list[tuple[Kind, int]]

@@ -21,7 +21,7 @@ from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.entailment.local import LocalEntailment
 from quoteweave.generation.entailment.nli import NliEntailment, entailed
 from quoteweave.generation.entailment.t5 import T5Entailment
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers
 CPU = Hardware(device="cpu")

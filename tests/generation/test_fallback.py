@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 from harbour_quotes import EVERYTHING
 
+from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Answer, Completion, Piece
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
-from quoteweave.core.events import Event
 from quoteweave.core.records import Query
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.testing import FakeChat
-from quoteweave.testing.answers import check_events
+from quoteweave.testing.answer_conformance import check_events
 
 QUERY = Query(text="Why did grain gain?")
 SAID = "Grain gained because of a dry harvest inland, which filled the silos early [3]."

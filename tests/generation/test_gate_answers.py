@@ -10,8 +10,8 @@ from made_gate_answers import context_of, image_quote, verdicts, woven
 
 from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextBlock
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed, ModelNotFound
-from quoteweave.core.marks import parse_marks
 from quoteweave.core.protocols import ClaimChecker
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import weave
 from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
 from quoteweave.generation.gate.answers import MOST_WARNINGS

@@ -5,9 +5,9 @@ import time
 
 from numbered_quotes import CONTEXT, quotes
 
+from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Completion, Context
-from quoteweave.core.events import Event
-from quoteweave.core.reasoning import ThoughtSplitter
+from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.citations import weave
 from quoteweave.generation.cited import CitedGenerator
@@ -70,7 +70,7 @@ def test_a_tag_that_the_answer_speaks_of_takes_nothing_away() -> None:
 
 
 def test_quotes_of_many_short_lines_and_long_names_keep_to_the_window() -> None:
-    from quoteweave.core.estimates import tokens_of_messages
+    from quoteweave.core.chat.token_estimates import tokens_of_messages
     from quoteweave.generation.cited_messages import CitedMessages
 
     given = context_of(*["a\n" * 4000] * 10)

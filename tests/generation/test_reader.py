@@ -18,7 +18,7 @@ from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.reader import SpanReader, Window, best_sentence
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers
 CPU = Hardware(device="cpu")

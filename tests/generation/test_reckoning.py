@@ -3,7 +3,7 @@
 import pytest
 from harbour_quotes import DUES
 
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.reckoning import reckoned_in_words
 from quoteweave.generation.relevance import what_is_asked
 

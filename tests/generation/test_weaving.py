@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numbered_quotes import CONTEXT
 
-from quoteweave.core.marks import LONGEST, Mark, MarkReader, parse_marks
+from quoteweave.core.text.marks import LONGEST, Mark, MarkReader, parse_marks
 from quoteweave.generation.citations import weave
 from quoteweave.generation.weaving import Strand, Weaver
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.wording import cited, clip, neutral, tidy
 
 

@@ -22,7 +22,7 @@ from quoteweave.core.errors import CollectionError, MissingExtra
 from quoteweave.index.base import Found, Scope, VectorIndex
 from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.testing.vector_index import VectorIndexTests
+from quoteweave.testing.vector_index_conformance import VectorIndexTests
 
 Matrix = npt.NDArray[np.float32]
 MANY = 11_000

@@ -20,7 +20,7 @@ from quoteweave.collection.segments.segment import write_segment
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query
-from quoteweave.core.tokens import Vocabulary
+from quoteweave.core.text.tokens import Vocabulary
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever

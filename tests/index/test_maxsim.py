@@ -17,7 +17,7 @@ from quoteweave.index.maxsim import scoring as maxsim
 from quoteweave.index.maxsim.compression import sign_bits
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, best
-from quoteweave.testing.made_items import brute_force
+from quoteweave.testing.vector_fixtures import brute_force
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

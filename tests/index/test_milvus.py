@@ -17,13 +17,13 @@ from quoteweave.core.records import Filter
 from quoteweave.index.base import Scope, VectorIndex
 from quoteweave.index.milvus import index as milvus
 from quoteweave.index.milvus.connection import Milvus
-from quoteweave.index.milvus.fields import expression
 from quoteweave.index.milvus.index import MilvusIndex
-from quoteweave.testing.made_items import DIMENSION, DOCUMENTS, Made, make_vectors
-from quoteweave.testing.vector_index import FILTERS, VectorIndexTests
+from quoteweave.index.milvus.schema import expression
+from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, Made, make_vectors
+from quoteweave.testing.vector_index_conformance import FILTERS, VectorIndexTests
 
 if TYPE_CHECKING:
-    from quoteweave.testing.made_items import Items
+    from quoteweave.testing.vector_fixtures import Items
 
 HARBOUR, MILL, ROAD = DOCUMENTS
 HOSTILE = (

@@ -29,7 +29,7 @@ from quoteweave.core.errors import (
 )
 from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Server
 from quoteweave.index.milvus.index import POINTER, MilvusIndex
-from quoteweave.testing.made_items import DIMENSION, Made, make_documents
+from quoteweave.testing.vector_fixtures import DIMENSION, Made, make_documents
 
 MILL = "mill.txt"
 QUERY = [np.ones((1, DIMENSION), np.float32)]
@@ -352,7 +352,7 @@ import numpy as np
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.index import milvus
 from quoteweave.collection.collection import Collection
-from quoteweave.testing.made_items import DIMENSION, Made
+from quoteweave.testing.vector_fixtures import DIMENSION, Made
 
 place, made = Path(sys.argv[1]), Made(Collection.open(Path(sys.argv[2])), Path(sys.argv[1]))
 shard = made.shard("mill.txt", {row: np.full((1, DIMENSION), row, np.float32) for row in made.rows("mill.txt")})

@@ -21,8 +21,8 @@ from quoteweave.index.base import VectorIndex
 from quoteweave.index.kinds import OF_MANY
 from quoteweave.index.maxsim import candidates
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.testing.made_items import DIMENSION, brute_force
-from quoteweave.testing.vector_index import VectorIndexTests
+from quoteweave.testing.vector_fixtures import DIMENSION, brute_force
+from quoteweave.testing.vector_index_conformance import VectorIndexTests
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -21,7 +21,7 @@ from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import VectorRetriever
-from quoteweave.testing.encoders import FakeEncoder
+from quoteweave.testing.fakes import FakeEncoder
 
 ENCODERS = FakeEncoder(name="one"), FakeEncoder(name="many", many=True)
 KINDS = ((0, "flat"), (1, "exact"), (1, "two-stage"), (1, "binary"))

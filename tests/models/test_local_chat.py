@@ -16,9 +16,8 @@ from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
-from quoteweave.models.chat import LocalChat
-from quoteweave.models.weights import Hardware
-from quoteweave.models.writing import Scribe
+from quoteweave.models.chat import LocalChat, Scribe
+from quoteweave.models.checkpoints import Hardware
 
 QUESTION = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "How many ships?"}]
 

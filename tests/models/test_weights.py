@@ -10,7 +10,7 @@ import pytest
 from loopback_hub import COMMIT, LoopbackHub, serving
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
-from quoteweave.models.weights import Hardware, described, identity, is_local, locate, required
+from quoteweave.models.checkpoints import Hardware, described, identity, is_local, locate, required
 
 FILES = {
     "config.json": "{}",

@@ -6,8 +6,8 @@ from typing import Any
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.marks import parse_marks
 from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.text.marks import parse_marks
 
 
 def hit(kind: Kind, number: int, *, picture: bool = True) -> Hit:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from test_arranging import quote
 
 from quoteweave.core.answers import Context
-from quoteweave.core.estimates import tokens_of
+from quoteweave.core.chat.token_estimates import tokens_of
 from quoteweave.core.records import Hit
 from quoteweave.generation.shown_pictures import PictureLimits
 from quoteweave.pipeline.fitting import PROMPT_TOKENS, Window, fit

@@ -5,9 +5,9 @@ import pytest
 from made_collections import made_quote
 
 from quoteweave.core.answers import Answer
+from quoteweave.core.context_sizes import Split
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.splits import Split
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 from made_collections import made_quote
 
+from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
-from quoteweave.core.splits import C15, C20, TOP_10, Split
 from quoteweave.pipeline.search import Retrieved, Search
 
 QUERY = Query(text="grain")

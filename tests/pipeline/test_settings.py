@@ -4,7 +4,7 @@ import pytest
 from made_collections import make_collection
 
 from quoteweave.core.errors import CollectionError, UsageError
-from quoteweave.endpoints.calls import CachedChat
+from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator

@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote
 
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent, events_of
 from quoteweave.core.answers import Answer, Completion, Context
+from quoteweave.core.context_sizes import Split
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
-from quoteweave.core.events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent, events_of
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import Run, open_run, read_run
-from quoteweave.core.splits import Split
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator

@@ -15,7 +15,7 @@ from PIL import Image
 
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.protocols import Encoder
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.dse import DsePhi3Encoder, DseQwen2Encoder

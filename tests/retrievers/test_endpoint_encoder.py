@@ -10,7 +10,7 @@ from quoteweave.core.protocols import Encoder
 from quoteweave.endpoints.embeddings import EmbeddingsClient
 from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 from quoteweave.testing import ModelServer, Reply
-from quoteweave.testing.replies import hashed_words
+from quoteweave.testing.model_server import hashed_words
 
 
 @pytest.fixture(autouse=True)

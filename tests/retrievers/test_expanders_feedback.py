@@ -15,7 +15,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.expanders.feedback import Rm3Expander, relevance_model
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages

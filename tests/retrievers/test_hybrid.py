@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
+from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
-from quoteweave.core.splits import C15, C20, TOP_10, Split
 from quoteweave.retrievers.hybrid import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 

@@ -13,7 +13,7 @@ from sentence_transformers import MultiVectorEncoder
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from quoteweave.core.protocols import Encoder
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
 

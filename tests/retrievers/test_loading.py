@@ -19,8 +19,8 @@ from safetensors.torch import load_file, save_file
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Encoder
 from quoteweave.core.records import Query
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import Turns, loading
-from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows

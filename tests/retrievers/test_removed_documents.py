@@ -15,7 +15,7 @@ from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Query
-from quoteweave.index.faiss import library as faiss_kinds
+from quoteweave.index.faiss import factory as faiss_kinds
 from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.kinds import EXACT, FAISS, OF_MANY
 from quoteweave.index.maxsim import candidates

@@ -12,7 +12,7 @@ from tiny_rerankers import PAIR_TEMPLATE, make_cross_encoder, make_qwen3_reranke
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
 from quoteweave.retrievers.rerankers.cross_encoder import CrossEncoderReranker
 from quoteweave.retrievers.rerankers.local import LocalReranker

@@ -14,7 +14,7 @@ from made_collections import made_quote, make_collection, put
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 

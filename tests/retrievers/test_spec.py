@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
-from quoteweave.core.near import nearest
+from quoteweave.core.messages import nearest
 from quoteweave.index.kinds import OF_MANY, OF_ONE
 from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
 

@@ -9,7 +9,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import rank_pages

@@ -19,7 +19,7 @@ from sentence_transformers import SentenceTransformer
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import Batching
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.sentence_transformer import SentenceTransformerEncoder

@@ -10,7 +10,7 @@ from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 from sentence_transformers.base.modules import Dense
 
 from quoteweave.core.errors import ModelNotFound, UsageError
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
 

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Query, Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.sparse import TfidfRetriever
 
 WORDS = ("grain", "grains", "timber", "harbour", "crane", "the", "鉄道", "Zürich", "1,204")

@@ -19,7 +19,7 @@ from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import Batching, Encoder
-from quoteweave.models.weights import Hardware
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.colpali_engine import EngineModel

@@ -11,7 +11,7 @@ from quoteweave.core.answers import Completion, Context, Piece
 from quoteweave.core.protocols import Expander, Reranker, Retriever, StreamingChatModel
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker, FakeRetriever, ModelServer, Reply
-from quoteweave.testing.replies import hashed_words, shared_words
+from quoteweave.testing.model_server import hashed_words, shared_words
 
 
 def post(server: ModelServer, body: Any, path: str = "/v1/chat/completions") -> tuple[int, Any]:

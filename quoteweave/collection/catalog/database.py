@@ -16,10 +16,10 @@ from quoteweave.collection.catalog.file_checksum import (
     verify_file,
     verify_structure,
 )
-from quoteweave.collection.catalog.page_words import TABLE as PAGE_WORDS
+from quoteweave.collection.catalog.stored_words import TABLE as PAGE_WORDS
 from quoteweave.collection.checksums import row_checksum
-from quoteweave.collection.lock import is_being_written
 from quoteweave.collection.storage_errors import primary_code, reading, writing
+from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionLocked
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}

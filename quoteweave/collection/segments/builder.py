@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import groupby
 
 from quoteweave.collection.segments.segment import FIELDS, Counting, Segment, make_segment, merged
-from quoteweave.core.acronyms import definitions_in
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.references import heading_names, labels_in, page_names
-from quoteweave.core.tokens import Vocabulary, words
+from quoteweave.core.text.acronyms import definitions_in
+from quoteweave.core.text.mentions import heading_names, labels_in, page_names
+from quoteweave.core.text.tokens import Vocabulary, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
 MOST_GATHERED = 1_000_000

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.boxes import Box, hull, iou
-from quoteweave.documents.charts.flat_shapes import Rectangle
-from quoteweave.documents.charts.words import Token, amount, unit
+from quoteweave.documents.charts.rectangles import Rectangle
+from quoteweave.documents.charts.tokens import Token, amount, unit
 
 Colour = tuple[int, int, int]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.charts.bars import Colour, Row, Stack
-from quoteweave.documents.charts.flat_shapes import Rectangle
-from quoteweave.documents.charts.words import Token
+from quoteweave.documents.charts.rectangles import Rectangle
+from quoteweave.documents.charts.tokens import Token
 
 Names = dict[Colour, tuple[Token, ...]]
 

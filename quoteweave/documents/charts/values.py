@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.charts.bars import LEAST_BARS, Row, read_bars
-from quoteweave.documents.charts.flat_shapes import Rectangle, find_rectangles
+from quoteweave.documents.charts.pies import read_shares
+from quoteweave.documents.charts.rectangles import Rectangle, find_rectangles
 from quoteweave.documents.charts.series import Names, by_headings, by_legend
-from quoteweave.documents.charts.shares import read_shares
-from quoteweave.documents.charts.words import Token, spoken, tokens_of, turned
+from quoteweave.documents.charts.tokens import Token, spoken, tokens_of, turned
 from quoteweave.documents.layout.blocks import row_by_row
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Picture

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
+from quoteweave.core.messages import counted
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.reflow.linked_images import store_picture
 from quoteweave.documents.reflow.paginate import Block, with_sections

@@ -8,16 +8,16 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.core.packed_words import PlacedWord, pack_words
 from quoteweave.core.records import PageWords, TextSource
+from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import Element, analyse
 from quoteweave.documents.layout.blocks import Block, block_of, group, row_by_row, rows_of
 from quoteweave.documents.layout.drawing import find_drawing
-from quoteweave.documents.layout.drawn_text import shows_unread_text
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import Nearby
 from quoteweave.documents.layout.tables import Table, cells_of
+from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line, Word, letters, moved
 from quoteweave.documents.sources.ocr import Ocr

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.messages import counted
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.paginate import Block, set_on_pages
 

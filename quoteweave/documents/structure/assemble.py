@@ -16,7 +16,7 @@ from quoteweave.documents.layout.page import PageContent, Piece, of_every_page
 from quoteweave.documents.layout.patterns import BULLET, CAPTION, SECTION_NUMBER
 from quoteweave.documents.structure.captions import find_captions
 from quoteweave.documents.structure.headers_footers import find_furniture, page_labels
-from quoteweave.documents.structure.headings import page_headings
+from quoteweave.documents.structure.page_headings import page_headings
 
 # Characters in one list quote.
 LONGEST_LIST = 1000

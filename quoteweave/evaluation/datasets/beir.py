@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.messages import counted
 from quoteweave.core.records import Query
 from quoteweave.evaluation.columns import Line, iter_columns
 

@@ -11,11 +11,11 @@ from typing import Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Reference
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
 from quoteweave.core.records import Hit, Kind, Query, Quote
-from quoteweave.core.splits import C15, C20
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)
 """The box of a quote whose place on its page the dataset does not tell."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.lines import iter_lines, iter_rows
+from quoteweave.core.jsonl import iter_lines, iter_rows
 from quoteweave.core.runs import read_run
 from quoteweave.evaluation.interchange.alce import load_alce_outputs
 from quoteweave.evaluation.interchange.mcitebench import load_mcitebench_responses

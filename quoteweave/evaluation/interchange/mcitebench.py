@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from quoteweave.core.examples import Prediction
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
 
 
 class _Line(BaseModel):

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.examples import Prediction
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
 
 
 class _Line(BaseModel):

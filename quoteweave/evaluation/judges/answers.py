@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.answers import Context
+from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.judgements import ASPECTS, HIGHEST
 from quoteweave.evaluation.judges.asking import Message, ask_for_scores

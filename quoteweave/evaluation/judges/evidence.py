@@ -8,7 +8,7 @@ for explanation questions and another for locating questions. The prompts are ou
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from quoteweave.core.prompts import Prompt, load_prompt
+from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.protocols import ChatModel, Grade
 from quoteweave.core.records import Quote
 from quoteweave.evaluation.judges.asking import Message, ask_for_scores

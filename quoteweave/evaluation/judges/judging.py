@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.counting import counted
+from quoteweave.core.chat.token_estimates import tokens_of_messages
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
-from quoteweave.core.estimates import tokens_of_messages
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.messages import counted
 from quoteweave.evaluation.judges.answers import AnswerJudge
 from quoteweave.evaluation.judges.verdicts import Verdict
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from quoteweave.core.counting import counted
+from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointBadResponse
-from quoteweave.core.lines import reason
-from quoteweave.core.prompts import load_prompt
+from quoteweave.core.jsonl import reason
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import ChatModel, CitedSentence
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.asking import ask

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import UsageError
-from quoteweave.core.lines import iter_rows
+from quoteweave.core.jsonl import iter_rows
 from quoteweave.core.records import Record
 
 JUDGEMENTS = "judgements.jsonl"

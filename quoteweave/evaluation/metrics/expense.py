@@ -1,7 +1,7 @@
 """What answers take: words to read, tokens in and out, and their price."""
 
+from quoteweave.core.chat.prices import Prices
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.prices import Prices
 from quoteweave.evaluation.answer_text import scored_text
 from quoteweave.evaluation.figures import Figure, Row, mean_of, total_of
 from quoteweave.evaluation.responses import Marks

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from quoteweave.core.prices import Prices
+from quoteweave.core.chat.prices import Prices
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.bleu import Bleu
 from quoteweave.evaluation.metrics.box_coverage import BoxCoverage

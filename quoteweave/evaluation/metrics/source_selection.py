@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.marks import MAX_RANGE
+from quoteweave.core.text.marks import MAX_RANGE
 from quoteweave.evaluation.figures import Figure, Row, mean_of, pooled_f1, ratio_of
 from quoteweave.evaluation.responses import Marks, answer_of
 from quoteweave.evaluation.scores import Convention

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoteweave.core.chat.prices import Prices
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.prices import Prices
 from quoteweave.evaluation.bootstrap import Intervals, bootstrap_intervals
 from quoteweave.evaluation.comparison import PERMUTATIONS, Comparison, compare, holm
 from quoteweave.evaluation.datasets import load_dataset

@@ -4,7 +4,7 @@ from quoteweave.core.errors import ModelFailed
 from quoteweave.generation.entailment.local import LocalEntailment
 from quoteweave.generation.entailment.nli import NliEntailment
 from quoteweave.generation.entailment.t5 import T5Entailment
-from quoteweave.models.weights import Hardware, described, is_local, locate
+from quoteweave.models.checkpoints import Hardware, described, is_local, locate
 
 T5_TYPES = ("t5", "mt5", "umt5")
 GENERATES = ("ForConditionalGeneration", "WithLMHeadModel")

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, ModelFailed
-from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel
 
 AT_ONCE = 8

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import in_batches
+from quoteweave.models.batches import in_batches, well_formed
+from quoteweave.models.checkpoints import Hardware, identity, locate, required
 from quoteweave.models.loading import Turns, check_tokenizer, loading
-from quoteweave.models.texts import well_formed
-from quoteweave.models.weights import Hardware, identity, locate, required
 
 if TYPE_CHECKING:
     import numpy as np

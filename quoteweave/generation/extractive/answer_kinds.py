@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from quoteweave.core.question_reading import LONGEST, Asked, instructing_words
-from quoteweave.core.references import any_of
-from quoteweave.core.tokens import STOP_WORDS, words
+from quoteweave.core.text.mentions import any_of
+from quoteweave.core.text.question_analysis import LONGEST, Asked, instructing_words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.reading import Facts, plain, read_evidence

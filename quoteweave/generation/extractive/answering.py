@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import differs
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import differs
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.answer_kinds import has_what_is_asked
 from quoteweave.generation.extractive.locating import best_pages
 from quoteweave.generation.extractive.statements import Statement, words_around

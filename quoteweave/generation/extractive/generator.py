@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import weave, with_citations
 from quoteweave.generation.extractive.answering import Answering
 from quoteweave.generation.extractive.composing import compose

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import asking_words
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.core.references import labels_in
-from quoteweave.core.tokens import words
+from quoteweave.core.text.mentions import labels_in
+from quoteweave.core.text.question_analysis import asking_words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.ordering import SentenceKey
 from quoteweave.generation.extractive.statements import has_cells, image_mark, name, named_place, words_around
 from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import differs
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import differs
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
 from quoteweave.generation.extractive.composing import sources
 from quoteweave.generation.relevance import Question, adjacency, coverage

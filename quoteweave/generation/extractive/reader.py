@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import in_batches
+from quoteweave.models.batches import in_batches, well_formed
+from quoteweave.models.checkpoints import Hardware, described, locate, required
 from quoteweave.models.loading import Turns, check_tokenizer, loading, positions
-from quoteweave.models.texts import well_formed
-from quoteweave.models.weights import Hardware, described, locate, required
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quoteweave.core.question_reading import Extreme, Limit, Reckoned, asking_words, reckoning_words
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import Extreme, Limit, Reckoned, asking_words, reckoning_words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.tables_in_words import Rows, cell_of, parted, read_rows
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.reading import plain

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.core.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.reckoning import reckoned_in_words
 from quoteweave.generation.extractive.tables_in_words import cells_in_words
 from quoteweave.generation.relevance import Question, coverage

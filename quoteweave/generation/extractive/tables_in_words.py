@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from quoteweave.core.question_reading import asking_words
-from quoteweave.core.tokens import words
+from quoteweave.core.text.question_analysis import asking_words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3

@@ -18,10 +18,10 @@ and of the whole collection: `benchmarks/off_topic.py` has these, and draws the 
 """
 
 from quoteweave.core.answers import Context
-from quoteweave.core.question_reading import QuestionReading
 from quoteweave.core.records import Quote
-from quoteweave.core.references import heading_names, labels_in
-from quoteweave.core.tokens import words
+from quoteweave.core.text.mentions import heading_names, labels_in
+from quoteweave.core.text.question_analysis import QuestionReading
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import words_around
 from quoteweave.generation.relevance import Question, subject
 

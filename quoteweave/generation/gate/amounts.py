@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.number_words import NUMBER_WORDS, ORDINALS, value_of
 from quoteweave.generation.gate.units import CURRENCIES, Unit, unit_named
 

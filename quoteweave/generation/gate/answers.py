@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation, Context
-from quoteweave.core.counting import counted
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
+from quoteweave.core.messages import counted
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.checking import check_sentence, is_factual

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from quoteweave.core.answers import Citation, Context, Verdict
-from quoteweave.core.marks import parse_marks
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.claims import said
 from quoteweave.generation.gate.derived import is_derived, is_rounded

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.marks import Code, Mark, MarkReader
 from quoteweave.core.records import Kind
+from quoteweave.core.text.marks import Code, Mark, MarkReader
 from quoteweave.generation.sentences import begun, split_sentences
 
 _BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from quoteweave.core.records import Quote
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount, loose_scales, ordinal_words
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.reading import code_key, code_letters, plain, read_evidence, squeezed

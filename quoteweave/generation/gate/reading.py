@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quoteweave.core.tokens import fold
+from quoteweave.core.text.tokens import fold
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, take_clocks, take_dates
 

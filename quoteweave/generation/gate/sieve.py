@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
 from quoteweave.core.answers import Citation, Context
-from quoteweave.core.events import CitationEvent, Event, TextEvent
 from quoteweave.generation.gate.checking import check_sentence
 from quoteweave.generation.gate.claims import Claim, ClaimReader
 from quoteweave.generation.gate.dropping import Dropper

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.collection.checksums import seal, verify
 from quoteweave.core.errors import CollectionError, FingerprintMismatch
 from quoteweave.index.base import Found, Scope, Shard
-from quoteweave.index.faiss.library import keep, library, new_index, trained
+from quoteweave.index.faiss.factory import keep, library, new_index, trained
 from quoteweave.index.faiss.search import Stock, search
 
 if TYPE_CHECKING:

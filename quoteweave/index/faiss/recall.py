@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.stores.generations import building_command
+from quoteweave.index.faiss.factory import ENOUGH_TO_TRAIN
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.index.faiss.library import ENOUGH_TO_TRAIN
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.index.base import Found
-from quoteweave.index.faiss.library import CHUNK, library
+from quoteweave.index.faiss.factory import CHUNK, library
 
 if TYPE_CHECKING:
     import numpy as np

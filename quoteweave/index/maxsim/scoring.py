@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 from quoteweave.index.base import Found
-from quoteweave.index.faiss.library import library
+from quoteweave.index.faiss.factory import library
 from quoteweave.index.maxsim.compression import sign_bits
 from quoteweave.index.maxsim.item_table import Block, ItemTable
 

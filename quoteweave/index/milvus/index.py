@@ -13,14 +13,14 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from quoteweave.collection import leftovers
+from quoteweave.collection import unreferenced as leftovers
 from quoteweave.collection.checksums import file_checksum, sealed_json, unsealed
 from quoteweave.collection.storage_errors import writing
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
 from quoteweave.index.base import Found, Scope, Shard
 from quoteweave.index.milvus.connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
-from quoteweave.index.milvus.fields import entities, expression, make_indexes, make_schema
+from quoteweave.index.milvus.schema import entities, expression, make_indexes, make_schema
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -5,8 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.models.checkpoints import described, required
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import described, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language import as_question, attended, fitting_torchvision, qwen_tokens
 

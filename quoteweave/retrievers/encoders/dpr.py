@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
+from quoteweave.models.checkpoints import identity, is_local, locate, required
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import identity, is_local, locate, required
 from quoteweave.retrievers.encoders.text import TextEncoder
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Setting
+from quoteweave.models.checkpoints import Hardware, locate, required
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import Hardware, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language import as_question, fitting_torchvision, qwen_tokens
 from quoteweave.retrievers.encoders.visual import VisualEncoder

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.protocols import Setting
+from quoteweave.endpoints.connection import beginning
 from quoteweave.endpoints.embeddings import EmbeddingsClient
-from quoteweave.endpoints.http import beginning
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
+from quoteweave.models.checkpoints import described, locate, required
 from quoteweave.models.loading import held_back, loading
-from quoteweave.models.weights import described, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
 

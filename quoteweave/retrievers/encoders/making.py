@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
-from quoteweave.models.contents import tensor_shapes
-from quoteweave.models.weights import Hardware, described, is_local, locate
+from quoteweave.models.checkpoints import Hardware, described, is_local, locate
+from quoteweave.models.weights_hash import tensor_shapes
 from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford
 from quoteweave.retrievers.encoders.text import truncated_to

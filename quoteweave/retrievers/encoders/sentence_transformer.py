@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Setting
+from quoteweave.models.checkpoints import described, is_local, locate, required
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import described, is_local, locate, required
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text, truncated_to
 

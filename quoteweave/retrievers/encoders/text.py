@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
-from quoteweave.models.batches import in_batches
+from quoteweave.models.batches import in_batches, well_formed
+from quoteweave.models.checkpoints import Hardware, described, identity
 from quoteweave.models.loading import Turns
-from quoteweave.models.texts import well_formed
-from quoteweave.models.weights import Hardware, described, identity
 from quoteweave.retrievers.catalogue import ModelRow
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoteweave.core.protocols import Setting
 from quoteweave.models.batches import in_batches
-from quoteweave.models.weights import identity, is_local, locate
+from quoteweave.models.checkpoints import identity, is_local, locate
 from quoteweave.retrievers.encoders.colpali_engine import EngineModel, adapter_of
 from quoteweave.retrievers.encoders.colpali_hf import HfModel, is_hf
 from quoteweave.retrievers.encoders.text import TextEncoder

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, UsageError
-from quoteweave.core.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel, Expansion
 from quoteweave.core.records import Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 # What is longer is no clause but talk, in characters.
 LONGEST = 400

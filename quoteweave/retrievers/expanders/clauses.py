@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expansion
 from quoteweave.core.records import Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 # A longer text is no question of a few parts, in characters.
 LONGEST = 2000

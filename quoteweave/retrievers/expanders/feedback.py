@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expansion, Retriever
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 # The words of a clause: one for each percent of weight, unless the question itself is longer than its share.
 CLAUSE_WORDS = 100

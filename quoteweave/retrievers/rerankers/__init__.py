@@ -11,7 +11,7 @@ from pydantic import Field
 
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Record
-from quoteweave.models.weights import DType, Hardware
+from quoteweave.models.checkpoints import DType, Hardware
 
 
 class RerankerRow(Record):

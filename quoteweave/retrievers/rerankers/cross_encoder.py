@@ -4,8 +4,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
+from quoteweave.models.checkpoints import locate
 from quoteweave.models.loading import loading
-from quoteweave.models.weights import locate
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
 
 if TYPE_CHECKING:

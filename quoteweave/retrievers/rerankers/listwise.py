@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from quoteweave.core.prompts import load_prompt
+from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers.hits import as_they_are, in_order, passage

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.models.batches import in_batches
+from quoteweave.models.batches import in_batches, well_formed
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import Turns
-from quoteweave.models.texts import well_formed
-from quoteweave.models.weights import Hardware
 from quoteweave.retrievers.rerankers import RerankerRow
 from quoteweave.retrievers.rerankers.hits import reranked
 

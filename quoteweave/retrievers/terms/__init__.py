@@ -28,7 +28,7 @@ from pydantic import Field, ValidationError
 from quoteweave.core.errors import UsageError
 from quoteweave.core.fingerprints import fingerprint
 from quoteweave.core.records import Record
-from quoteweave.core.tokens import words
+from quoteweave.core.text.tokens import words
 
 MOST_BYTES = 1_000_000
 """Of a file. The shipped terms take 12 kB; a larger file is something else, or was not written by people."""

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 
 from quoteweave.core.answers import Completion, Piece
-from quoteweave.core.estimates import Heard
+from quoteweave.core.chat.streams import stream_of
+from quoteweave.core.chat.token_estimates import Heard
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.streaming import stream_of
 
 
 class WrappedChat:

@@ -22,11 +22,11 @@ import pytest
 from quoteweave.core.errors import FingerprintMismatch
 from quoteweave.core.records import Filter
 from quoteweave.index.base import Scope, Shard, VectorIndex
-from quoteweave.testing.made_items import DIMENSION, DOCUMENTS, Made, brute_force, make_documents, make_vectors
+from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, Made, brute_force, make_documents, make_vectors
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
-    from quoteweave.testing.made_items import Items
+    from quoteweave.testing.vector_fixtures import Items
 
 HARBOUR, MILL, ROAD = DOCUMENTS
 ALL = 1000

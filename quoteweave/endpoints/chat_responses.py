@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, FailFast
 
 from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
-from quoteweave.core.reasoning import ThoughtSplitter
-from quoteweave.endpoints.failures import one_line
-from quoteweave.endpoints.http import Connection
+from quoteweave.endpoints.connection import Connection
+from quoteweave.endpoints.endpoint_errors import one_line
 from quoteweave.endpoints.redaction import StreamRedactor
 
 MOST_CHARACTERS = 1_200_000

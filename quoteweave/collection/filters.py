@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.near import nearest
+from quoteweave.core.messages import nearest
 from quoteweave.core.records import FURNITURE, Filter
 
 if TYPE_CHECKING:

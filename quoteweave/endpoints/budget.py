@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from threading import Lock
 
 from quoteweave.core.answers import Usage
+from quoteweave.core.chat.prices import Price
+from quoteweave.core.chat.token_estimates import Heard, tokens_of_messages
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
-from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.examples import Spending
-from quoteweave.core.prices import Price
 from quoteweave.core.protocols import ChatModel
+from quoteweave.endpoints.chat_wrappers import HeardChat
 from quoteweave.endpoints.prices import VARIABLE, chat_price
-from quoteweave.endpoints.wrapping import HeardChat
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ Both raise AssertionError, which says what does not hold.
 
 from collections.abc import Sequence
 
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation, Context, ImageBlock
-from quoteweave.core.events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
-from quoteweave.core.marks import parse_marks
+from quoteweave.core.text.marks import parse_marks
 
 # What is found when the answer is whole.
 _NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": ()}

@@ -1,6 +1,6 @@
-"""A question is read once: what it is about, where it says that the answer stands, and how it is to be answered.
+"""Analyses a question once: what it is about, where it says the answer stands, and how it is to be answered.
 
-Retrievers and the extractive generator ask the same reading. The words are data (`question_words.toml`, and for places
+Retrievers and the extractive generator share the analysis. The words are data (`question_words.toml`, and for places
 `reference_words.toml`), by language.
 """
 
@@ -15,9 +15,23 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field
 
+from quoteweave.core.errors import QuestionTooLong
 from quoteweave.core.records import Record
-from quoteweave.core.references import any_of, labels_in, places_in
-from quoteweave.core.tokens import words
+from quoteweave.core.text.mentions import any_of, labels_in, places_in
+from quoteweave.core.text.tokens import words
+
+MOST_CHARACTERS = 100_000
+"""Of a question; some thirty pages."""
+
+
+def check_length(question: str) -> None:
+    """Raises QuestionTooLong, which is a UsageError, for a question of more than `MOST_CHARACTERS`."""
+    if len(question) > MOST_CHARACTERS:
+        raise QuestionTooLong(
+            f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are allowed: ask a "
+            "shorter one; a text to be searched is added as a document"
+        )
+
 
 Shown = Literal["chart", "table", "figure"]
 Asked = Literal[

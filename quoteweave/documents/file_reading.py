@@ -17,7 +17,7 @@ from quoteweave.core.errors import DocumentError, QuoteweaveError
 from quoteweave.core.records import ParsedDocument, Record
 from quoteweave.documents.formats import Format
 from quoteweave.documents.parser import PAGED, Inspection, Source, inspect, keep_pages, put_kept_together, read_whole
-from quoteweave.documents.workers import Limits, Outcome, Stop, Workers
+from quoteweave.documents.worker_pool import Limits, Outcome, Stop, Workers
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 RANGE = 6

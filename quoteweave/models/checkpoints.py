@@ -13,7 +13,7 @@ from pydantic import Field
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.records import Record
-from quoteweave.models.contents import content_hash
+from quoteweave.models.weights_hash import content_hash
 
 DType = Literal["float32", "float16", "bfloat16"]
 

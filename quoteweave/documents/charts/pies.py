@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.charts.bars import Row
-from quoteweave.documents.charts.words import Token, amount
+from quoteweave.documents.charts.tokens import Token, amount
 
 LEAST_SHARES = 3
 # What rounded percentages may sum to.

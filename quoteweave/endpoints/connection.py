@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
-from quoteweave.endpoints.failures import failure, one_line, said_instead
+from quoteweave.endpoints.endpoint_errors import failure, one_line, said_instead
+from quoteweave.endpoints.http_client import shared_client
 from quoteweave.endpoints.redaction import redactor_of
-from quoteweave.endpoints.shared_client import shared_client
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -239,7 +239,7 @@ class Connection:
         """What is to be raised for what went wrong while an answer was read; a mistake of ours as it is."""
         import openai
 
-        from quoteweave.endpoints.bounded_client import TooMuchSent
+        from quoteweave.endpoints.http_client import TooMuchSent
 
         if isinstance(error, openai.APIError):
             return failure(error, self.model, self.address, self.redactor, advice)

@@ -14,8 +14,8 @@ from mmap import mmap
 
 from quoteweave.collection.checksums import bytes_checksum, row_checksum
 from quoteweave.core.errors import UsageError
-from quoteweave.core.packed_words import unpack_words
 from quoteweave.core.records import Document, PageWords, ParsedDocument, Quote
+from quoteweave.core.text.packed_words import unpack_words
 
 TABLE = """CREATE TABLE IF NOT EXISTS page_words (
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,

@@ -17,12 +17,12 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from quoteweave.core.answers import Completion, Piece
+from quoteweave.core.chat.streams import all_at_once, stream_of
 from quoteweave.core.errors import EndpointError, StorageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
-from quoteweave.core.streaming import all_at_once, stream_of
-from quoteweave.endpoints.failures import one_line
-from quoteweave.endpoints.wrapping import WrappedChat
+from quoteweave.endpoints.chat_wrappers import WrappedChat
+from quoteweave.endpoints.endpoint_errors import one_line
 
 Mode = Literal["record", "replay", "both"]
 Messages = Sequence[Mapping[str, object]]

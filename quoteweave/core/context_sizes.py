@@ -1,6 +1,22 @@
-"""How much of a limited whole each of several things gets."""
+"""How many text and image quotes a context holds (MMDocRAG, arXiv 2505.16470, section 4.1 and appendix C.3)."""
 
 from collections.abc import Sequence
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+
+
+class Split(Record):
+    """How many quotes of each kind."""
+
+    texts: int = Field(ge=0)
+    images: int = Field(ge=0)
+
+
+TOP_10 = Split(texts=7, images=3)
+C15 = Split(texts=10, images=5)
+C20 = Split(texts=12, images=8)
 
 
 def greatest_share(sizes: Sequence[int], room: int) -> int | None:

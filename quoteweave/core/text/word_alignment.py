@@ -13,7 +13,7 @@ from itertools import groupby
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import PageWord
-from quoteweave.core.tokens import fold
+from quoteweave.core.text.tokens import fold
 
 LEAST_INSIDE = 0.5
 """Share of a word's box that lies in the quote's, for it to be one of the quote's words."""

@@ -1,8 +1,23 @@
-"""Names that a mistyped one may have been meant for."""
+"""Parts of messages: numbers of things in words ("2 documents", "a, b and 3 more"), and names like a mistyped one."""
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+# Names in a list for people; the rest is counted.
+MOST_NAMED = 10
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """The number and the noun in its right form; `plural` where that is not the singular with an s."""
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The names with commas, `most` of them at most; how many more there are stands behind these."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+
 
 MOST = 3
 # How alike names have to be: one letter too many, too few, wrong or in another place, in a name of four to seven.

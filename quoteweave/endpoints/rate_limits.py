@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
 
+from quoteweave.core.chat.token_estimates import Heard, tokens_of_messages
 from quoteweave.core.errors import UsageError
-from quoteweave.core.estimates import Heard, tokens_of_messages
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.wrapping import HeardChat
+from quoteweave.endpoints.chat_wrappers import HeardChat
 
 _NOTHING = 1e-6
 """Tokens; what is less comes of rounding."""

@@ -1,0 +1,1 @@
+"""What all chat models share: prompts, streams, and what tokens cost."""
