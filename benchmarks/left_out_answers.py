@@ -20,7 +20,8 @@ from common import Table, bounds, percent
 from pydantic import BaseModel
 
 from quoteweave.evaluation.statistics import Interval, paired_difference
-from quoteweave.generation.extractive import ExtractiveGenerator, answering, locating, topic
+from quoteweave.generation.extractive import ExtractiveGenerator, locating, topic
+from quoteweave.generation.extractive import answer_criteria as answering
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
     (topic, "MISSING", (0.25, 1.0)),

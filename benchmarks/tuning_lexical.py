@@ -1,8 +1,8 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `quoteweave/retrievers/evidence.py`. A setting's score for a question is the mean of
-its page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is off,
-halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
+The constants stand at the top of `quoteweave/retrievers/page_evidence.py`. A setting's score for a question is the mean
+of its page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is
+off, halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
 left-out document is scored with it: the mean of these held-out scores stands beside that of the shipped constants. What
 each part of the evidence gives shows where it alone is off, paired by question, documents resampled.
 
@@ -36,7 +36,7 @@ from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics import Interval, paired_difference
 from quoteweave.index import lexical
-from quoteweave.retrievers import evidence
+from quoteweave.retrievers import page_evidence as evidence
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 Setting = tuple[float, ...]

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from quoteweave.documents.ingest import AddOptions, AddReport, add
     from quoteweave.documents.parser import ParserSettings
     from quoteweave.endpoints.chat import OpenAIChat
-    from quoteweave.generation.cited import CitedGenerator
+    from quoteweave.generation.chat_generator import CitedGenerator
     from quoteweave.generation.extractive import ExtractiveGenerator
     from quoteweave.pipeline.ordering import make_sentence_scorer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.search import Search
-    from quoteweave.retrievers.fusion import FusedRetriever
-    from quoteweave.retrievers.hybrid import SplitHybrid
+    from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
     from quoteweave.retrievers.lexical import LexicalRetriever
     from quoteweave.retrievers.registry import Means, make_retriever
     from quoteweave.retrievers.sparse import Bm25Retriever

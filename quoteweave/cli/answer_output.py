@@ -151,7 +151,7 @@ def print_sources(answer: "Answer", pictures: Callable[[str], None] | None = Non
 
     `pictures` shows an image quote, given its id, below its line.
     """
-    from quoteweave.generation.gate.dropping import failure
+    from quoteweave.generation.gate.policies import failure
 
     out = console()
     if answer.citations:

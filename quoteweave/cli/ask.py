@@ -166,7 +166,7 @@ def ask(
     from quoteweave.pipeline.rag import Rag
     from quoteweave.pipeline.settings import make_chat, make_generator
     from quoteweave.pipeline.views import stored_crops
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
 
     patience, own = patience_of(timeout_s, call_limit_s, retries), read_all_terms(terms)
     how = (retriever, fusion, expand, rerank, device, batch_size, trust_remote_code, patience)

@@ -10,7 +10,7 @@ from quoteweave.cli.retrieving import tell
 if TYPE_CHECKING:
     from quoteweave.core.protocols import ClaimChecker
     from quoteweave.pipeline.settings import ModelSettings
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
 
 CheckOption = Annotated[
     str | None,

@@ -129,7 +129,7 @@ def _asked(pairs: "Sequence[Pair]", right: "Right") -> "list[Asked]":
     from quoteweave.core.answers import Context
     from quoteweave.evaluation.calibration import Asked
     from quoteweave.evaluation.rightness import answerable
-    from quoteweave.generation.signals import signals_of
+    from quoteweave.generation.confidence_signals import signals_of
 
     asked = []
     for prediction, example in pairs:

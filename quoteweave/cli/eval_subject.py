@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Retriever
     from quoteweave.core.records import Document, Filter
     from quoteweave.pipeline.search import Search
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
 
 
 class Subject(NamedTuple):
@@ -94,8 +94,7 @@ def open_subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator
 def build_all(collection: "Collection", finding: Finding, *, quiet: bool) -> list[str]:
     """Builds the index of every retriever that is named; the specs of these."""
     from quoteweave.cli.indexing import Building, build_index
-    from quoteweave.retrievers.built import as_built
-    from quoteweave.retrievers.registry import members
+    from quoteweave.retrievers.registry import as_built, members
 
     parts = [part for text in finding.retrievers or [DEFAULT] for part in members(text)]
     specs = [as_built(part, collection, tell) for part in parts]
@@ -142,7 +141,7 @@ def searches(
     from quoteweave.pipeline.experiment import RememberingExpander
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.registry import make_fused
-    from quoteweave.retrievers.steps import NO_CHATS, make_expander, make_reranker
+    from quoteweave.retrievers.step_registry import NO_CHATS, make_expander, make_reranker
 
     names, means = finding.retrievers or [DEFAULT], means_for(collection, finding)
     # What a retriever sends is told when its index is built.

@@ -88,8 +88,7 @@ def _wanted(collection: "Collection", retriever: str | None, dtype: str | None) 
     """The single retrievers that are meant: those of the spec, or all that the collection has an index of."""
     from quoteweave.collection.stores.generations import manifest_of
     from quoteweave.core.errors import UsageError
-    from quoteweave.retrievers.built import as_built
-    from quoteweave.retrievers.registry import members
+    from quoteweave.retrievers.registry import as_built, members
     from quoteweave.retrievers.spec import parse_spec
 
     if retriever is None:

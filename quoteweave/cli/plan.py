@@ -11,7 +11,7 @@ from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption, Finding, Tr
 if TYPE_CHECKING:
     from quoteweave.collection.collection import Collection
     from quoteweave.core.protocols import Retriever
-    from quoteweave.retrievers.planning import Plan
+    from quoteweave.retrievers.build_estimate import Plan
 
 JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
 dimension, vectors_an_item, rate, seconds, unmeasured (why there is no rate), download_bytes,
@@ -39,9 +39,8 @@ def plan(
     """
     from quoteweave.collection.collection import Collection
     from quoteweave.core.errors import UsageError
-    from quoteweave.retrievers.built import as_built
-    from quoteweave.retrievers.planning import plan_index, together
-    from quoteweave.retrievers.registry import members
+    from quoteweave.retrievers.build_estimate import plan_index, together
+    from quoteweave.retrievers.registry import as_built, members
     from quoteweave.retrievers.vector import VectorRetriever
 
     finding = Finding(device=device, batch_size=batch_size, trust_remote_code=trust_remote_code)
@@ -66,7 +65,7 @@ def _made(spec: str, collection: "Collection", finding: Finding) -> "Retriever":
 
     from quoteweave.core.errors import ModelNotFound
     from quoteweave.models.checkpoints import is_local
-    from quoteweave.retrievers.planning import nothing_downloaded
+    from quoteweave.retrievers.build_estimate import nothing_downloaded
     from quoteweave.retrievers.registry import make_retriever
     from quoteweave.retrievers.spec import parse_spec
 

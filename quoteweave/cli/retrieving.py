@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from quoteweave.models.checkpoints import Hardware
     from quoteweave.pipeline.search import Search, Trace
     from quoteweave.retrievers.registry import Means
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
     from quoteweave.retrievers.terms import Terms
 
 DEFAULT = "lexical"
@@ -159,7 +159,7 @@ def make_search(
     """The search that the options name. Raises UsageError."""
     from quoteweave.pipeline.search import Search
     from quoteweave.retrievers.registry import make_fused
-    from quoteweave.retrievers.steps import NO_CHATS, make_expander, make_reranker
+    from quoteweave.retrievers.step_registry import NO_CHATS, make_expander, make_reranker
 
     means, names = means_for(collection, finding), finding.retrievers or [DEFAULT]
     retriever, expander, reranker = make_fused(names, finding.fusion, collection, means), None, None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.run_settings import Limits, RunSetting
     from quoteweave.pipeline.search import Search
     from quoteweave.pipeline.settings import ModelSettings
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
     from quoteweave.retrievers.terms import Terms
 
 LIMITS = ("max_pictures", "max_pixels", "max_total_pixels")
@@ -101,7 +101,7 @@ def answering(
     from quoteweave.pipeline.answering import Answerer
     from quoteweave.pipeline.pictures import CollectionPictures
     from quoteweave.pipeline.settings import make_chat, make_generator
-    from quoteweave.retrievers.steps import Chats
+    from quoteweave.retrievers.step_registry import Chats
 
     chat = asked.calls.through(make_chat(settings))
     chats = Chats(chat, asked.calls.limited, settings.prompts)
@@ -232,7 +232,7 @@ def _without_credentials(value: object) -> object:
 def _prompts(setting: "RunSetting", settings: "ModelSettings") -> dict[str, str]:
     """SHA-256 of each prompt that may be used; a checker's name has that of its own."""
     from quoteweave.core.chat.prompts import load_prompt
-    from quoteweave.generation.cited_messages import CitedMessages
+    from quoteweave.generation.prompt_messages import CitedMessages
 
     prompts = dict(CitedMessages(settings.prompts).prompts) if settings.model else {}
     for how, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):

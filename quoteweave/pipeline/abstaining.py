@@ -6,7 +6,7 @@ The thresholds are those of a `Calibration`; `core.confidence.load_calibration` 
 from quoteweave.core.answers import Answer, Context, TextBlock, Usage
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.messages import counted
-from quoteweave.generation.signals import signals_of
+from quoteweave.generation.confidence_signals import signals_of
 
 NOT_ENOUGH = "What was found does not bear on the question well enough to answer it."
 

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Verdict
 from quoteweave.core.records import Record
-from quoteweave.generation.gate.answers import cited_claims
-from quoteweave.generation.wording import clip
+from quoteweave.generation.answer_text import clip
+from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.pipeline.answer_markup import bare
 
 WORDS: Mapping[Verdict, str] = {"supported": "supported", "unsupported": "not supported", "unchecked": "not checked"}

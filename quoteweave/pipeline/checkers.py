@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ClaimChecker, Entailment
 from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.entailment.judged import JudgedClaims
+from quoteweave.generation.entailment.chat_checker import JudgedClaims
 from quoteweave.models.checkpoints import is_local
 from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.steps import NO_CHATS, Chats, named_chat
+from quoteweave.retrievers.step_registry import NO_CHATS, Chats, named_chat
 
 
 class EntailedClaims:

@@ -8,8 +8,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import tokens_of
 from quoteweave.core.context_sizes import greatest_share
 from quoteweave.core.records import Hit, Quote, Record
-from quoteweave.generation.cited_messages import source_of
-from quoteweave.generation.shown_pictures import PictureLimits
+from quoteweave.generation.prompt_messages import source_of
+from quoteweave.generation.prompt_pictures import PictureLimits
 
 PROMPT_TOKENS = 1_000
 """Instructions, question, and the names and places of quotes."""

@@ -11,7 +11,7 @@ from quoteweave.core.records import PageWord, Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
-from quoteweave.generation.gate.answers import cited_claims
+from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import spans_of, text_of
 

@@ -16,7 +16,7 @@ from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Means, make_encoder_of
 from quoteweave.retrievers.rerankers import reranker_rows
 from quoteweave.retrievers.spec import Spec, parse_spec, unknown
-from quoteweave.retrievers.steps import ANY_CROSS_ENCODER, make_reranker
+from quoteweave.retrievers.step_registry import ANY_CROSS_ENCODER, make_reranker
 
 READER = "reader"
 
@@ -74,7 +74,7 @@ def make_sentence_scorer(text: str, *, means: Means | None = None) -> SentenceSc
     means = means or Means()
     name, _, checkpoint = text.partition("=")
     if name == READER:
-        from quoteweave.generation.extractive.reader import SpanReader
+        from quoteweave.generation.extractive.span_reader import SpanReader
 
         if not checkpoint:
             raise UsageError(f"{text!r} names no checkpoint; write {READER}=PATH")

@@ -14,12 +14,12 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.jsonl import reason
 from quoteweave.core.protocols import ChatModel, Generator, SentenceScorer
 from quoteweave.core.records import Record
-from quoteweave.generation.shown_pictures import PictureLimits
+from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.fitting import Window
 
 if TYPE_CHECKING:
-    from quoteweave.generation.shown_pictures import ImageSource, PictureShower
+    from quoteweave.generation.prompt_pictures import ImageSource, PictureShower
 
 
 class ModelSettings(Record):
@@ -163,7 +163,7 @@ def make_generator(
     model = chat or make_chat(settings)
     if model is None:
         return ExtractiveGenerator(order=order)
-    from quoteweave.generation.cited import CitedGenerator
+    from quoteweave.generation.chat_generator import CitedGenerator
     from quoteweave.generation.fallback import FallbackGenerator
 
     cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
@@ -172,7 +172,7 @@ def make_generator(
 
 def _pictures(settings: ModelSettings, images: "Collection | ImageSource | None") -> "PictureShower | None":
     """What shows the model pictures, if it is shown any. Raises UsageError for what is no address of pictures."""
-    from quoteweave.generation.shown_pictures import InlinePictures, LinkedPictures
+    from quoteweave.generation.prompt_pictures import InlinePictures, LinkedPictures
 
     if not settings.images or images is None:
         return None

@@ -15,7 +15,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Hit, Kind
 from quoteweave.core.text.marks import Mark, parse_marks
-from quoteweave.generation.cited_messages import CitedMessages, image_quotes
+from quoteweave.generation.prompt_messages import CitedMessages, image_quotes
 
 Form = Literal["trl", "llama-factory"]
 Line = Mapping[str, object]

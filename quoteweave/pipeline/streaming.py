@@ -8,7 +8,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query
 from quoteweave.generation.gate import Policy
-from quoteweave.generation.gate.sieve import Sieve
+from quoteweave.generation.gate.streaming_gate import Sieve
 
 Finish = Callable[[Answer], Awaitable[Answer]]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import pstdev
 
 from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, notes_of
-from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 
 # How many hits of each retriever are joined at least.
 DEPTH = 100
@@ -97,3 +97,14 @@ def _best_of_pages(values: Mapping[str, float], quotes: Mapping[str, Quote]) -> 
     for id, value in values.items():
         best[_page(quotes[id])] = max(best[_page(quotes[id])], value)
     return best
+
+
+def rank_pages(hits: Sequence[Hit]) -> list[PageHit]:
+    """The pages of `hits`, each at the rank of its best quote, with that quote's score."""
+    best: dict[tuple[str, int], float] = {}
+    for hit in hits:
+        best.setdefault((hit.quote.document, hit.quote.page), hit.score)
+    return [
+        PageHit(rank=rank, score=score, document=document, page=page)
+        for rank, ((document, page), score) in enumerate(best.items(), 1)
+    ]

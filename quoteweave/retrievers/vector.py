@@ -14,7 +14,7 @@ from quoteweave.index.base import Found, Scope
 from quoteweave.index.embedding import EmbedProgress, check_vectors
 from quoteweave.index.handles import OpenedIndex, explained
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
-from quoteweave.retrievers.kept import Kept
+from quoteweave.retrievers.recent_cache import Kept
 from quoteweave.retrievers.spec import Spec
 
 if TYPE_CHECKING:

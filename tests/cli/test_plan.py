@@ -7,7 +7,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
 from quoteweave.models import checkpoints as weights
-from quoteweave.retrievers.planning import Plan, plan_index, together
+from quoteweave.retrievers.build_estimate import Plan, plan_index, together
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder, ModelServer

@@ -11,10 +11,10 @@ from tiny_entailment import make_t5
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
-from quoteweave.generation.entailment.judged import JudgedClaims, read_verdict
+from quoteweave.generation.entailment.chat_checker import JudgedClaims, read_verdict
 from quoteweave.pipeline.checkers import EntailedClaims, make_checker
 from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.steps import Chats
+from quoteweave.retrievers.step_registry import Chats
 from quoteweave.testing import FakeChat, ModelServer, Reply
 
 YES, NO = '{"supported": "yes"}', '{"supported": "no"}'
@@ -96,7 +96,7 @@ def test_the_prompt_can_be_replaced_and_names_the_checker(tmp_path: Path) -> Non
 
 
 def test_only_so_many_claims_are_judged_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.generation.entailment.judged.AT_ONCE", 2)
+    monkeypatch.setattr("quoteweave.generation.entailment.chat_checker.AT_ONCE", 2)
     under_way, most = 0, 0
 
     class Slow(FakeChat):

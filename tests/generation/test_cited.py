@@ -8,9 +8,9 @@ from quoteweave.core.answers import Answer, Completion, Context, Usage
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.generation.cited import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator
-from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
-from quoteweave.generation.shown_pictures import ImageSource, InlinePictures
+from quoteweave.generation.chat_generator import CUT_SHORT, NOTHING_RETRIEVED, CitedGenerator
+from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures
 from quoteweave.testing import FakeChat
 
 TEXT = Quote(

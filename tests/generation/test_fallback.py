@@ -10,7 +10,7 @@ from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Answer, Completion, Piece
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.testing import FakeChat

@@ -14,7 +14,7 @@ from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import weave
 from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
-from quoteweave.generation.gate.answers import MOST_WARNINGS
+from quoteweave.generation.gate.answer_check import MOST_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
 CONTEXT = context_of(

@@ -9,8 +9,8 @@ from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Completion, Context
 from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.records import Query
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.citations import weave
-from quoteweave.generation.cited import CitedGenerator
 from quoteweave.generation.gate import check
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
 from quoteweave.pipeline.fitting import Window, fit
@@ -71,7 +71,7 @@ def test_a_tag_that_the_answer_speaks_of_takes_nothing_away() -> None:
 
 def test_quotes_of_many_short_lines_and_long_names_keep_to_the_window() -> None:
     from quoteweave.core.chat.token_estimates import tokens_of_messages
-    from quoteweave.generation.cited_messages import CitedMessages
+    from quoteweave.generation.prompt_messages import CitedMessages
 
     given = context_of(*["a\n" * 4000] * 10)
     for question in ("why?", "why " * 3000):

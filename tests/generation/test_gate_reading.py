@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from quoteweave.generation.gate.amounts import loose_scales
-from quoteweave.generation.gate.reading import plain, read_evidence, read_sentence
+from quoteweave.generation.gate.facts import plain, read_evidence, read_sentence
 
 
 def numbers(text: str) -> list[Decimal]:

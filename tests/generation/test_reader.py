@@ -17,7 +17,7 @@ from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.reader import SpanReader, Window, best_sentence
+from quoteweave.generation.extractive.span_reader import SpanReader, Window, best_sentence
 from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.records import Query
-from quoteweave.generation.cited import CUT_SHORT, CitedGenerator
-from quoteweave.generation.repetition import LEAST, REPEATS, TIMES, repeats
+from quoteweave.generation.chat_generator import CUT_SHORT, LEAST, REPEATS, TIMES, CitedGenerator, repeats
 from quoteweave.testing import FakeChat
 
 SENTENCE = "Grain gained because of a dry harvest inland [3]. "

@@ -18,7 +18,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.picture_files import UnfitPicture, encode
-from quoteweave.generation.shown_pictures import (
+from quoteweave.generation.prompt_pictures import (
     InlinePictures,
     LinkedPictures,
     PictureLimits,

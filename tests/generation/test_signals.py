@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Citation, Context, Verdict
 from quoteweave.generation.citations import weave
-from quoteweave.generation.signals import bearing, signals_of, support
+from quoteweave.generation.confidence_signals import bearing, signals_of, support
 
 
 def cited(*verdicts: Verdict | None) -> list[Citation]:

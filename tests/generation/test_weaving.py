@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numbered_quotes import CONTEXT
 
 from quoteweave.core.text.marks import LONGEST, Mark, MarkReader, parse_marks
-from quoteweave.generation.citations import weave
-from quoteweave.generation.weaving import Strand, Weaver
+from quoteweave.generation.citations import Strand, Weaver, weave
 
 PIECES = st.sampled_from(
     ["[", "]", "!", "(", ")", "1", "9", "0", ",", "-", " ", "\n", "`", "```", "a", "image", ".", "é", "\n\n", "    "]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.wording import cited, clip, neutral, tidy
+from quoteweave.generation.answer_text import cited, clip, neutral, tidy
 
 
 @pytest.mark.parametrize(

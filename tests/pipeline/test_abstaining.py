@@ -8,8 +8,8 @@ from quoteweave.core.answers import Answer, Context, TextBlock, Usage
 from quoteweave.core.confidence import Calibration, Point, SignalName, Stage, Weight
 from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.citations import weave
+from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.gate import check
-from quoteweave.generation.signals import signals_of
 from quoteweave.pipeline.abstaining import NOT_ENOUGH, abstain_before, abstain_below
 
 TEXT = "In 1921 the port shipped 1,204 tonnes of grain."

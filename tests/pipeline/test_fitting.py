@@ -7,7 +7,7 @@ from test_arranging import quote
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import tokens_of
 from quoteweave.core.records import Hit
-from quoteweave.generation.shown_pictures import PictureLimits
+from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.pipeline.fitting import PROMPT_TOKENS, Window, fit
 
 

@@ -11,7 +11,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.answering import Answerer

@@ -6,7 +6,7 @@ import pytest
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SentenceScorer
-from quoteweave.generation.extractive.reader import SpanReader
+from quoteweave.generation.extractive.span_reader import SpanReader
 from quoteweave.pipeline.ordering import EncodedSentences, RerankedSentences, make_sentence_scorer
 from quoteweave.retrievers.registry import Means
 from quoteweave.testing import FakeEncoder, FakeReranker, ModelServer

@@ -9,7 +9,7 @@ from quoteweave.core.context_sizes import Split
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply

@@ -6,9 +6,9 @@ from made_collections import make_collection
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.shown_pictures import InlinePictures, LinkedPictures
+from quoteweave.generation.prompt_pictures import InlinePictures, LinkedPictures
 from quoteweave.models.chat import LocalChat
 from quoteweave.pipeline.settings import ModelSettings, make_chat, make_generator
 

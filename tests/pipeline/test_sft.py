@@ -16,7 +16,7 @@ from made_training import cited, example, quotes_of
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.pipeline.sft import (
     NO_ANSWER,
     NO_MARK,

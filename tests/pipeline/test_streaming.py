@@ -16,7 +16,7 @@ from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import Run, open_run, read_run
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.generation.cited import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.rag import Rag, SourcesEvent

@@ -5,7 +5,7 @@ import pytest
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import tokens_of_messages
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.generation.cited_messages import CitedMessages
+from quoteweave.generation.prompt_messages import CitedMessages
 from quoteweave.pipeline.fitting import Window, fit
 
 

@@ -9,7 +9,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.index.vector_store import VectorStore, make_plan
-from quoteweave.retrievers.built import as_built
+from quoteweave.retrievers.registry import as_built
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.testing import FakeEncoder
 

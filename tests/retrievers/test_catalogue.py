@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 
 from quoteweave.retrievers.catalogue import Loader, ModelRow, catalogue
-from quoteweave.retrievers.encoders.making import CLASSES
+from quoteweave.retrievers.encoders.factory import CLASSES
 
 TEXT = ["dpr", "contriever", "e5", "bge", "gte", "qwen3-embedding-0.6b", "minilm", "colbert"]
 VISUAL = ["colpali", "colpali-hf", "colqwen2", "colqwen2-hf", "colqwen2.5", "dse-wikiss", "dse-docmatix", "dse-qwen2"]

@@ -11,8 +11,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
-from quoteweave.retrievers.evidence import Evidence
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.page_evidence import Evidence
 
 Told = dict[str, list[int]]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Query
-from quoteweave.retrievers.expanders.clauses import LONGEST, ClauseSplitter, split_question
+from quoteweave.retrievers.expanders.rules import LONGEST, ClauseSplitter, split_question
 
 TWO_PARTS = [
     ("What is photosynthesis, and how does it compare with respiration in plants?", 1),

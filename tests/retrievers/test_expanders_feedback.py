@@ -16,9 +16,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.tokens import words
-from quoteweave.retrievers.expanders.feedback import Rm3Expander, relevance_model
+from quoteweave.retrievers.expanders.rm3 import Rm3Expander, relevance_model
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages import rank_pages
+from quoteweave.retrievers.page_fusion import rank_pages
 from quoteweave.retrievers.sparse import Bm25Retriever
 
 corpora = st.lists(

@@ -11,7 +11,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
-from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.fusion import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
 QUERY = Query(text="grain")

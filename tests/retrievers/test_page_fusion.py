@@ -8,8 +8,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_fusion import PageFusion
-from quoteweave.retrievers.pages import rank_pages
+from quoteweave.retrievers.page_fusion import PageFusion, rank_pages
 from quoteweave.retrievers.registry import make_fused
 
 

@@ -9,8 +9,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import IndexMissing, UsageError
 from quoteweave.core.records import Filter, Query
 from quoteweave.retrievers.catalogue import catalogue
-from quoteweave.retrievers.fusion import FusedRetriever
-from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.registry import DEFAULT, ENSEMBLE, SPARSE, Means, make_fused, make_retriever, members, names
 from quoteweave.retrievers.sparse import Bm25Retriever

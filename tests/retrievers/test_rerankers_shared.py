@@ -9,7 +9,7 @@ from reranked_hits import check_order, made_hits, ordinals, text_quote
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Query
 from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
-from quoteweave.retrievers.rerankers.hits import in_order, passage, reranked
+from quoteweave.retrievers.rerankers.reordering import in_order, passage, reranked
 
 
 @pytest.mark.parametrize("name", reranker_rows())

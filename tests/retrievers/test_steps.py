@@ -8,7 +8,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.steps import Chats, make_expander, make_reranker
+from quoteweave.retrievers.step_registry import Chats, make_expander, make_reranker
 from quoteweave.testing import FakeChat
 
 CHAT = FakeChat([])

@@ -16,8 +16,7 @@ from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.index import kinds
 from quoteweave.index.base import Found, Scope
 from quoteweave.retrievers import vector
-from quoteweave.retrievers.fusion import FusedRetriever
-from quoteweave.retrievers.hybrid import SplitHybrid
+from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
 from quoteweave.retrievers.spec import Spec
 from quoteweave.retrievers.vector import PageScope, VectorRetriever
 from quoteweave.testing import FakeEncoder

@@ -9,7 +9,7 @@ from quoteweave.core.text.question_analysis import LONGEST, Asked, instructing_w
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.reading import Facts, plain, read_evidence
+from quoteweave.generation.gate.facts import Facts, plain, read_evidence
 from quoteweave.generation.gate.units import CURRENCIES
 from quoteweave.generation.relevance import Question, subject
 

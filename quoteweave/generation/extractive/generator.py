@@ -23,17 +23,17 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.answer_text import listed
 from quoteweave.generation.citations import weave, with_citations
-from quoteweave.generation.extractive.answering import Answering
-from quoteweave.generation.extractive.composing import compose
+from quoteweave.generation.extractive.answer_criteria import Answering
+from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
-from quoteweave.generation.extractive.ordering import Standings, best_of, key_of, stand
 from quoteweave.generation.extractive.procedures import compose_procedure, procedure
 from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
+from quoteweave.generation.extractive.sentence_ranking import Standings, best_of, key_of, stand
 from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
 from quoteweave.generation.extractive.topic import is_about, unknown
 from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
-from quoteweave.generation.wording import listed
 
 MODEL = "extractive"
 RECKONED = "The table's numbers were compared; it does not say this itself."

@@ -15,13 +15,13 @@ from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import asking_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.ordering import SentenceKey
+from quoteweave.generation.answer_text import cited, clip, neutral, tidy
+from quoteweave.generation.extractive.sentence_ranking import SentenceKey
 from quoteweave.generation.extractive.statements import has_cells, image_mark, name, named_place, words_around
-from quoteweave.generation.extractive.tables_in_words import heading_of, parted, read_rows
+from quoteweave.generation.extractive.table_cells import heading_of, parted, read_rows
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import Question, coverage, subject
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.generation.wording import cited, clip, neutral, tidy
 
 MOST_WORDS = (60, 40, 25)
 """Of what is repeated of the first place, the second and the third."""

@@ -16,10 +16,10 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.question_analysis import differs
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.answer_text import cited, listed, neutral, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
-from quoteweave.generation.extractive.composing import sources
+from quoteweave.generation.extractive.composition import sources
 from quoteweave.generation.relevance import Question, adjacency, coverage
-from quoteweave.generation.wording import cited, listed, neutral, tidy
 
 LEAST_NAMED = 0.85
 """Share of the weight of what the question is about that a heading holds, with the document's name."""

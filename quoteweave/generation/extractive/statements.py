@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.extractive.reckoning import reckoned_in_words
-from quoteweave.generation.extractive.tables_in_words import cells_in_words
+from quoteweave.generation.answer_text import clip, neutral, tidy
+from quoteweave.generation.extractive.table_arithmetic import reckoned_in_words
+from quoteweave.generation.extractive.table_cells import cells_in_words
 from quoteweave.generation.relevance import Question, coverage
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.generation.wording import clip, neutral, tidy
 
 MAX_TITLE = 160
 """Characters of a caption that are repeated in an answer."""

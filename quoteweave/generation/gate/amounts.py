@@ -1,4 +1,4 @@
-"""Numbers with what they count, however they are written.
+"""Numbers with what they count, however they are written, in figures or in English words.
 
 `1,204`, `1204`, `1 204`, `1'204` and `1.204,0` are one number, and so are `$5 million`, `$5m` and `5,000,000 dollars`,
 `12,4 %` and `12.4 per cent`, `41` and `forty-one`. A comma is a decimal comma where it cannot part thousands. Signs are
@@ -11,8 +11,35 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.gate.number_words import NUMBER_WORDS, ORDINALS, value_of
 from quoteweave.generation.gate.units import CURRENCIES, Unit, unit_named
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_VALUES = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
+_TENS_WRITTEN = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * n for n, word in enumerate(_TENS_WRITTEN.split(), 2)}
+_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
+
+_SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(list(_VALUES)[1:10])}))?|{'|'.join(reversed(_VALUES))})"
+_HUNDREDS = rf"(?:(?:a|{_SMALL}) hundred(?: and {_SMALL})?|{_SMALL})"
+NUMBER_WORDS = rf"(?:(?:{_HUNDREDS}|a) (?:{'|'.join(_LARGE)})(?: (?:and )?{_HUNDREDS})?|{_HUNDREDS})"
+"""A pattern of one whole number in words, lower case, one blank between words."""
+
+
+def value_of(written: str) -> int:
+    """The number that a match of `NUMBER_WORDS` says."""
+    total = current = 0
+    for word in re.split("[- ]", written):
+        if word == "hundred":
+            current = (current or 1) * 100
+        elif word in _LARGE:
+            total += (current or 1) * _LARGE[word]
+            current = 0
+        else:
+            current += _VALUES.get(word, _TENS.get(word, 0))
+    return total + current
+
 
 SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
 _LETTERS = {"k": 3, "m": 6, "b": 9}

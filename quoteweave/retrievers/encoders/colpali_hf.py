@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.models.checkpoints import described, required
 from quoteweave.models.loading import loading
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language import as_question, attended, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.encoders.vision_language_helpers import (
+    as_question,
+    attended,
+    fitting_torchvision,
+    qwen_tokens,
+)
 
 if TYPE_CHECKING:
     import numpy as np

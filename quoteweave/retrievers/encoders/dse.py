@@ -9,7 +9,7 @@ from quoteweave.core.protocols import Setting
 from quoteweave.models.checkpoints import Hardware, locate, required
 from quoteweave.models.loading import loading
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language import as_question, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.encoders.vision_language_helpers import as_question, fitting_torchvision, qwen_tokens
 from quoteweave.retrievers.encoders.visual import VisualEncoder
 
 if TYPE_CHECKING:

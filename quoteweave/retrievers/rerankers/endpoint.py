@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.endpoints.rerank import RerankClient
-from quoteweave.retrievers.rerankers.hits import reranked
+from quoteweave.retrievers.rerankers.reordering import reranked
 
 
 class EndpointReranker:

@@ -7,7 +7,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.rerankers.hits import as_they_are, in_order, passage
+from quoteweave.retrievers.rerankers.reordering import as_they_are, in_order, passage
 
 # What an order is made of, and what is not; and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")

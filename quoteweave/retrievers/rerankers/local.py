@@ -14,7 +14,7 @@ from quoteweave.models.batches import in_batches, well_formed
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import Turns
 from quoteweave.retrievers.rerankers import RerankerRow
-from quoteweave.retrievers.rerankers.hits import reranked
+from quoteweave.retrievers.rerankers.reordering import reranked
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""A chat model writes the answer: the context becomes a prompt, and the marks of what comes back become citations."""
+"""Answers with a chat model: the context becomes a prompt, and the marks of the reply become citations."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -11,12 +11,34 @@ from quoteweave.core.chat.streams import stream_of
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Query
-from quoteweave.generation.citations import weave
-from quoteweave.generation.cited_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.citations import Weaver, told, weave
 from quoteweave.generation.extractive import MODEL
-from quoteweave.generation.repetition import REPEATS, repeats
-from quoteweave.generation.shown_pictures import PictureShower, Shown
-from quoteweave.generation.weaving import Weaver, told
+from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
+from quoteweave.generation.prompt_pictures import PictureShower, Shown
+
+REPEATS = "The model repeats itself: the answer ends with the same words over and over."
+TIMES = 5
+"""The same, at least so often, one after another; what is cut off at the end counts."""
+LEAST = 300
+"""Characters that the repetition takes at least, so that no row of dashes or zeros is one."""
+_LONGEST = 2000
+_SEED = 40
+
+
+def repeats(text: str) -> bool:
+    """Whether the text ends with a piece of at most 2000 characters that stands there `TIMES` times in a row."""
+    tail = text[-TIMES * _LONGEST :]
+    if len(tail) < LEAST:
+        return False
+    seed = tail[-_SEED:]
+    place = tail.rfind(seed, 0, -1)
+    while place >= 0 and (period := len(tail) - _SEED - place) <= _LONGEST:
+        run = tail[-max(TIMES * period, LEAST) :]
+        if len(run) >= TIMES * period and run[period:] == run[:-period]:
+            return True
+        place = tail.rfind(seed, 0, place + _SEED - 1)
+    return False
+
 
 NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
 CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."

@@ -60,11 +60,11 @@ def make_expander(
     add up the scores of words.
     """
     if text == "rules":
-        from quoteweave.retrievers.expanders.clauses import ClauseSplitter
+        from quoteweave.retrievers.expanders.rules import ClauseSplitter
 
         return ClauseSplitter()
     if text == "rm3":
-        from quoteweave.retrievers.expanders.feedback import Rm3Expander
+        from quoteweave.retrievers.expanders.rm3 import Rm3Expander
 
         others = [name for spec in retrievers for name in members(spec) if name not in SPARSE]
         if others:

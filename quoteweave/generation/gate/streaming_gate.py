@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
 from quoteweave.core.answers import Citation, Context
-from quoteweave.generation.gate.checking import check_sentence
+from quoteweave.generation.citations import told
 from quoteweave.generation.gate.claims import Claim, ClaimReader
-from quoteweave.generation.gate.dropping import Dropper
-from quoteweave.generation.weaving import told
+from quoteweave.generation.gate.policies import Dropper
+from quoteweave.generation.gate.sentence_check import check_sentence
 
 
 class Sieve:

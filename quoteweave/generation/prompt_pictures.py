@@ -17,8 +17,8 @@ from quoteweave.core.context_sizes import greatest_share
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
-from quoteweave.generation.cited_messages import image_quotes
 from quoteweave.generation.picture_files import PictureUrl, UnfitPicture, encode
+from quoteweave.generation.prompt_messages import image_quotes
 
 PIXELS_A_TOKEN = 750
 """As models count that take most for a picture: Anthropic's; Qwen's take one for 784, OpenAI's one for about 1000."""

@@ -7,7 +7,7 @@ from secrets import token_hex
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.records import Query, Quote, place_of
-from quoteweave.generation.wording import clip
+from quoteweave.generation.answer_text import clip
 
 ABSTENTION = "The quotes do not answer this question."
 """The line by which a model says that the quotes do not answer; the prompt asks for it word for word."""

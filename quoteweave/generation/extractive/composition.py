@@ -6,8 +6,8 @@ from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
+from quoteweave.generation.answer_text import cited, listed, neutral
 from quoteweave.generation.extractive.statements import Statement, image_mark, labels, named_place, own_label
-from quoteweave.generation.wording import cited, listed, neutral
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:

@@ -23,10 +23,10 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.cited_evidence import Evidence
 from quoteweave.generation.gate.claims import said
-from quoteweave.generation.gate.derived import is_derived, is_rounded
-from quoteweave.generation.gate.evidence import Evidence
-from quoteweave.generation.gate.reading import Facts, code_key, plain, read_sentence
+from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
+from quoteweave.generation.gate.facts import Facts, code_key, plain, read_sentence
 from quoteweave.generation.gate.units import unit_named
 
 FOREIGN = 0.2

@@ -6,10 +6,10 @@ from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import ClaimChecker
+from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import with_citations
-from quoteweave.generation.gate.checking import check_sentence, is_factual
 from quoteweave.generation.gate.claims import Claim, claims_of
-from quoteweave.generation.wording import clip
+from quoteweave.generation.gate.sentence_check import check_sentence, is_factual
 
 MOST_WARNINGS = 10
 """Warnings of one sort; those beyond are counted."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.evidence import Evidence
+from quoteweave.generation.gate.cited_evidence import Evidence
 
 FEW = 4
 """Quotes with no more numbers than this, years aside, need no word that speaks of reckoning."""

@@ -11,7 +11,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount, loose_scales, ordinal_words
 from quoteweave.generation.gate.dates import Date
-from quoteweave.generation.gate.reading import code_key, code_letters, plain, read_evidence, squeezed
+from quoteweave.generation.gate.facts import code_key, code_letters, plain, read_evidence, squeezed
 from quoteweave.generation.sentences import split_sentences
 
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")

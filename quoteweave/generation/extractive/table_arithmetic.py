@@ -11,12 +11,12 @@ from decimal import Decimal
 
 from quoteweave.core.text.question_analysis import Extreme, Limit, Reckoned, asking_words, reckoning_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.tables_in_words import Rows, cell_of, parted, read_rows
+from quoteweave.generation.answer_text import listed
+from quoteweave.generation.extractive.table_cells import Rows, cell_of, parted, read_rows
 from quoteweave.generation.gate.amounts import read_amounts
-from quoteweave.generation.gate.reading import plain
+from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.gate.units import Unit
 from quoteweave.generation.relevance import Question, subject
-from quoteweave.generation.wording import listed
 
 LEAST_ROWS = 3
 """Rows with a number among which one is the highest or lowest, or of which some are above a limit."""

@@ -33,9 +33,9 @@ from quoteweave.collection.segments.builder import acronym_name, kind_name, mean
 from quoteweave.core.text.question_analysis import QuestionReading, Shown, read_lines
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.kept import Kept
+from quoteweave.retrievers.recent_cache import Kept
 from quoteweave.retrievers.terms import Expansion, Phrase, Terms
-from quoteweave.retrievers.terms.places import PlacesOfTerms
+from quoteweave.retrievers.terms.term_places import PlacesOfTerms
 
 if TYPE_CHECKING:
     import numpy as np
