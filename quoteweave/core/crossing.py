@@ -1,82 +1,157 @@
-"""The one crossing from sync to async.
+"""Run async code from sync callers.
 
-Each thread that crosses keeps an event loop, so that what belongs to a loop, such as connections to servers, is there
-for its next crossing. The loop is closed when its thread ends, that of the main thread when Python does.
+Sync callers share one event loop, in a thread beside theirs, so that what belongs to a loop, such as connections to
+servers and limits of concurrency, is there for the next call. It is closed when Python ends.
 """
 
 import asyncio
 import atexit
 import os
-import threading
 from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any, TypeVar
+from concurrent.futures import Future, wait
+from contextvars import ContextVar
+from threading import Lock, Thread
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
+# Seconds: on Windows, Ctrl-C is heeded only between two waits.
+_A_WHILE = 0.5
+
+# What a loop runs may block it and call again, itself or in a thread that has its context variables. That call goes to
+# the loop one level up, which never waits for those below.
+_level: ContextVar[int] = ContextVar("_level", default=0)
+_loops: "dict[tuple[int, int], _LoopThread]" = {}  # by process, as a forked one has no threads, and level
+_opening = Lock()
+
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """What the coroutine returns: run in this thread, where Ctrl-C reaches it, unless an event loop runs here.
+    """Return what the coroutine returns, or raise what it raises, whether or not an event loop runs in this thread.
 
-    Tasks that it leaves behind are cancelled.
+    Ctrl-C cancels it, and is raised once it has cleaned up. Tasks that it leaves behind are cancelled.
     """
+    loop, call = _loop(_level.get()), _Call(work)
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _here.kept().runner.run(_alone(work), context=copy_context())
-    return _here.kept().beside.submit(lambda: wait_for(work)).result()
-
-
-async def _alone(work: Coroutine[Any, Any, T]) -> T:
+        loop.call_soon_threadsafe(call.begin)
+        call.wait()
+    except BaseException:
+        loop.call_soon_threadsafe(call.cancel)
+        call.wait()
+        raise
     try:
-        return await work
+        return call.ended.result()
     finally:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        del call  # the error that it holds has a traceback, which holds this frame
 
 
-class _Kept:
-    """A thread's event loop, and the thread beside it that crosses while another loop runs in its own."""
+class _Call(Generic[T]):
+    """A coroutine that runs in a loop of another thread, and the tasks that it begins."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self.ended: Future[T] = Future()
+        self.begun: set[asyncio.Task[Any]] = set()
+        self._work = work
+        self._task: asyncio.Task[None] | None = None
+
+    def wait(self) -> None:
+        """Until it has ended."""
+        while not wait([self.ended], _A_WHILE).done:
+            pass
+
+    def begin(self) -> None:
+        """In the thread of the loop."""
+        _level.set(_level.get() + 1)
+        _call.set(None)
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(self._settle)
+
+    def cancel(self) -> None:
+        """In the thread of the loop."""
+        if self._task is None:
+            self._settle()
+        else:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        _call.set(self)
+        try:
+            result = await self._alone()
+        except BaseException as error:  # SystemExit too, which would end the loop of all callers
+            self.ended.set_exception(error)
+        else:
+            self.ended.set_result(result)
+
+    async def _alone(self) -> T:
+        try:
+            return await self._work
+        finally:
+            left = list(self.begun)
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+    def _settle(self, _task: "asyncio.Task[None] | None" = None) -> None:
+        if not self.ended.done():  # cancelled before its first step
+            self._work.close()
+            self.ended.set_exception(asyncio.CancelledError())
+
+
+_call: "ContextVar[_Call[Any] | None]" = ContextVar("_call", default=None)
+
+
+def _remembered(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
+    """A task factory that notes what a call begins."""
+    task, call = asyncio.Task(work, loop=loop, **options), _call.get()
+    if call is not None:
+        call.begun.add(task)
+        task.add_done_callback(call.begun.discard)
+    return task
+
+
+def _loop(level: int) -> asyncio.AbstractEventLoop:
+    key = os.getpid(), level
+    with _opening:
+        if key not in _loops:
+            _loops[key] = _LoopThread()
+        return _loops[key].loop
+
+
+class _LoopThread:
+    """A thread in which an event loop runs until Python ends.
+
+    Not `anyio.from_thread.start_blocking_portal`: Ctrl-C while it begins a task leaves that running, KeyboardInterrupt
+    raised in a task ends the loop of all callers, and a forked process waits for ever for its parent's when it ends.
+    """
 
     def __init__(self) -> None:
-        self.process = os.getpid()
-        # With a factory, the runner leaves alone what `asyncio.get_event_loop` gives.
-        self.runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        self.beside = ThreadPoolExecutor(1)
+        opened: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._process = os.getpid()
+        self._thread = Thread(target=_serve, args=(opened,), name="quoteweave-async", daemon=True)
+        self._thread.start()
+        self.loop, self._stop = opened.result()
+        atexit.register(self._close)
 
-    def close(self) -> None:
-        """Close what belongs to the loop, and the loop."""
-        loop = self.runner.get_loop()
-        if not loop.is_closed():
-            # The runner's own `close` begins a thread, which is too late when Python ends.
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
-        self.beside.shutdown(wait=False)
-
-    def __del__(self) -> None:
-        if self.process == os.getpid():
-            self.close()
-        else:
-            # A forked process shares the pipes of its parent's loop, which must not be closed from here.
-            self.runner.get_loop().is_closed = lambda: True  # type: ignore[method-assign]
+    def _close(self) -> None:
+        if os.getpid() == self._process:
+            self.loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
 
 
-class _Here(threading.local):
-    """What this thread keeps."""
+def _serve(opened: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -> None:
+    async def until_stopped() -> None:
+        stop = asyncio.Event()
+        opened.set_result((loop, stop))
+        await stop.wait()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
-    _kept: _Kept | None = None
-
-    def kept(self) -> _Kept:
-        if self._kept is None or self._kept.process != os.getpid():
-            self._kept = _Kept()
-        return self._kept
-
-    def close(self) -> None:
-        self._kept = None
-
-
-_here = _Here()
-atexit.register(_here.close)
+    loop = asyncio.new_event_loop()
+    loop.set_task_factory(_remembered)
+    try:
+        loop.run_until_complete(until_stopped())
+        # Not `asyncio.run`, which begins a thread at its end: too late when Python ends.
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()

@@ -1,16 +1,15 @@
-"""Threads for what would keep an event loop standing still: searches, and checks of answers.
+"""Bounded threads for what would keep an event loop standing still: searches, and checks of answers.
 
-A lane has few threads, and work waits in it in the order that it came. Many threads at once would be no faster in
-Python, and the event loop, which is one of them, would seldom get its turn.
+Many threads at once would be no faster in Python, and the event loop, which is one of them, would seldom get its turn.
 """
 
-import asyncio
-import contextvars
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Literal, ParamSpec, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from anyio import CapacityLimiter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -18,17 +17,25 @@ Lane = Literal["search", "gate"]
 
 
 async def compute(lane: Lane, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What the function returns, called in a thread of the lane, with the context variables of here.
+    """Return what the function returns, called in a thread with the context variables of here.
 
-    Answers are checked one after the other: of many that come together, the first is done with at once, and the next
-    question takes its place, where else all would be checked before any, and come together again.
+    An event loop has a thread for each core for its searches, and one for its checks; work waits in the order that it
+    came. Of many answers that come together, the first is done with at once, and the next question takes its place,
+    where else all would be checked before any, and come together again. A caller that is cancelled while it waits for
+    its turn goes at once, else when the function has returned, so that there are never more threads.
     """
-    context = contextvars.copy_context()
-    threads = _threads(lane, os.getpid())  # a forked process has none of its parent's
-    return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(function, *args, **kwargs))
+    from anyio.to_thread import run_sync
+
+    return await run_sync(partial(function, *args, **kwargs), limiter=_limiters()[lane])
 
 
-@cache
-def _threads(lane: Lane, process: int) -> ThreadPoolExecutor:
-    count = 1 if lane == "gate" else os.cpu_count() or 1
-    return ThreadPoolExecutor(count, thread_name_prefix=f"quoteweave-{lane}-{process}")
+def _limiters() -> "dict[Lane, CapacityLimiter]":
+    from anyio import CapacityLimiter
+    from anyio.lowlevel import RunVar
+
+    of_this_loop = RunVar[dict[Lane, CapacityLimiter]]("quoteweave.core.lanes")
+    limiters = of_this_loop.get(None)
+    if limiters is None:
+        limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "gate": CapacityLimiter(1)}
+        of_this_loop.set(limiters)
+    return limiters
