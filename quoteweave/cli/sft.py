@@ -1,10 +1,8 @@
 """`quoteweave sft export`: a dataset's gold answers as conversations to fine-tune a chat model with."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -75,8 +73,9 @@ def export(
     Lines name pictures by DIR as it is given here. What cannot be trained with
     is left out and counted.
     """
-    from quoteweave.cli.output import print_json
+    from quoteweave.cli.output import print_json, writing_output
     from quoteweave.core.errors import DatasetError, UsageError
+    from quoteweave.core.whole_files import written_whole
     from quoteweave.evaluation.datasets import load_dataset
     from quoteweave.pipeline.sft import TrainingLines
 
@@ -86,9 +85,9 @@ def export(
     lines = TrainingLines(seed=seed, prompts_folder=prompts, pictures=pictures, form=form.value)
     examples = load_dataset(dataset, references)
     left_out: Counter[str] = Counter()
-    with written_whole(out) as write:
+    with writing_output(out), written_whole(out) as file:
         for line in _lines(lines, examples, left_out):
-            write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(f"{json.dumps(line, ensure_ascii=False)}\n".encode())
         if left_out.total() == len(examples):
             told = "; ".join(f"{reason} ({count})" for reason, count in left_out.items())
             raise DatasetError(f"{references} holds nothing to train with: {told}")
@@ -119,25 +118,6 @@ def files_in(folder: Path) -> Callable[[str], Path | None]:
         return path if inside and path.is_file() and path.stat().st_size else None
 
     return find
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[Callable[[str], object]]:
-    """What writes to `path`; the file is there whole or, where the block raises, as it was before.
-
-    Raises StorageError, which names `path`.
-    """
-    from quoteweave.cli.output import writing_output
-
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with writing_output(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("w", encoding="utf-8", newline="\n") as stream:
-                yield stream.write
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
 
 
 def _lines(lines: "TrainingLines", examples: "Sequence[Example]", left_out: Counter[str]) -> "Iterator[Line]":

@@ -7,7 +7,6 @@ One process writes to a run at a time.
 """
 
 import json
-import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
 from quoteweave.core.jsonl import appending, iter_rows, reason
 from quoteweave.core.records import Record
+from quoteweave.core.whole_files import written_whole
 
 RUN = "run.json"
 PREDICTIONS = "predictions.jsonl"
@@ -101,12 +101,10 @@ def sort_run(folder: Path, order: Sequence[str]) -> None:
                 at += len(line)
             if lines == sorted(lines):
                 return
-            draft = folder / f".{PREDICTIONS}.{os.getpid()}"
-            with draft.open("wb") as ordered:
-                for _, start, length in sorted(lines):
-                    written.seek(start)
-                    ordered.write(written.read(length))
-        draft.replace(path)
+        with written_whole(path) as ordered, path.open("rb") as written:
+            for _, start, length in sorted(lines):
+                written.seek(start)
+                ordered.write(written.read(length))
     except OSError as error:
         raise StorageError(f"cannot put {path} in order: {error.strerror}; it is whole as it is") from error
 
@@ -187,11 +185,9 @@ def _lines(folder: Path) -> Iterator[Prediction]:
 
 def _begin(folder: Path, run: Run) -> None:
     """Writes run.json whole or not at all."""
-    draft = folder / f".{RUN}.{os.getpid()}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft.write_text(run.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        draft.replace(folder / RUN)
+        with written_whole(folder / RUN) as file:
+            file.write(run.model_dump_json(indent=2).encode() + b"\n")
     except OSError as error:
         raise StorageError(f"cannot begin a run in {folder}: {error.strerror}") from error
 

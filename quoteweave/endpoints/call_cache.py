@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
-from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -21,6 +20,7 @@ from quoteweave.core.chat.streams import all_at_once, stream_of
 from quoteweave.core.errors import EndpointError, StorageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
+from quoteweave.core.whole_files import written_whole
 from quoteweave.endpoints.chat_wrappers import WrappedChat
 from quoteweave.endpoints.endpoint_errors import one_line
 
@@ -135,15 +135,9 @@ def _read(path: Path, key: str) -> Completion | None:
 
 
 def _write(path: Path, call: _Call) -> None:
-    draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(call.model_dump_json().encode())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
+        with written_whole(path) as file:
+            file.write(call.model_dump_json().encode())
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
-from uuid import uuid4
 
 from quoteweave.collection.storage_errors import repair_command, writing
 from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.whole_files import written_whole
 
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -19,21 +19,9 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that stands at `path` once the block has ended, and not at all if it fails.
-
-    Raises StorageError where the disk is full or refuses. Nothing is flushed to the device: a killed process loses
-    nothing by that, and whoever stores by content writes a file again whose size shows that a power cut took it.
-    """
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("xb") as file:
-                yield file
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    """A file of the collection, as `written_whole`. Raises StorageError where the disk is full or refuses."""
+    with writing(path), written_whole(path) as file:
+        yield file
 
 
 def folder_name(name: str) -> str:

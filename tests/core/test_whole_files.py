@@ -1,0 +1,107 @@
+"""Files that are written whole or not at all, whatever interrupts or refuses the writing."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from quoteweave.core.whole_files import written_whole
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from quoteweave.core.whole_files import written_whole
+
+with written_whole(Path(sys.argv[1])) as file:
+    file.write(b"new" * 100_000)
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+WITHOUT_ROOM = """
+import resource, signal, sys
+from pathlib import Path
+from quoteweave.core.whole_files import written_whole
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    with written_whole(Path(sys.argv[1])) as file:
+        file.write(b"new" * 100_000)
+except OSError as error:
+    print(error.errno)
+"""
+
+
+def in_a_process(program: str, path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    return path
+
+
+def drafts(path: Path) -> list[Path]:
+    return [other for other in path.parent.iterdir() if other != path]
+
+
+def test_a_file_and_its_folder_are_there_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "file"
+    with written_whole(path) as file:
+        file.write(b"new")
+        assert not path.exists()
+    assert (path.read_bytes(), drafts(path)) == (b"new", [])
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_block_that_fails_changes_nothing(path: Path, error: type[BaseException]) -> None:
+    def fail() -> None:
+        with written_whole(path) as file:
+            file.write(b"new")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert (path.read_bytes(), drafts(path)) == (b"old", [])
+
+
+def test_a_process_killed_before_the_end_leaves_the_old_file(path: Path) -> None:
+    assert in_a_process(INTERRUPTED, path).returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert [len(draft.name) for draft in drafts(path)] == [len(".file.") + 32]
+    with written_whole(path) as file:
+        file.write(b"newer")
+    assert path.read_bytes() == b"newer"
+
+
+def test_where_there_is_no_room_the_old_file_stays(path: Path) -> None:
+    assert in_a_process(WITHOUT_ROOM, path).stdout.split() == [str(errno.EFBIG)]
+    assert (path.read_bytes(), drafts(path)) == (b"old", [])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no users as POSIX knows them")
+def test_a_folder_that_refuses_keeps_the_old_file(path: Path) -> None:
+    path.parent.chmod(0o555)
+    user = os.geteuid()
+    try:
+        if user == 0:
+            os.seteuid(65534)  # root may write everywhere
+        with pytest.raises(PermissionError), written_whole(path) as file:
+            file.write(b"new")
+    finally:
+        os.seteuid(user)
+        path.parent.chmod(0o755)
+    assert (path.read_bytes(), drafts(path)) == (b"old", [])
+
+
+def test_two_writers_do_not_mix(path: Path) -> None:
+    with written_whole(path) as first, written_whole(path) as second:
+        first.write(b"first")
+        second.write(b"second")
+    assert path.read_bytes() == b"first"
