@@ -5,8 +5,9 @@ Each is ASCII text, and leaves the cursor on the last line of the picture.
 
 import base64
 import re
-from io import BytesIO
 from typing import TYPE_CHECKING
+
+from quoteweave.core.pictures import encoded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ _RUN = re.compile(r"(.)\1{3,}")
 
 def kitty(image: "Image") -> str:
     """The picture at its own size in pixels, as PNG. The terminal is told to answer nothing."""
-    data = base64.b64encode(_png(image)).decode()
+    data = base64.b64encode(encoded(image, "PNG")).decode()
     parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
     more = [1] * (len(parts) - 1) + [0]
@@ -36,7 +37,7 @@ def kitty(image: "Image") -> str:
 
 def iterm(image: "Image", columns: int, rows: int) -> str:
     """The picture as PNG, as large as that many cells hold without changing its proportions."""
-    png = _png(image)
+    png = encoded(image, "PNG")
     keys = f"inline=1;size={len(png)};width={columns};height={rows}"
     return f"{ESC}]1337;File={keys}:{base64.b64encode(png).decode()}\a"
 
@@ -72,9 +73,3 @@ def _band(indices: "np.ndarray") -> str:
         text = line.tobytes().decode("ascii").rstrip("?")
         lines.append(f"#{colour}" + _RUN.sub(lambda run: f"!{len(run[0])}{run[1]}", text))
     return "$".join(lines)
-
-
-def _png(image: "Image") -> bytes:
-    written = BytesIO()
-    image.save(written, "PNG")
-    return written.getvalue()

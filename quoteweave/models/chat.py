@@ -4,9 +4,6 @@ What a model writes comes token by token, while `generate` of transformers runs 
 """
 
 import asyncio
-import base64
-import binascii
-import io
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -19,6 +16,7 @@ from quoteweave.core.answers import Completion, Piece, Usage
 from quoteweave.core.chat.prices import LOCAL
 from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.core.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import fitting
 from quoteweave.models.checkpoints import Hardware, described, identity, is_local, locate, required
 from quoteweave.models.loading import Turns, loading
@@ -303,12 +301,11 @@ def _lay_over(model: Any, folder: Path) -> None:
 
 
 def _picture(url: str) -> Any:
-    from PIL import Image, UnidentifiedImageError
-
-    head, comma, data = url.partition(",")
-    if not (comma and head.startswith("data:") and head.endswith(";base64")):
+    if not url.startswith("data:"):
         raise UsageError("a model on this machine fetches no pictures; give them as data URLs")
     try:
-        return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
-    except (OSError, binascii.Error, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise UsageError(f"a picture cannot be read: {error}") from error
+        with opened(from_data_url(url)) as image:
+            unpack(image)
+            return image.convert("RGB")
+    except UnfitPicture as error:
+        raise UsageError(f"a picture cannot be read: it {error}") from error

@@ -1,6 +1,5 @@
 """What the answer page shows, arranged for its template: answers with their sources, pages with their boxes."""
 
-import base64
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -8,6 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import Box, intersection
+from quoteweave.core.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
@@ -197,17 +197,8 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
 
 def data_url(image: bytes | None) -> str | None:
     """The image within an address; None for no image, or one that is not PNG, JPEG or WebP."""
-    if image is None:
-        return None
-    if image.startswith(b"\x89PNG\r\n\x1a\n"):
-        media_type = "image/png"
-    elif image.startswith(b"\xff\xd8\xff"):
-        media_type = "image/jpeg"
-    elif image.startswith(b"RIFF") and image[8:12] == b"WEBP":
-        media_type = "image/webp"
-    else:
-        return None
-    return f"data:{media_type};base64,{base64.b64encode(image).decode('ascii')}"
+    media_type = media_type_of(image or b"")
+    return None if image is None or media_type is None else to_data_url(image, media_type)
 
 
 def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:

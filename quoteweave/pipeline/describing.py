@@ -18,9 +18,10 @@ from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable
 from quoteweave.core.jsonl import appending
+from quoteweave.core.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
-from quoteweave.generation.picture_files import UnfitPicture, encode
+from quoteweave.generation.picture_files import encode
 
 PROMPT = "describe"
 REPLY_TOKENS = 250

@@ -16,8 +16,9 @@ from PIL import Image
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import UsageError
+from quoteweave.core.pictures import UnfitPicture
 from quoteweave.core.records import Hit, Quote
-from quoteweave.generation.picture_files import UnfitPicture, encode
+from quoteweave.generation.picture_files import encode
 from quoteweave.generation.prompt_pictures import (
     InlinePictures,
     LinkedPictures,

@@ -1,6 +1,5 @@
 """Reads one page: its elements with crops stored, its words in reading order, and OCR where there is no text layer."""
 
-import io
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.pictures import encoded
 from quoteweave.core.records import PageWords, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
@@ -319,10 +319,4 @@ def encode(pixels: Pixels, *, lossy: bool = False) -> bytes:
     """A picture as PNG, or as JPEG, which takes a tenth of the room for a scanned page."""
     from PIL import Image
 
-    buffer = io.BytesIO()
-    image = Image.fromarray(pixels)
-    if lossy:
-        image.save(buffer, "JPEG", quality=85)
-    else:
-        image.save(buffer, "PNG", compress_level=1)
-    return buffer.getvalue()
+    return encoded(Image.fromarray(pixels), "JPEG" if lossy else "PNG", compress_level=1)

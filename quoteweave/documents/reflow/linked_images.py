@@ -5,28 +5,34 @@ written into it (`data:` addresses) are read, never the network; and a picture's
 it is decoded.
 """
 
-import base64
 import hashlib
-import io
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, unquote_to_bytes, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.pictures import (
+    MAX_MEGABYTES,
+    TooManyPixels,
+    UnfitPicture,
+    encoded,
+    from_data_url,
+    opened,
+    unpack,
+)
 from quoteweave.core.records import Record
 
 if TYPE_CHECKING:
     from PIL import Image
 
+# A picture that is converted is in memory twice, so that fewer pixels fit than elsewhere.
 MAX_MEGAPIXELS = 64
-MAX_MEGABYTES = 32
 MAX_PICTURES = 1000
 LISTED_WARNINGS = 20
 
@@ -47,10 +53,16 @@ def store_picture(data: bytes, images: ImageStore) -> Picture:
 
     Raises DocumentError when it is none of these, is damaged, or has more than 64 megapixels.
     """
-    picture = _decoded(data)
-    suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
-    key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
-    return Picture(key=key, width=picture.width, height=picture.height)
+    try:
+        with opened(data, formats=(*_STORED_AS_THEY_ARE, *_CONVERTED), megapixels=MAX_MEGAPIXELS) as picture:
+            unpack(picture)
+            suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
+            key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
+            return Picture(key=key, width=picture.width, height=picture.height)
+    except TooManyPixels:
+        raise DocumentError(f"it has more than {MAX_MEGAPIXELS} megapixels") from None
+    except UnfitPicture as error:
+        raise DocumentError("it is damaged, or is not PNG, JPEG, WebP, GIF, BMP or TIFF") from error
 
 
 class Pictures:
@@ -156,40 +168,11 @@ def file_hash(path: Path) -> str | None:
 
 def _inline(address: str) -> bytes:
     """The bytes of a `data:` address (RFC 2397)."""
-    head, comma, payload = address.partition(",")
-    if not comma:
-        raise DocumentError("its data: address has no data")
-    if len(payload) > MAX_MEGABYTES * 10**6:
-        raise DocumentError(f"it is larger than {MAX_MEGABYTES} MB")
-    data = unquote_to_bytes(payload)
     try:
-        return base64.b64decode(data) if head.lower().endswith(";base64") else data
-    except ValueError:
-        raise DocumentError("its data: address is damaged") from None
-
-
-def _decoded(data: bytes) -> "Image.Image":
-    from PIL import Image
-
-    limit = DocumentError(f"it has more than {MAX_MEGAPIXELS} megapixels")
-    with warnings.catch_warnings():
-        # Pillow warns of sizes that the check below refuses anyway.
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        try:
-            picture = Image.open(io.BytesIO(data), formats=(*_STORED_AS_THEY_ARE, *_CONVERTED))
-            if picture.width * picture.height > MAX_MEGAPIXELS * 10**6:
-                raise limit
-            picture.load()
-        except DocumentError:
-            raise
-        except Image.DecompressionBombError:
-            raise limit from None
-        except Exception as error:  # what a decoder raises on damaged data depends on the format
-            raise DocumentError("it is damaged, or is not PNG, JPEG, WebP, GIF, BMP or TIFF") from error
-    return picture
+        return from_data_url(address, megabytes=MAX_MEGABYTES)
+    except UnfitPicture as error:
+        raise DocumentError(f"it {error}") from None
 
 
 def _png(picture: "Image.Image") -> bytes:
-    stream = io.BytesIO()
-    picture.convert("RGBA" if picture.has_transparency_data else "RGB").save(stream, "PNG")
-    return stream.getvalue()
+    return encoded(picture.convert("RGBA" if picture.has_transparency_data else "RGB"), "PNG")

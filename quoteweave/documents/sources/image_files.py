@@ -1,13 +1,13 @@
 """Picture files (PNG, JPEG, WebP, TIFF) as documents: a scanned page each, but for TIFF, which may hold many."""
 
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument
+from quoteweave.core.pictures import TooManyPixels, UnfitPicture, check_size, opened
 from quoteweave.documents.sources.raw_page import Picture, RawPage
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
 USUAL_DPI = 144.0
 # OCR reads no better, but much slower, beyond this many pixels on the longer side.
 LONGEST_SIDE = 3000
-# An A3 page at 600 dpi has 70; beyond this, a worker would need a gigabyte and more.
-MAX_MEGAPIXELS = 90
 MAX_FRAMES = 2000
 # Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
 STRIP = 128
@@ -46,7 +44,10 @@ class PictureFrames:
         from PIL import ImageOps
 
         self.image.seek(number)
-        _check_size(self.image, self.name)
+        try:
+            check_size(self.image)
+        except TooManyPixels as error:
+            raise _too_large(self.name, error) from error
         shrink = min(1.0, LONGEST_SIDE / max(self.image.size))
         image = _reduced(self.image)
         if shrink < 1:
@@ -59,23 +60,17 @@ class PictureFrames:
 @contextmanager
 def open_pictures(path: Path) -> Iterator[PictureFrames]:
     """Raises DamagedDocument for what is no picture, is too large to be unpacked, or has too many frames."""
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        # Pillow warns of odd tags, which change nothing, and of large pictures, for which we have a limit of our own.
-        warnings.simplefilter("ignore")
+    with ExitStack() as stack:
         try:
-            image = Image.open(path, formats=FORMATS)
-        except Image.DecompressionBombError as error:
-            raise _too_large(path.name) from error
-        except Exception as error:  # Pillow's readers raise whatever a damaged header makes Python raise
-            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error})") from error
-        with image:
-            _check_size(image, path.name)
-            count = _count(image)
-            if count > MAX_FRAMES:
-                raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
-            yield PictureFrames(image, path.name, count)
+            image = stack.enter_context(opened(path, formats=FORMATS))
+        except TooManyPixels as error:
+            raise _too_large(path.name, error) from error
+        except UnfitPicture as error:
+            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error.__cause__})") from error
+        count = _count(image)
+        if count > MAX_FRAMES:
+            raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
+        yield PictureFrames(image, path.name, count)
 
 
 def _count(image: "Image.Image") -> int:
@@ -93,13 +88,8 @@ def _count(image: "Image.Image") -> int:
     return MAX_FRAMES + 1
 
 
-def _check_size(image: "Image.Image", name: str) -> None:
-    if image.width * image.height > MAX_MEGAPIXELS * 1_000_000:
-        raise _too_large(name)
-
-
-def _too_large(name: str) -> DamagedDocument:
-    return DamagedDocument(f"{name!r} unpacks to more than {MAX_MEGAPIXELS} megapixels; save it smaller")
+def _too_large(name: str, why: TooManyPixels) -> DamagedDocument:
+    return DamagedDocument(f"{name!r} {why}; save it smaller")
 
 
 def _reduced(image: "Image.Image") -> "Image.Image":

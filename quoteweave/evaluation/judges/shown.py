@@ -1,9 +1,9 @@
 """Quotes and answers as a judge is shown them: in words, and in pictures where a reader of pictures is handed in."""
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from quoteweave.core.pictures import to_data_url
 from quoteweave.core.records import Hit, Kind, Quote
 
 ImageReader = Callable[[str], bytes]
@@ -45,12 +45,12 @@ def pictures(quotes: Sequence[Named], images: ImageReader | None) -> list[Part]:
         if images is None or quote.image is None:
             continue
         try:
-            data = base64.b64encode(images(quote.image)).decode("ascii")
+            data = images(quote.image)
         except OSError:
             continue
         media_type = _MEDIA_TYPES.get(PurePosixPath(quote.image).suffix.lower(), "image/png")
         parts.append({"type": "text", "text": f"{name}:"})
-        parts.append({"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}})
+        parts.append({"type": "image_url", "image_url": {"url": to_data_url(data, media_type)}})
     return parts
 
 

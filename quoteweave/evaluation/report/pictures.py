@@ -1,8 +1,8 @@
 """Crops of image quotes from a folder, made small enough for a page and put within its text."""
 
-import base64
-import io
 from pathlib import Path
+
+from quoteweave.core.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 
 LARGEST = 640
 """Pixels of the longer side, as shown."""
@@ -19,14 +19,11 @@ class PictureFolder:
         path = None if not name or "\0" in name else (self._folder / name).resolve()
         if path is None or not path.is_relative_to(self._folder) or not path.is_file():
             return None
-        from PIL import Image
-
         try:
-            with Image.open(path) as opened:
-                small = opened.convert("RGB")
-                small.thumbnail((LARGEST, LARGEST))
-        except (OSError, ValueError, Image.DecompressionBombError):
+            with opened(path) as image:
+                unpack(image)
+                small = image.convert("RGB")
+        except UnfitPicture:
             return None
-        held = io.BytesIO()
-        small.save(held, "JPEG", quality=80)
-        return f"data:image/jpeg;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"
+        small.thumbnail((LARGEST, LARGEST))
+        return to_data_url(encoded(small, "JPEG", quality=80), "image/jpeg")
