@@ -6,7 +6,7 @@ arXiv 2503.02589, section 4). Figures are computed from these verdicts alone: `m
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from quoteweave.core.jsonl import appending, iter_rows
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
+from quoteweave.core.worker_pool import for_each
 from quoteweave.evaluation.judges.judging import Pair, Work
 from quoteweave.evaluation.metrics.source_selection import item_name
 from quoteweave.evaluation.responses import answer_of
@@ -145,38 +146,26 @@ async def judge_evidence(
                 raise UsageError(f"{path} holds verdicts by {verdict.judge} and {verdict.splitter}; name another file")
         left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
 
-        async def one(pair: Pair) -> EvidenceVerdict:
+        failures = 0
+
+        async def one(pair: Pair) -> None:
+            nonlocal failures
             verdict = await _judged(*pair, judge=judge, splitter=splitter)
             write(verdict)
             stored[verdict.example] = verdict
             on_verdict(verdict)
-            return verdict
-
-        await _at_a_time(left, one, concurrency)
-    return stored
-
-
-async def _at_a_time(
-    pairs: Sequence[Pair], one: Callable[[Pair], Coroutine[None, None, EvidenceVerdict]], concurrency: int
-) -> None:
-    waiting, failures = iter(pairs), 0
-
-    async def work() -> None:
-        nonlocal failures
-        for pair in waiting:
-            verdict = await one(pair)
-            failed = verdict.sentences is None or not any(grade.score is not None for grade in verdict.grades())
-            failures = failures + 1 if failed and (verdict.grades() or verdict.error) else 0
+            failures = failures + 1 if _failed(verdict) else 0
             if failures >= GIVES_UP:
                 raise EndpointUnreachable(f"{failures} responses in a row could not be judged; what was said is kept")
 
-    tasks = [asyncio.create_task(work()) for _ in range(min(concurrency, len(pairs)))]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await for_each(left, one, concurrency=concurrency)
+    return stored
+
+
+def _failed(verdict: EvidenceVerdict) -> bool:
+    """Whether a judge was asked and gave no score."""
+    unscored = verdict.sentences is None or not any(grade.score is not None for grade in verdict.grades())
+    return unscored and bool(verdict.grades() or verdict.error)
 
 
 async def _judged(

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import C20, Split
@@ -23,6 +24,7 @@ from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator, Pictures
 from quoteweave.core.records import Filter
 from quoteweave.core.text.question_analysis import check_length
+from quoteweave.core.worker_pool import for_each
 from quoteweave.endpoints.budget import accounted
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
 from quoteweave.pipeline.fitting import Window, fit
@@ -137,31 +139,24 @@ async def answer_all(
     example, as with its length, do not count), and what concerns all examples,
     such as BudgetSpent: answers that are under way are waited for, and kept. Raises at once what `write` raises.
     """
-    waiting, failures, ended = iter(examples), 0, list[QuoteweaveError]()
+    failures, ended = 0, list[QuoteweaveError]()
 
-    async def work() -> None:
+    async def one(example: Example) -> None:
         nonlocal failures
-        while not ended and (example := next(waiting, None)) is not None:
-            try:
-                with accounted() as account:
-                    prediction, failures = await answerer.predict(example), 0
-            except EndpointError as error:
-                prediction, failures = answerer.failed(example, error), failures + (not _own(error))
-            except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
-                ended.append(error)
-                return
-            spent = account.spending if account.spending.calls else None
-            write(prediction.model_copy(update={"spent": spent}))
-            if failures >= GIVES_UP:
-                told = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
-                ended.append(EndpointUnreachable(told))
+        try:
+            with accounted() as account:
+                prediction, failures = await answerer.predict(example), 0
+        except EndpointError as error:
+            prediction, failures = answerer.failed(example, error), failures + (not _own(error))
+        except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
+            ended.append(error)
+            return
+        spent = account.spending if account.spending.calls else None
+        write(prediction.model_copy(update={"spent": spent}))
+        if failures >= GIVES_UP:
+            told = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
+            ended.append(EndpointUnreachable(told))
 
-    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    await for_each(takewhile(lambda _: not ended, examples), one, concurrency=concurrency)
     for error in ended:
         raise error

@@ -20,7 +20,8 @@ from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnrea
 from quoteweave.core.jsonl import appending
 from quoteweave.core.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Quote, Record
+from quoteweave.core.records import Quote
+from quoteweave.core.worker_pool import for_each
 from quoteweave.generation.picture_files import encode
 
 PROMPT = "describe"
@@ -102,34 +103,27 @@ class PictureDescriber:
 
         Raises EndpointUnreachable after `GIVES_UP` failures in a row, StorageError where the disk refuses.
         """
-        waiting, failed, in_a_row = iter(pictures), dict[str, str](), 0
+        failed, in_a_row = dict[str, str](), 0
 
-        async def work(write: Callable[[Record], None]) -> None:
+        async def one(picture: Picture) -> None:
             nonlocal in_a_row
-            for picture in waiting:
-                usage = Usage()
-                try:
-                    said = await self._ask(picture)
-                    write(said.sealed())
-                    usage, in_a_row = said.usage, 0
-                except UnfitPicture as error:
-                    failed[picture.image] = f"The stored picture {error}; it was not sent."
-                except EndpointError as error:
-                    failed[picture.image], in_a_row = str(error), in_a_row + 1
-                    if in_a_row >= GIVES_UP:
-                        raise EndpointUnreachable(
-                            f"{in_a_row} pictures in a row failed, the last one so: {error} — others are kept"
-                        ) from error
-                on_done(usage)
+            usage = Usage()
+            try:
+                said = await self._ask(picture)
+                write(said.sealed())
+                usage, in_a_row = said.usage, 0
+            except UnfitPicture as error:
+                failed[picture.image] = f"The stored picture {error}; it was not sent."
+            except EndpointError as error:
+                failed[picture.image], in_a_row = str(error), in_a_row + 1
+                if in_a_row >= GIVES_UP:
+                    raise EndpointUnreachable(
+                        f"{in_a_row} pictures in a row failed, the last one so: {error} — others are kept"
+                    ) from error
+            on_done(usage)
 
         with appending(self._path) as write:
-            tasks = [asyncio.create_task(work(write)) for _ in range(min(concurrency, len(pictures)))]
-            try:
-                await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            await for_each(pictures, one, concurrency=concurrency)
         return failed
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Many answers are judged: what is left to ask, about how many tokens that takes, and the asking, a few at a time."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from quoteweave.core.chat.token_estimates import tokens_of_messages
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import counted
+from quoteweave.core.worker_pool import for_each
 from quoteweave.evaluation.judges.answers import AnswerJudge
 from quoteweave.evaluation.judges.verdicts import Verdict
 
@@ -74,23 +74,14 @@ async def judge_all(
 
     Raises EndpointUnreachable when the endpoint has failed `GIVES_UP` times in a row, and whatever `on_verdict` raises.
     """
-    waiting, failures = iter(pairs), 0
+    failures = 0
 
-    async def work() -> None:
+    async def one(pair: Pair) -> None:
         nonlocal failures
-        for prediction, example in waiting:
-            verdict = await judge.judge(judge.request(prediction, example))
-            on_verdict(verdict)
-            failures = failures + 1 if verdict.raw is None else 0
-            if failures >= GIVES_UP:
-                raise EndpointUnreachable(
-                    f"The judge failed {failures} times in a row, the last time so: {verdict.error}"
-                )
+        verdict = await judge.judge(judge.request(*pair))
+        on_verdict(verdict)
+        failures = failures + 1 if verdict.raw is None else 0
+        if failures >= GIVES_UP:
+            raise EndpointUnreachable(f"The judge failed {failures} times in a row, the last time so: {verdict.error}")
 
-    tasks = [asyncio.create_task(work()) for _ in range(min(concurrency, len(pairs)))]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    await for_each(pairs, one, concurrency=concurrency)

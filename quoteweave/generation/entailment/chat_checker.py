@@ -1,6 +1,5 @@
 """A chat model as the judge of whether evidence supports a claim."""
 
-import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.worker_pool import for_each
 
 AT_ONCE = 8
 """Claims judged at a time, unless the model itself is limited to fewer."""
@@ -39,21 +39,15 @@ class JudgedClaims:
         Raises EndpointError or ModelFailed where every call failed, and UsageError: for a prompt without the right
         fields, and where the budget is spent.
         """
-        turns = asyncio.Semaphore(AT_ONCE)
+        verdicts: list[bool | EndpointError | ModelFailed | None] = [None] * len(pairs)
 
-        async def judge(premise: str, claim: str) -> bool | EndpointError | ModelFailed | None:
-            async with turns:
-                try:
-                    return await self._judge(premise, claim)
-                except (EndpointError, ModelFailed) as error:
-                    return error
+        async def judge(number: int) -> None:
+            try:
+                verdicts[number] = await self._judge(*pairs[number])
+            except (EndpointError, ModelFailed) as error:
+                verdicts[number] = error
 
-        asked = [asyncio.ensure_future(judge(premise, claim)) for premise, claim in pairs]
-        try:
-            verdicts = await asyncio.gather(*asked)
-        finally:
-            for one in asked:
-                one.cancel()  # where the budget is spent, nobody waits for the others
+        await for_each(range(len(pairs)), judge, concurrency=AT_ONCE)
         failures = [verdict for verdict in verdicts if isinstance(verdict, Exception)]
         if failures and len(failures) == len(verdicts):
             raise failures[0]
