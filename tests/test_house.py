@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -62,6 +63,16 @@ def _bound(node: Function) -> int:
 
 def test_no_module_is_called_utils() -> None:
     assert [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")] == []
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = grimp.build_graph("quoteweave", cache_dir=None)  # with imports for types alone
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    while leaves := [module for module, imported in imports.items() if not imported & imports.keys()]:
+        for module in leaves:
+            del imports[module]
+    # What is left is in a circle, or imports one.
+    assert {module: sorted(imported & imports.keys()) for module, imported in imports.items()} == {}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -5,8 +5,9 @@ from contextlib import aclosing
 
 from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.errors import EndpointUnreachable
+from quoteweave.endpoints.address import openai_address
 from quoteweave.endpoints.chat_responses import Chunk, Gathered, Whole
-from quoteweave.endpoints.connection import Connection, Patience, openai_address
+from quoteweave.endpoints.connection import Connection, Patience
 
 _PATH = "/chat/completions"
 _WANTED = "chat completion"

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.core.messages import counted
-from quoteweave.endpoints.connection import Address, Connection, Patience, beginning, openai_address, sendable
+from quoteweave.endpoints.address import Address, openai_address
+from quoteweave.endpoints.connection import Connection, Patience, beginning, sendable
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -11,7 +11,7 @@ from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnrea
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIError, APIStatusError
 
-    from quoteweave.endpoints.connection import Address
+    from quoteweave.endpoints.address import Address
     from quoteweave.endpoints.redaction import Redactor
 
 _LONGEST_QUOTED_MESSAGE = 300

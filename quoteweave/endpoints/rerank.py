@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import counted
-from quoteweave.endpoints.connection import Address, Connection, Patience, beginning, given, same_place, sendable
+from quoteweave.endpoints.address import Address, given, same_place
+from quoteweave.endpoints.connection import Connection, Patience, beginning, sendable
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"

@@ -133,12 +133,7 @@ async def judge_evidence(
     `GIVES_UP` failures in a row, StorageError when the disk refuses.
     """
     answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
-    bare = [example.id for prediction, example in answered if _context(prediction, example) is None]
-    if bare:
-        raise DatasetError(
-            f"{counted(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
-            f"there is no evidence to judge"
-        )
+    _require_contexts(answered)
     with appending(path) as write:
         stored = load_evidence_verdicts(path)
         for verdict in stored.values():
@@ -160,6 +155,15 @@ async def judge_evidence(
 
         await for_each(left, one, concurrency=concurrency)
     return stored
+
+
+def _require_contexts(pairs: Sequence[Pair]) -> None:
+    bare = [example.id for prediction, example in pairs if _context(prediction, example) is None]
+    if bare:
+        raise DatasetError(
+            f"{counted(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
+            f"there is no evidence to judge"
+        )
 
 
 def _failed(verdict: EvidenceVerdict) -> bool:

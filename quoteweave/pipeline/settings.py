@@ -86,7 +86,7 @@ class ModelSettings(Record):
     def check_address(self) -> None:
         """Raises UsageError where the endpoint cannot be asked: without address and key, or with a malformed one."""
         if self.destination is not None and self.model is not None:
-            from quoteweave.endpoints.connection import openai_address
+            from quoteweave.endpoints.address import openai_address
 
             openai_address(self.model, self.base_url, self.api_key)
 

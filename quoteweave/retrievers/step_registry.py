@@ -19,7 +19,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
 from quoteweave.retrievers.registry import SPARSE, Means, members
-from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown
 
@@ -124,8 +125,8 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
         from quoteweave.models.chat import LocalChat
 
         return chats.through(LocalChat(name.removeprefix(LOCAL), hardware=means.hardware))
+    from quoteweave.endpoints.address import openai_address
     from quoteweave.endpoints.chat import OpenAIChat
-    from quoteweave.endpoints.connection import openai_address
 
     means.tell(f"{sent} to {openai_address(name, url, None).destination}")
     return chats.through(OpenAIChat(name, base_url=url, **means.patience))

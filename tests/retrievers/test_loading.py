@@ -23,8 +23,9 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import Turns, loading
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
-from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows
+from quoteweave.retrievers.rerankers import reranker_rows
 from quoteweave.retrievers.rerankers import row_for_path as reranker_at
+from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 
 CPU = Hardware(device="cpu")
 

@@ -13,8 +13,9 @@ from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
 from quoteweave.retrievers.rerankers.cross_encoder import CrossEncoderReranker
+from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.rerankers.local import LocalReranker
 from quoteweave.retrievers.rerankers.qwen3 import Qwen3Reranker
 

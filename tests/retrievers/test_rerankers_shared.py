@@ -8,7 +8,8 @@ from reranked_hits import check_order, made_hits, ordinals, text_quote
 
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Query
-from quoteweave.retrievers.rerankers import make_local_reranker, reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.rerankers.reordering import in_order, passage, reranked
 
 

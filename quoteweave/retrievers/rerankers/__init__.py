@@ -9,9 +9,8 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Record
-from quoteweave.models.checkpoints import DType, Hardware
+from quoteweave.models.checkpoints import DType
 
 
 class RerankerRow(Record):
@@ -50,14 +49,3 @@ def reranker_rows() -> Mapping[str, RerankerRow]:
 def row_for_path(checkpoint: str) -> RerankerRow:
     """A row for any other cross-encoder that sentence-transformers can load: as its checkpoint says."""
     return RerankerRow(name=checkpoint, checkpoint=checkpoint, loader="cross-encoder")
-
-
-def make_local_reranker(row: RerankerRow, hardware: Hardware | None = None, checkpoint: str | None = None) -> Reranker:
-    """The reranker of that row, with another checkpoint in place of its own if one is named. Nothing is loaded yet."""
-    if row.loader == "qwen3":
-        from quoteweave.retrievers.rerankers.qwen3 import Qwen3Reranker
-
-        return Qwen3Reranker(row.at(checkpoint), hardware)
-    from quoteweave.retrievers.rerankers.cross_encoder import CrossEncoderReranker
-
-    return CrossEncoderReranker(row.at(checkpoint), hardware)

@@ -1,0 +1,113 @@
+"""Where endpoints are: addresses and the keys to them, as options and environment have them."""
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlsplit
+
+from quoteweave.core.errors import UsageError
+
+OPENAI_URL = "https://api.openai.com/v1"
+_WITHHELD = (
+    "no key was sent, as OPENAI_API_KEY goes to OPENAI_BASE_URL alone, or to OpenAI; if the key is this server's, set "
+    "OPENAI_BASE_URL to its address"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an endpoint is, and the key to it ("none" for a server that wants none).
+
+    Raises UsageError for what is no base URL, and for a key that no request could carry.
+    """
+
+    url: str
+    key: str = field(default="none", repr=False)
+    withheld: str = ""
+    """Why a key that the environment has is not sent to this machine; empty where it is, or there is none."""
+
+    def __post_init__(self) -> None:
+        if not is_http(self.url):
+            raise UsageError(
+                f"{self.url.rpartition('@')[2]} is no base URL; it must look like http://localhost:8000/v1."
+            )
+        # A header cannot carry other characters, and the complaint of the HTTP library would quote the key.
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise UsageError("The API key contains a line break or a character outside ASCII; copy it again.")
+
+    @property
+    def shown(self) -> str:
+        """The URL without user name, password and query, which may be secrets."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+    @property
+    def base(self) -> str:
+        """The URL without its query: what paths are joined to."""
+        return urlsplit(self.url)._replace(query="", fragment="").geturl()
+
+    @property
+    def query(self) -> dict[str, str]:
+        """What every request carries in its URL, such as Azure's `api-version`."""
+        return dict(parse_qsl(urlsplit(self.url).query))
+
+    @property
+    def host(self) -> str:
+        """The machine that what is sent goes to."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def destination(self) -> str:
+        """The machine and, where the URL names one, the port, as a person is told them."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+
+def openai_address(model: str, base_url: str | None, api_key: str | None) -> Address:
+    """The address given, or that of the environment as it is now (OPENAI_BASE_URL, OPENAI_API_KEY).
+
+    A key alone is one of OpenAI; an address alone is that of a server that wants no key. The environment's key is sent
+    to OPENAI_BASE_URL, or to OpenAI where that is not set, and to no other machine: addresses may come from a file of
+    somebody else's. Raises UsageError when there is neither address nor key, or one of them is malformed.
+    """
+    url, key = given(base_url, "OPENAI_BASE_URL"), given(api_key, "OPENAI_API_KEY")
+    if not url and not key:
+        raise UsageError(
+            f"No endpoint for the model {model}: set OPENAI_BASE_URL (or base_url) to the address of a local "
+            "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
+        )
+    address = Address(url or OPENAI_URL, key or "none")
+    if not key or (api_key or "").strip() or is_own(address.url):
+        return address
+    return Address(address.url, withheld=_WITHHELD)
+
+
+def given(option: str | None, variable: str) -> str:
+    """The option, or else the variable of the environment, trimmed; empty where both are."""
+    return (option or os.environ.get(variable) or "").strip()
+
+
+def is_own(url: str) -> bool:
+    """Whether what the environment says for OpenAI's API (OPENAI_API_KEY and the like) is meant for that address."""
+    return same_place(url, given(None, "OPENAI_BASE_URL") or OPENAI_URL)
+
+
+def same_place(url: str, other: str) -> bool:
+    """Whether both are base URLs of one scheme, machine and port: what must agree for a key to be sent."""
+    origin = _origin(url)
+    return origin is not None and origin == _origin(other)
+
+
+def is_http(url: str) -> bool:
+    """Whether it is a URL of a machine that is asked over HTTP."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or a bracket left open
+        return False
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """Scheme, machine and port; None for what is no base URL."""
+    if not is_http(url):
+        return None
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}[parts.scheme]
