@@ -1,4 +1,4 @@
-"""Do many things a few at a time."""
+"""Do many things a few at a time: what waits for an endpoint. What computes has threads of `core.lanes`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
