@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -35,11 +36,32 @@ LOOPBACK = ("127.", "::1", "localhost")
 # the CPU, and where it can be seen, transformers takes it for usable.
 VISUAL = Path(sys.prefix) / "visual"
 
+# Collections are written through to the disk, whose pace is not what is tested: folders of tests lie in memory where
+# there is enough of it. What tests do to processes and files is the same there.
+MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
+
 # Texts are made slowly beside other work; that says nothing of what is tested.
 hypothesis.settings.register_profile("quoteweave", suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("quoteweave")
+# FAISS's and torch's threads wait for each other by running in circles. Beside another process of the tests that takes
+# the cores from whoever has work: three times the processor time for the tests of FAISS.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Programs that tests start would otherwise translate the package to bytecode each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # A shell without job control lets what it puts in the background ignore Ctrl-C, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _temporary_folders_in_memory() -> None:
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK | os.X_OK):
+        return
+    room = os.statvfs(MEMORY)
+    if room.f_bavail * room.f_frsize >= ROOM and not room.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+_temporary_folders_in_memory()
 
 
 class _OperatorsBefore(MetaPathFinder):

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import grimp
@@ -91,13 +92,26 @@ def test_the_command_line_starts_without_heavy_libraries() -> None:
     assert _python(code) == "[]"
 
 
-def test_public_names_are_those_listed() -> None:
+def test_public_names_are_the_same_for_people_programs_and_type_checkers() -> None:
+    """What `__all__` lists, what can be had and seen at run time, and what type checkers are shown."""
     import quoteweave
 
-    assert sorted(quoteweave.__all__) == sorted(set(quoteweave.__all__))
-    for name in quoteweave.__all__:
-        assert getattr(quoteweave, name) is not None
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    shown = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "TYPE_CHECKING"
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert len(quoteweave.__all__) == len(set(quoteweave.__all__))
+    assert set(quoteweave.__all__) - {"__version__"} == set(shown)
     assert set(quoteweave.__all__) <= set(dir(quoteweave))
+    for name, (module, original) in shown.items():
+        assert getattr(quoteweave, name) is getattr(import_module(str(module)), original), name
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = quoteweave.nothing
 
 
 def test_every_module_says_what_it_is_for() -> None:

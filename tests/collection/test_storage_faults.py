@@ -2,8 +2,6 @@
 
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made_documents import made, origin_of, put, stored_files
+from other_user import printed_by_nobody
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer import Writer
@@ -128,14 +127,12 @@ def test_another_program_that_holds_the_catalogue_is_told_apart(
         assert len(collection.documents()) == 1
 
 
-READ_ONLY = """
-import os, sys, numpy, filelock, quoteweave.core.records
+READING = """
 from pathlib import Path
-from filelock import FileLock
 from quoteweave.core.errors import StorageError
 from quoteweave.collection.collection import Collection
-if os.getuid() == 0:
-    os.setuid(65534)  # root may write anywhere
+"""
+READ_ONLY = """
 with Collection.open(Path(sys.argv[1])) as collection:
     print([quote.text for quote in collection.document_quotes("a.txt")], len(collection.select()))
     try:
@@ -154,9 +151,8 @@ def test_a_folder_that_may_not_be_written_can_be_read(tmp_path: Path) -> None:
             put(writer, tmp_path, "a.txt", made(["one", "two"]))
         Path(folder).chmod(0o755)
         root.chmod(0o555)
-        found = subprocess.run([sys.executable, "-c", READ_ONLY, str(root)], capture_output=True, text=True, check=True)
+        first, second = printed_by_nobody(READING, READ_ONLY, root)
         root.chmod(0o755)
-    first, second = found.stdout.splitlines()
     assert first == "['one', 'two'] 2"
     assert second.startswith(f"cannot write {root}")
 

@@ -2,13 +2,12 @@
 
 import os
 import socket
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from made_files import write
+from other_user import printed_by_nobody
 
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.discovery import Found, find_files
@@ -143,13 +142,12 @@ def test_a_collection_within_a_folder_is_passed_over_with_all_that_lies_in_it(tm
         names(tmp_path / "c")
 
 
-UNREADABLE = """
-import os, sys
+READING = """
 from pathlib import Path
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.discovery import find_files
-if os.getuid() == 0:
-    os.setuid(65534)  # root may read anything
+"""
+UNREADABLE = """
 for folder in map(Path, sys.argv[1:]):
     try:
         print([(file.name, file.refused, file.is_folder) for file in find_files([folder])])
@@ -165,13 +163,8 @@ def test_a_folder_that_may_not_be_looked_into_is_told_of() -> None:
         folder.chmod(0o755)
         (folder / "closed").chmod(0)
         (folder / "listed").chmod(0o444)
-        command = [
-            sys.executable,
-            "-c",
-            UNREADABLE,
-            *map(str, (folder, folder / "closed", folder / "closed" / "b.txt")),
-        ]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        looked_into = (folder, folder / "closed", folder / "closed" / "b.txt")
+        said = printed_by_nobody(READING, UNREADABLE, *looked_into)
         for path in (folder / "closed", folder / "listed"):
             path.chmod(0o755)
     refused = "('closed', 'this folder cannot be read (Permission denied)', True)"
