@@ -114,11 +114,8 @@ def test_another_writer_is_named(quoteweave: Quoteweave, files: Path, tmp_path: 
     assert "is locked: process" in got.err
 
 
-def test_add_and_status_say_how_much_was_read_by_ocr(quoteweave: Quoteweave, tmp_path: Path) -> None:
-    samples = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
-    for name in ("field-notes-scan.pdf", "visitor-guide.pdf"):
-        quoteweave("add", samples / name, "-c", tmp_path / "c")
+def test_status_says_how_much_was_read_by_ocr(quoteweave: Quoteweave, sample_collection: Path) -> None:
     # The guide's map is a raster image with names on it; its other pictures have a text layer.
-    assert "read by OCR: 1 page, 1 picture on other pages" in quoteweave("status", "-c", tmp_path / "c").out
-    status = quoteweave("status", "-c", tmp_path / "c", "--json").json()
+    assert "read by OCR: 1 page, 1 picture on other pages" in quoteweave("status", "-c", sample_collection).out
+    status = quoteweave("status", "-c", sample_collection, "--json").json()
     assert (status["ocr_pages"], status["ocr_pictures"]) == (1, 1)

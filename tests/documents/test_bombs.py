@@ -24,11 +24,11 @@ CUT_SHORT = {
     "tiny-tiles.pdf": TIME,
 }
 REFUSED = {
-    "page-tree-of-bombs.pdf": "'page-tree-of-bombs.pdf' has no page that can be read (page 1 ",
     "cross-reference-flood.pdf": "it ran out of ",
     "comment.png": "'comment.png' cannot be opened as a picture (Decompressed data too large",
     "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
 }
+OF_BOMBS = "page-tree-of-bombs.pdf"
 LIMITS = Limits(300 * MEGABYTE, 2.0)
 
 
@@ -65,6 +65,16 @@ def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport
     assert reason.startswith(REFUSED[name])
     # Of which pages some were not tried depends on how fast the others end.
     assert "cannot be opened" in reason or "split it" in reason or " ran out of " in reason
+
+
+def test_a_document_of_bombs_alone_is_refused(tmp_path: Path) -> None:
+    (tmp_path / OF_BOMBS).write_bytes(PDFS["page-tree-of-bombs"]())
+    # Nothing in it is to be read: the less time each page gets, the better.
+    options = AddOptions(settings=ParserSettings(ocr=False), limits=Limits(300 * MEGABYTE, 0.5), processes=2)
+    with Collection.create(tmp_path / "c") as collection:
+        (refused,) = add(collection, [tmp_path / OF_BOMBS], options).failed
+    assert refused.reason.startswith(f"'{OF_BOMBS}' has no page that can be read (page 1 ")
+    assert " ran out of " in refused.reason
 
 
 @pytest.mark.parametrize("name", ["elements.html", "entities.xhtml"])
