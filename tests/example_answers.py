@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from functools import cache
 
+from builders import make_context
 from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.core.answers import (
@@ -20,7 +21,7 @@ from quoteweave.core.answers import (
     Verdict,
 )
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Hit, Layout, Page, Quote
+from quoteweave.core.records import Layout, Page, Quote
 from quoteweave.pipeline.answer_page import AnswerView, PageView
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
@@ -53,16 +54,6 @@ def make_quote(place: str, text: str, bbox: Box, layout: Layout = "paragraph", *
         {"id": name, "document": document, "page": int(page), "bbox": bbox, "kind": kind, "layout": layout}
         | {"text": text if layout == "table" else " ".join(text.split())}
         | fields
-    )
-
-
-def make_context(*quotes: Quote) -> Context:
-    """A context of these quotes, texts and images each in the order given."""
-    texts = [quote for quote in quotes if quote.kind == "text"]
-    images = [quote for quote in quotes if quote.kind == "image"]
-    return Context(
-        texts=tuple(Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(texts, start=1)),
-        images=tuple(Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(images, start=1)),
     )
 
 

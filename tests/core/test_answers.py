@@ -1,21 +1,8 @@
 import pytest
+from builders import make_context, make_quote
 from pydantic import ValidationError
 
-from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextBlock
-from quoteweave.core.records import Hit, Kind, Quote
-
-
-def hit(rank: int, kind: Kind) -> Hit:
-    quote = Quote(
-        id=f"{kind}{rank}",
-        document="d.pdf",
-        page=0,
-        page_label="1",
-        bbox=(0, 0, 1, 1),
-        kind=kind,
-        layout="paragraph" if kind == "text" else "figure",
-    )
-    return Hit(rank=rank, score=1, quote=quote)
+from quoteweave.core.answers import Answer, Citation, ImageBlock, TextBlock
 
 
 def citation(mark: str, start: int) -> Citation:
@@ -46,7 +33,7 @@ def answer(text: str, *citations: Citation) -> Answer:
 
 
 def test_marks_number_the_quotes_of_each_kind_from_1() -> None:
-    context = Context(texts=(hit(1, "text"), hit(2, "text")), images=(hit(1, "image"),))
+    context = make_context(make_quote(id="text1"), make_quote(id="text2"), make_quote(id="image1", kind="image"))
     found = [context.quote("text", number) for number in (1, 2)] + [context.quote("image", 1)]
     assert [quote.id for quote in found if quote] == ["text1", "text2", "image1"]
     assert context.quote("text", 0) is None

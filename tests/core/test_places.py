@@ -1,15 +1,16 @@
 """What places are called, in people's words."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
+from builders import QuoteFields, make_quote
 
 from quoteweave.core.records import Quote
 
 
-def quote(**changes: Any) -> Quote:
-    fields: dict[str, Any] = {"id": "a:2:0", "document": "a.html", "page": 2, "page_label": "3", "kind": "text"}
-    return Quote.model_validate({**fields, "bbox": (0, 0, 1, 1), "layout": "paragraph", "text": "x", **changes})
+def quote(text: str = "x", **fields: Unpack[QuoteFields]) -> Quote:
+    given: QuoteFields = {"document": "a.html", "page": 2, **fields}
+    return make_quote(text, **given)
 
 
 @pytest.mark.parametrize(

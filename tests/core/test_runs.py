@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from builders import make_quote
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.jsonl import iter_rows
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.records import Hit
 from quoteweave.core.runs import Configuration, Run, open_run, read_run, sort_run
 
 CONFIGURATION: Configuration = {"retriever": "lexical", "quotes": 20, "scopes": ["document", "collection"]}
@@ -20,17 +21,8 @@ RUN = Run(configuration=CONFIGURATION, fingerprints={"annotations": "ab12"})
 
 
 def prediction(name: str, *, text: str = "line\none\u2028two", error: str | None = None) -> Prediction:
-    quote = Quote(
-        id="d:0:0",
-        document="d",
-        page=0,
-        page_label="1",
-        bbox=(0, 0, 1, 1),
-        kind="text",
-        layout="paragraph",
-        text=text,
-    )
-    return Prediction(example=name, hits=() if error else (Hit(rank=1, score=0.1 + 0.2, quote=quote),), error=error)
+    hit = Hit(rank=1, score=0.1 + 0.2, quote=make_quote(text))
+    return Prediction(example=name, hits=() if error else (hit,), error=error)
 
 
 def write(folder: Path, *predictions: Prediction) -> Path:

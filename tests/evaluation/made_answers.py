@@ -1,13 +1,13 @@
 """Answers and their gold, for tests of what answers say."""
 
+from builders import make_example
 from hypothesis import strategies as st
 
 from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.core.records import Query
 
 
 def gold(answer: str | None = None, short: str | None = None) -> Example:
-    return Example(id="q", query=Query(text="?"), reference=Reference(answer=answer, short_answer=short))
+    return make_example(reference=Reference(answer=answer, short_answer=short))
 
 
 def said(response: str | None) -> Prediction:

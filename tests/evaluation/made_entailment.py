@@ -2,37 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 
+from builders import make_context, make_example, make_quote
+
 from quoteweave.core.answers import Context
-from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.examples import Example, Prediction
 
 
 def passages(*texts: str, images: Sequence[str] = ()) -> Context:
-    def hits(kind: Kind, words: Sequence[str]) -> tuple[Hit, ...]:
-        return tuple(
-            Hit(rank=rank, score=1 / rank, quote=_quote(kind, rank, text)) for rank, text in enumerate(words, start=1)
-        )
-
-    return Context(texts=hits("text", texts), images=hits("image", images))
-
-
-def _quote(kind: Kind, rank: int, text: str) -> Quote:
-    return Quote(
-        id=f"{kind}{rank}",
-        document="a.pdf",
-        page=0,
-        page_label="?",
-        bbox=(0, 0, 0, 0),
-        kind=kind,
-        layout="paragraph" if kind == "text" else "figure",
-        text=text if kind == "text" else "",
-        vlm_text=text if kind == "image" and text else None,
-    )
+    shown = [make_quote(id=f"image{rank}", kind="image", vlm_text=text or None) for rank, text in enumerate(images, 1)]
+    return make_context(*(make_quote(text, id=f"text{rank}") for rank, text in enumerate(texts, 1)), *shown)
 
 
 def asked(response: str | None, context: Context | None, name: str = "q") -> tuple[Prediction, Example]:
     prediction = Prediction(example=name, scope="context", response=response)
-    return prediction, Example(id=name, query=Query(text="?"), context=context, reference=Reference())
+    return prediction, make_example(name, context=context)
 
 
 class Says:

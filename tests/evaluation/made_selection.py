@@ -2,34 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
+from builders import make_context, make_example, make_quote
+
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
-from quoteweave.core.records import Hit, Kind, Query, Quote
+from quoteweave.core.records import Kind, Quote
 
 
 def quote(kind: Kind, name: str, *, document: str = "a.pdf", layout_id: int | None = None) -> Quote:
-    return Quote(
-        id=name,
-        document=document,
-        page=0,
-        page_label="?",
-        bbox=(0, 0, 0, 0),
-        kind=kind,
-        layout="paragraph" if kind == "text" else "figure",
-        layout_id=layout_id,
-    )
-
-
-def context(*quotes: Quote) -> Context:
-    hits = [Hit(rank=rank, score=1 / rank, quote=one) for rank, one in enumerate(quotes, start=1)]
-    texts, images = (tuple(hit for hit in hits if hit.quote.kind == kind) for kind in ("text", "image"))
-    return Context(texts=texts, images=images)
+    return make_quote(id=name, document=document, kind=kind, layout_id=layout_id)
 
 
 def fixed(texts: int = 3, images: int = 2) -> Context:
     """A dataset's own context: text1…, with layout ids 1…, and image1…, with layout ids 101…."""
     named = [quote("text", f"text{n}", layout_id=n) for n in range(1, texts + 1)]
-    return context(*named, *(quote("image", f"image{n}", layout_id=100 + n) for n in range(1, images + 1)))
+    return make_context(*named, *(quote("image", f"image{n}", layout_id=100 + n) for n in range(1, images + 1)))
 
 
 def example(
@@ -45,7 +32,7 @@ def example(
     kinds = {(hit.quote.document, hit.quote.layout_id): hit.quote.kind for hit in own}
     places = tuple(GoldLayout(document=name, layout_id=at, kind=kinds.get((name, at))) for name, at in layouts)
     reference = Reference(relevant=relevant, layouts=places)
-    return Example(id=name, query=Query(text="?"), context=given, document=document, reference=reference)
+    return make_example(name, reference, context=given, document=document)
 
 
 def answered(response: str | None, name: str = "q", *, retrieved: Context | None = None) -> Prediction:

@@ -1,7 +1,8 @@
 """Answers over 20 quotes are not scored against references over 15, in which their marks do not resolve."""
 
 import pytest
-from made_selection import answered, context, example, fixed, quote
+from builders import make_context
+from made_selection import answered, example, fixed, quote
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
@@ -36,7 +37,7 @@ def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> N
         (answers(40, "Yes [10] ![a](image5).", 10, "No [11]."), FIFTEEN),  # a quarter: models do err
         (answers(19, "", 19, "No [11]."), FIFTEEN),  # too few to tell
         (answers(40, "Yes [1].", 40, "No [11]."), None),  # gold alone: what the answers saw is not known
-        (answers(40, "", 40, "No [11]."), context(quote("text", "1"))),  # quotes that do not go by their places
+        (answers(40, "", 40, "No [11]."), make_context(quote("text", "1"))),  # quotes that do not go by their places
         ([one.model_copy(update={"context": fixed(12, 8)}) for one in answers(40, "", 40, "[11]")], FIFTEEN),
     ],
 )

@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from made_selection import answered, context, example, quote
+from builders import make_context
+from made_selection import answered, example, quote
 from made_verdicts import ModelSplitter, WordJudge
 
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError
@@ -14,7 +15,7 @@ from quoteweave.evaluation.metrics.citation_quality import CitationQuality
 from quoteweave.evaluation.splitting import RuleSplitter, split_by_rule, unmarked
 from quoteweave.evaluation.verdicts import EvidenceVerdict, judge_evidence, load_evidence_verdicts
 
-GIVEN = context(
+GIVEN = make_context(
     quote("text", "1").model_copy(update={"text": "calls rose"}),
     quote("text", "2").model_copy(update={"text": "grain fell"}),
     quote("image", "Figure 1").model_copy(update={"text": "calls"}),

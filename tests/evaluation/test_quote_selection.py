@@ -1,9 +1,10 @@
 """Quote selection, worked out by hand, and against sets counted the long way."""
 
 import pytest
+from builders import make_context
 from hypothesis import given
 from hypothesis import strategies as st
-from made_selection import answered, context, example, fixed, quote
+from made_selection import answered, example, fixed, quote
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
@@ -128,7 +129,7 @@ class TestRetrieved:
         return example(gold=["text1", "image1"], given=self.OWN, layouts=self.LAYOUTS)
 
     def test_quotes_are_gold_by_document_and_layout_id(self) -> None:
-        retrieved = context(
+        retrieved = make_context(
             quote("text", "d:0:5", layout_id=7),
             quote("text", "d:0:1", layout_id=1),
             quote("text", "e:0:1", document="b.pdf", layout_id=1),
@@ -140,14 +141,14 @@ class TestRetrieved:
         assert "recall_at_position.text1" not in found
 
     def test_two_quotes_of_one_layout_element_are_one(self) -> None:
-        retrieved = context(*(quote("text", f"d:0:{n}", layout_id=1) for n in range(2)))
+        retrieved = make_context(*(quote("text", f"d:0:{n}", layout_id=1) for n in range(2)))
         assert counts(row(answered("[1, 2]", retrieved=retrieved), self.asked()), "text") == [1, 1, 1]
 
     def test_a_collection_without_layout_ids_leaves_it_undefined(self) -> None:
-        assert row(answered("[1]", retrieved=context(quote("text", "d:0:1"))), self.asked()) == {}
+        assert row(answered("[1]", retrieved=make_context(quote("text", "d:0:1"))), self.asked()) == {}
 
     def test_names_of_the_own_context_say_nothing_of_another(self) -> None:
-        retrieved = context(quote("text", "text1"))
+        retrieved = make_context(quote("text", "text1"))
         assert row(answered("[1]", retrieved=retrieved), example(gold=["text1"])) == {}
         assert row(answered("[1]", retrieved=retrieved), example(gold=["text1"], given=self.OWN)) == {}
 
@@ -155,14 +156,14 @@ class TestRetrieved:
         assert counts(row(answered("[1]", retrieved=Context()), self.asked()), "overall") == [1, 2, 0]
 
     def test_gold_that_names_quotes_of_the_collection_is_matched_by_id(self) -> None:
-        retrieved = context(quote("text", "d:0:1"), quote("text", "d:0:2"))
+        retrieved = make_context(quote("text", "d:0:1"), quote("text", "d:0:2"))
         found = row(answered("[2]", retrieved=retrieved), example(gold=["d:0:2", "d:9:9"]))
         assert counts(found, "overall") == [1, 2, 1]
         assert "text.cited" not in found
 
     def test_kinds_are_not_learnt_from_what_was_retrieved(self) -> None:
         asked = example(gold=None, layouts=[("a.pdf", 1)])
-        retrieved = context(quote("image", "d:0:1", layout_id=1))
+        retrieved = make_context(quote("image", "d:0:1", layout_id=1))
         found = row(answered("![a](image1)", retrieved=retrieved), asked)
         assert counts(found, "overall") == [1, 1, 1]
         assert "image.cited" not in found

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from made_selection import answered, context, example, quote
+from builders import make_context
+from made_selection import answered, example, quote
 
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
@@ -18,7 +19,7 @@ NAMES = ("1", "2", "Figure 1", "Figure 2", "Table 1")
 
 
 def asked(name: str = "q", gold: tuple[str, ...] = ("Figure 2",), kind: str = "explanation") -> Example:
-    given = context(*(quote("text" if name.isdigit() else "image", name) for name in NAMES))
+    given = make_context(*(quote("text" if name.isdigit() else "image", name) for name in NAMES))
     return example(name, gold, given=given).model_copy(update={"question_type": kind})
 
 

@@ -1,11 +1,12 @@
 """Quotes of three small documents, as a retriever might hand them to a generator."""
 
 from collections.abc import Sequence
-from typing import Any
-from zlib import crc32
+from typing import Any, Unpack
+
+from builders import QuoteFields, make_context, make_quote
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.records import Quote
 
 DUES = (
     "Group | 2021 | 2022 | Change\nContainer | 1,204 | 1,310 | +8.8%\nGrain | 486 | 512 | +5.3%\nTimber | 331 | - | -"
@@ -13,30 +14,20 @@ DUES = (
 TRAINS = "Station | Train 1 | Train 2\nSölmatt | 07:40 | 10:40\nKäsern | 08:14 | -\nGrünegg | 08:28 | 11:28"
 
 
-def quote(text: str, **fields: Any) -> Quote:
+def quote(text: str, **fields: Unpack[QuoteFields]) -> Quote:
     """A text quote of page 1 of harbour.pdf, but for what `fields` say."""
-    given: dict[str, Any] = {
-        "document": "harbour.pdf",
-        "page": 0,
-        "kind": "text",
-        "layout": "paragraph",
-        "bbox": (72, 100, 500, 200),
-    }
-    given |= fields
-    given.setdefault("id", f"{given['document']}:{given['page']}:{crc32(text.encode())}")
-    return Quote(text=text, page_label=str(given["page"] + 1), **given)
+    given: QuoteFields = {"document": "harbour.pdf", "bbox": (72, 100, 500, 200), **fields}
+    return make_quote(text, **given)
 
 
 def image(caption: str | None, text: str = "", **fields: Any) -> Quote:
     """An image quote, a figure unless `fields` say otherwise."""
-    return quote(text, **{"kind": "image", "layout": "figure", "caption": caption, "image": "ab/ab.png"} | fields)
+    return quote(text, **{"layout": "figure", "caption": caption, "image": "ab/ab.png", **fields})
 
 
 def context(texts: Sequence[Quote | str] = (), images: Sequence[Quote] = ()) -> Context:
     """The quotes as hits, texts ranked before images."""
-    quotes = [text if isinstance(text, Quote) else quote(text) for text in texts]
-    hits = [Hit(rank=rank, score=1 / rank, quote=found) for rank, found in enumerate([*quotes, *images], start=1)]
-    return Context(texts=tuple(hits[: len(quotes)]), images=tuple(hits[len(quotes) :]))
+    return make_context(*(text if isinstance(text, Quote) else quote(text) for text in texts), *images)
 
 
 STORM = (

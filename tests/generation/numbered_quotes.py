@@ -1,26 +1,25 @@
 """A context whose quotes are told apart by kind and number alone."""
 
+from builders import make_hits, make_quote
+
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.core.records import Hit, Kind, Layout
 
 
 def quotes(kind: Kind, count: int) -> tuple[Hit, ...]:
+    layout: Layout = "paragraph" if kind == "text" else "chart"
     return tuple(
-        Hit(
-            rank=number,
-            score=1 / number,
-            quote=Quote(
+        make_hits(
+            make_quote(
                 id=f"{kind}:{number}",
-                document="report.pdf",
                 page=number,
                 page_label=f"p{number}",
                 bbox=(0, 0, 10, number),
-                kind=kind,
-                layout="paragraph" if kind == "text" else "chart",
+                layout=layout,
                 image=f"ab/{number}.png" if kind == "image" else None,
-            ),
+            )
+            for number in range(1, count + 1)
         )
-        for number in range(1, count + 1)
     )
 
 

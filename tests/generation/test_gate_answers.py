@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from builders import make_context, make_quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_gate_answers import context_of, image_quote, verdicts, woven
+from made_gate_answers import verdicts, woven
 
 from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextBlock
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed, ModelNotFound
@@ -17,10 +18,10 @@ from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
 from quoteweave.generation.gate.answer_check import MOST_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
-CONTEXT = context_of(
+CONTEXT = make_context(
     "The port received 1,058 vessel calls.",
     "Grain came to 547 thousand tonnes.",
-    image_quote(text="Fish | 121\nTimber | 296", caption="Cargo"),
+    make_quote("Fish | 121\nTimber | 296", layout="table", caption="Cargo"),
 )
 GOOD, BAD = "The port received 1,058 vessel calls [1].", "Grain came to 557 thousand tonnes [2]."
 
@@ -202,7 +203,7 @@ def test_blocks_hold_what_the_checker_says() -> None:
 
 def test_a_checker_is_not_asked_of_images_without_words() -> None:
     model = Containing()
-    answer = opined("It shows ships ![ships](image1).", model, context_of(image_quote("figure")))
+    answer = opined("It shows ships ![ships](image1).", model, make_context(make_quote(layout="figure")))
     assert (answer.citations[0].entailed, answer.warnings, model.asked) == (None, (), [])
 
 

@@ -3,9 +3,10 @@
 from decimal import Decimal
 
 import pytest
+from builders import make_context, make_quote
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from made_gate_answers import context_of, image_quote, text_quote, verdict, woven
+from made_gate_answers import verdict, woven
 
 from quoteweave.generation.gate import check_sentence
 
@@ -76,13 +77,13 @@ def test_what_does_not_occur_is_unsupported(sentence: str, quote: str) -> None:
     ],
 )
 def test_what_is_worked_out_is_unchecked(sentence: str) -> None:
-    assert verdict(sentence, image_quote(text=TABLE)) == "unchecked"
+    assert verdict(sentence, make_quote(TABLE, layout="table")) == "unchecked"
 
 
 def test_without_a_word_of_reckoning_no_number_is_taken_for_a_difference() -> None:
     # 547 - 318 = 229, but nothing says that the sentence compares.
-    assert verdict("There was 229 of grain.", image_quote(text=TABLE)) == "unsupported"
-    assert verdict("There was 229 more grain than timber.", image_quote(text=TABLE)) == "unchecked"
+    assert verdict("There was 229 of grain.", make_quote(TABLE, layout="table")) == "unsupported"
+    assert verdict("There was 229 more grain than timber.", make_quote(TABLE, layout="table")) == "unchecked"
 
 
 def test_few_numbers_need_no_word_of_reckoning() -> None:
@@ -105,26 +106,29 @@ def test_all_that_is_cited_is_read_together() -> None:
 def test_images_are_read_by_their_words(field: str) -> None:
     sentence = "Landings of fish came to 121 ![Landings of fish](image1)."
     told = {"ocr_text": "Landings", field: "Landings of fish: 121"}
-    assert verdict(sentence, image_quote(**told)) == "supported"  # type: ignore[arg-type]
-    assert verdict(sentence.replace("121", "127"), image_quote(**told)) == "unsupported"  # type: ignore[arg-type]
+    assert verdict(sentence, make_quote(layout="table", **told)) == "supported"  # type: ignore[arg-type]
+    assert verdict(sentence.replace("121", "127"), make_quote(layout="table", **told)) == "unsupported"  # type: ignore[arg-type]
 
 
 def test_what_an_image_mark_says_is_checked() -> None:
-    assert verdict("![Grain came to 557](image1)", image_quote(text=TABLE)) == "unsupported"
+    assert verdict("![Grain came to 557](image1)", make_quote(TABLE, layout="table")) == "unsupported"
 
 
 def test_an_image_without_words_leaves_its_sentence_unchecked() -> None:
-    assert verdict("It shows 14 ships ![the quay](image1).", image_quote("figure", caption="The quay")) == "unchecked"
+    assert (
+        verdict("It shows 14 ships ![the quay](image1).", make_quote(layout="figure", caption="The quay"))
+        == "unchecked"
+    )
 
 
 def test_a_year_of_the_document_and_what_the_question_says_are_not_held_against_a_sentence() -> None:
     sentence = "In 2023 the port received 1,058 vessel calls [1]."
     assert verdict(sentence, CALLS) == "unsupported"
     assert verdict(sentence, CALLS, "Annual Report 2023") == "unchecked"
-    assert verdict(sentence, CALLS, text_quote("Annual Report 2023", document="other.pdf")) == "unsupported"
+    assert verdict(sentence, CALLS, make_quote("Annual Report 2023", document="other.pdf")) == "unsupported"
     assert verdict(sentence, CALLS, question="How many calls in 2023?") == "unchecked"
-    assert verdict(sentence, text_quote(CALLS, section="4 Traffic in 2023")) == "supported"
-    assert verdict(sentence, text_quote(CALLS, document="annual-report-2023.pdf")) == "supported"
+    assert verdict(sentence, make_quote(CALLS, section="4 Traffic in 2023")) == "supported"
+    assert verdict(sentence, make_quote(CALLS, document="annual-report-2023.pdf")) == "supported"
 
 
 def test_a_number_that_only_the_question_says_is_not_vouched_for() -> None:
@@ -162,13 +166,13 @@ def test_numbers_alone_do_not_bear_out_other_words() -> None:
 
 
 def test_numbers_beside_each_other_in_a_chart_are_read_apart_and_together() -> None:
-    chart = image_quote("chart", text="Calls\n301 294\n239 226")
+    chart = make_quote("Calls\n301 294\n239 226", layout="chart")
     assert verdict("There were 301 calls, then 294.", chart) == "supported"
     assert verdict("There were 301,294 calls.", chart) == "supported"
 
 
 def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> None:
-    context = context_of(CALLS, "Dogs need a muzzle.")
+    context = make_context(CALLS, "Dogs need a muzzle.")
     sentence = "The port received 1,058 vessel calls [1][2]."
     checked = check_sentence(sentence, woven(sentence, context).citations, context)
     assert [citation.verdict for citation in checked.citations] == ["supported", "unchecked"]
@@ -176,7 +180,7 @@ def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> N
 
 
 def test_the_reason_names_what_is_missing() -> None:
-    context = context_of(CALLS)
+    context = make_context(CALLS)
     sentence = "The port received 1,068 vessel calls [1]."
     checked = check_sentence(sentence, woven(sentence, context).citations, context)
     assert checked.reason == "1,068 does not occur in what it cites."
@@ -184,7 +188,7 @@ def test_the_reason_names_what_is_missing() -> None:
 
 
 def test_without_citations_nothing_is_checked() -> None:
-    assert check_sentence("It was 5.", (), context_of(CALLS)).verdict == "unchecked"
+    assert check_sentence("It was 5.", (), make_context(CALLS)).verdict == "unchecked"
 
 
 def _ways(value: int) -> list[str]:

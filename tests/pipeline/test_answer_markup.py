@@ -1,6 +1,7 @@
 """Paragraphs, bullets, bold and marks of an answer's text."""
 
-from example_answers import make_answer, make_context, make_quote
+from builders import make_context
+from example_answers import make_answer, make_quote
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,13 +5,13 @@ import hashlib
 import re
 
 import pytest
+from builders import make_context
 from example_answers import (
     HOSTILE,
     REPORT,
     abstained_view,
     hostile_view,
     make_answer,
-    make_context,
     make_page,
     make_quote,
     moorings_view,

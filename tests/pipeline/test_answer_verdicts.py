@@ -1,7 +1,8 @@
 """What the answer page says of citations: each verdict by its sign, in words, with its reason, beside the other."""
 
 import pytest
-from example_answers import HOSTILE, checked_view, make_answer, make_context, make_quote, tidal_view
+from builders import make_context
+from example_answers import HOSTILE, checked_view, make_answer, make_quote, tidal_view
 from lxml import html
 from lxml.html import HtmlElement
 

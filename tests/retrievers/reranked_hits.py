@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from builders import make_quote
+
 from quoteweave.core.records import Hit, Quote
 
 TEXTS = ["timber by rail in spring", "grain by ship", "", "coal sales grew per cent", "the harbour shipped grain"]
@@ -15,16 +17,7 @@ def made_hits(texts: Sequence[str] = TEXTS) -> list[Hit]:
 
 def text_quote(text: str, ordinal: int = 0) -> Quote:
     """A paragraph."""
-    return Quote(
-        id=f"d:0:{ordinal}",
-        document="d",
-        page=0,
-        page_label="1",
-        bbox=(0, 0, 1, 1),
-        kind="text",
-        layout="paragraph",
-        text=text,
-    )
+    return make_quote(text, id=f"d:0:{ordinal}")
 
 
 def check_order(given: Sequence[Hit], got: Sequence[Hit]) -> None:

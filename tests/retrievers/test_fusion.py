@@ -4,16 +4,17 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from builders import make_quote
 from hypothesis import given
 from hypothesis import strategies as st
-from made_collections import made_quote, make_collection
+from made_collections import make_collection
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.fusion import RULES, FusedRetriever, Rule, reciprocal_rank_fusion, score_fusion
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
-QUOTES = {name: made_quote(name).model_copy(update={"id": name}) for name in "abcdefghij"}
+QUOTES = {name: make_quote(name, id=name) for name in "abcdefghij"}
 EACH_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 
 scores = st.integers(-400, 400).map(lambda n: n / 4) | st.sampled_from([0.0, 1.0])

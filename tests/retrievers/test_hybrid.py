@@ -5,12 +5,13 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from builders import make_quote
 from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
-from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
+from quoteweave.core.records import Filter, Hit, Kind, Query
 from quoteweave.retrievers.fusion import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
@@ -21,19 +22,14 @@ class Shelf:
     """Finds quotes of the kind asked for, in its own order, and remembers how it was asked."""
 
     def __init__(self, name: str, texts: int = 100, images: int = 100) -> None:
-        self.quotes = [_quote(f"{name} t{i}", "text") for i in range(texts)]
-        self.quotes += [_quote(f"{name} i{i}", "image") for i in range(images)]
+        self.quotes = [make_quote(f"{name} t{i}", id=f"{name} t{i}") for i in range(texts)]
+        self.quotes += [make_quote(f"{name} i{i}", id=f"{name} i{i}", layout="chart") for i in range(images)]
         self.asked: list[tuple[int, int, Filter | None]] = []
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         self.asked.append((len(queries), k, where))
         found = [quote for quote in self.quotes if where is None or where.kind in (None, quote.kind)][:k]
         return [[Hit(rank=rank, score=40 - rank, quote=quote) for rank, quote in enumerate(found, 1)] for _ in queries]
-
-
-def _quote(name: str, kind: Kind) -> Quote:
-    made = made_quote(name, layout="paragraph" if kind == "text" else "chart")
-    return made.model_copy(update={"id": name})
 
 
 def search(hybrid: SplitHybrid, k: int, where: Filter | None = None) -> list[Hit]:

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from builders import make_quote
 
 from quoteweave.core.answers import Completion, Context, Piece
 from quoteweave.core.protocols import Expander, Reranker, Retriever, StreamingChatModel
-from quoteweave.core.records import Filter, Query, Quote
+from quoteweave.core.records import Filter, Query
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker, FakeRetriever, ModelServer, Reply
 from quoteweave.testing.model_server import hashed_words, shared_words
 
@@ -236,9 +237,7 @@ def test_a_fake_streams_its_replies_in_pieces() -> None:
 
 
 def test_the_fakes_meet_their_protocols() -> None:
-    quote = Quote(
-        id="d:0:0", document="d", page=0, page_label="1", bbox=(0, 0, 1, 1), kind="text", layout="paragraph", text="a"
-    )
+    quote = make_quote("a", id="d:0:0")
     model: StreamingChatModel = FakeChat(["yes"])
     assert model.name == "fake"
     retriever: Retriever = FakeRetriever([quote, quote.model_copy(update={"id": "d:0:1"})])
