@@ -1,16 +1,24 @@
-# The two commands of the README, and what the gate runs. Everything lands in .venv and demo/.
+# The commands of the README, and what the gate runs. Everything lands in .venv and demo/.
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench clean
+# Files stay together, so that what a file makes once is made once; the longest go first (tests/conftest.py).
+PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+.PHONY: demo test test-fast lint bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/quoteweave demo --out demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+	$(PYTEST)
+
+# For the inner loop, under a minute on two cores. Leaves out the files of tests/slow_files.py: OCR, torch, FAISS, Milvus,
+# kills and restarts, the browser, the examples of the documentation. `make test` alone says that all is well.
+test-fast: $(VENV)/.dev
+	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 from command_line import Outcome, Quoteweave
+from slow_files import SLOW_FILES
 
 pytest_plugins = ["made_runs"]
 
@@ -62,6 +63,20 @@ def _temporary_folders_in_memory() -> None:
 
 
 _temporary_folders_in_memory()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Does not even import what `-m "not slow"` leaves out: most of it imports torch."""
+    return True if config.option.markexpr == "not slow" and collection_path.name in SLOW_FILES else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks slow files and puts them first, so that at the end no process waits for the other's last long file."""
+    places = {name: place for place, name in enumerate(SLOW_FILES)}
+    for item in items:
+        if item.path.name in places:
+            item.add_marker("slow")
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
 
 class _OperatorsBefore(MetaPathFinder):

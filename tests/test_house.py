@@ -10,6 +10,7 @@ from pathlib import Path
 
 import grimp
 import pytest
+from slow_files import SLOW_FILES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "quoteweave"
@@ -117,6 +118,12 @@ def test_public_names_are_the_same_for_people_programs_and_type_checkers() -> No
 def test_every_module_says_what_it_is_for() -> None:
     bare = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
     assert bare == []
+
+
+def test_the_files_listed_as_slow_are_there() -> None:
+    there = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert set(SLOW_FILES) <= there
+    assert len(SLOW_FILES) < len(there) / 2  # or nobody tests anything before a commit
 
 
 def test_the_changelog_has_an_entry_for_this_version() -> None:

@@ -151,7 +151,7 @@ def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path
     events = {"content-type": "text/event-stream"}
     with ModelServer(lambda _: Reply(endless=word, every_s=0.01, headers=events)) as server:
         asked = ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url)
-        for waits, limit in ((("--timeout", 0.05), "0.25"), (("--call-limit", 0.3), "0.3")):
+        for waits, limit in ((("--timeout", 0.3), "1.5"), (("--call-limit", 0.3), "0.3")):
             got = quoteweave(*asked, *waits)
             assert got.code == 1
             assert f"within {limit} s, the limit of a call with all its attempts" in got.err
