@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from answer_rows import MMDOCIR, MMLONGBENCH, AnswerRow
 from common import Table, bounds, percent
 
-from quoteweave.evaluation.statistics import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
 
 SHARES = ("gold_page", "gold_box", "said", "rule")
 OUTCOMES = ("answered", "located", "abstained")

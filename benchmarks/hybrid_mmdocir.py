@@ -23,8 +23,8 @@ from common import (
 from page_retrieval import BOXES, PAGES, ask
 
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.retrieval_report import RetrievalReport, score_retrieval
-from quoteweave.evaluation.statistics import Interval, paired_difference
+from quoteweave.evaluation.scoring.retrieval_report import RetrievalReport, score_retrieval
+from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 
 # Name to its retrievers, and to what it is compared with.
 CONFIGURATIONS: Mapping[str, tuple[str, ...]] = {

@@ -19,7 +19,7 @@ from answer_rows import MMLONGBENCH, Asked, answer_rows
 from common import Table, bounds, percent
 from pydantic import BaseModel
 
-from quoteweave.evaluation.statistics import Interval, paired_difference
+from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.generation.extractive import ExtractiveGenerator, locating, topic
 from quoteweave.generation.extractive import answer_criteria as answering
 

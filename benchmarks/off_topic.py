@@ -20,8 +20,8 @@ from pydantic import BaseModel
 from quoteweave.collection.collection import Collection
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.records import Query
-from quoteweave.evaluation.report.drawing import COLOURS, INK, panels, saved, style
-from quoteweave.evaluation.statistics import clustered_interval
+from quoteweave.evaluation.report.drawing import COLOURS, INK, make_plot, panels, style
+from quoteweave.evaluation.statistics.bootstrap import clustered_interval
 from quoteweave.generation.extractive import ExtractiveGenerator, topic
 from quoteweave.generation.relevance import what_is_asked
 from quoteweave.pipeline.search import Search
@@ -151,7 +151,7 @@ def _drawn(curve: Curve) -> str:
             axes[0].plot(100 * shipped[REAL], 100 * shipped["off"], "o", color=INK)
         axes[0].set(xlabel="answerable questions that abstain, %", ylabel="off-topic questions declined, %")
         axes[0].legend()
-        return saved(figure, "off-topic", title="What declining questions about other things costs").svg
+        return make_plot(figure, "off-topic", title="What declining questions about other things costs").svg
 
 
 def _curve_table(curve: Curve) -> Table:

@@ -10,8 +10,8 @@ from page_retrieval import PAGES
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.retrieval_report import score_retrieval
-from quoteweave.evaluation.statistics import Interval, clustered_interval, paired_difference
+from quoteweave.evaluation.scoring.retrieval_report import score_retrieval
+from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
 
 Scope = Literal["in_document", "collection"]
 SCOPES: tuple[Scope, ...] = ("in_document", "collection")

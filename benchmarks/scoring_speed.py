@@ -19,10 +19,16 @@ from common import REPOSITORY, Table, arguments, finish, machine, median_seconds
 from peak_memory import Peak, run_and_watch
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.bootstrap import bootstrap_intervals
-from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
-from quoteweave.evaluation.responses import Marks
-from quoteweave.evaluation.scored_files import SELECTION, Loaded, Sources, load, score_loaded
+from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
+from quoteweave.evaluation.scoring.saved_runs import (
+    QUOTE_SELECTION_ONLY,
+    LoadedRun,
+    ScoringRequest,
+    load_run,
+    score_run,
+)
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.text.responses import MarkGrammar
 
 SENTENCE = "revenue rose in the second quarter while costs of the northern region fell by a third of what they were"
 WORDS = tuple(SENTENCE.split())
@@ -41,7 +47,7 @@ def main() -> None:
     found = machine()
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         sources = make_files(Path(folder), options.answers)
-        loaded = load(sources)
+        loaded = load_run(sources)
         timings = [
             (name, limit, median_seconds(call, options.repeats))
             for name, limit, call in selection_steps(sources, loaded)
@@ -60,7 +66,7 @@ def main() -> None:
     finish(found, figures, [table], as_json=options.json)
 
 
-def make_files(folder: Path, answers: int) -> Sources:
+def make_files(folder: Path, answers: int) -> ScoringRequest:
     """A file of responses and one of gold quotes."""
     chance = random.Random(5)
     responses = [{"q_id": n, "response": make_answer(chance), "in_tok": 3000, "out_tok": 300} for n in range(answers)]
@@ -68,8 +74,11 @@ def make_files(folder: Path, answers: int) -> Sources:
     for name, rows in (("responses", responses), ("gold", gold)):
         text = "".join(f"{json.dumps(row)}\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    return Sources(
-        run=folder / "responses.jsonl", dataset="mmdocrag-20", references=folder / "gold.jsonl", metrics=SELECTION
+    return ScoringRequest(
+        run=folder / "responses.jsonl",
+        dataset="mmdocrag-20",
+        references=folder / "gold.jsonl",
+        metrics=QUOTE_SELECTION_ONLY,
     )
 
 
@@ -91,30 +100,30 @@ def make_gold(chance: random.Random) -> list[str]:
     return [*(f"image{n}" for n in images), *(f"text{n}" for n in texts)]
 
 
-def selection_steps(sources: Sources, loaded: Loaded) -> list[Step]:
+def selection_steps(sources: ScoringRequest, loaded: LoadedRun) -> list[Step]:
     """Quote selection, and the bootstrap of its figures."""
-    named: Sequence[Marks] = ("published", "own")
+    named: Sequence[MarkGrammar] = ("published", "own")
     by_marks = {marks: sources.model_copy(update={"marks": marks}) for marks in named}
     by_words, metric = _of(sources, "bleu", "rouge_l"), QuoteSelection("own")
     pairs: list[tuple[Prediction, Example]] = list(zip(loaded.predictions, loaded.examples, strict=True))
     rows = [metric.row(prediction, example) for prediction, example in pairs]
     clusters = [example.id for example in loaded.examples]
     return [
-        *((f"quote selection, marks {marks}", 2.0, partial(score_loaded, loaded, by_marks[marks])) for marks in named),
-        ("quote selection from files", 2.0, lambda: score_loaded(load(sources), sources)),
+        *((f"quote selection, marks {marks}", 2.0, partial(score_run, loaded, by_marks[marks])) for marks in named),
+        ("quote selection from files", 2.0, lambda: score_run(load_run(sources), sources)),
         ("the same, with intervals of every figure and group", None, partial(_with_intervals, sources)),
         (
             "bootstrap of one figure, 10,000 resamples",
             2.0,
-            partial(bootstrap_intervals, metric.figures[:1], rows, clusters),
+            partial(bootstrap_intervals, metric.aggregates[:1], rows, clusters),
         ),
         (
             "BLEU and ROUGE-L, gold as long as the answers",
             60.0,
-            partial(score_loaded, loaded, by_words),
+            partial(score_run, loaded, by_words),
         ),
-        ("every metric that needs no model", None, partial(score_loaded, loaded, _of(sources))),
-        ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.figures, rows, clusters)),
+        ("every metric that needs no model", None, partial(score_run, loaded, _of(sources))),
+        ("bootstrap of all its figures at once", 2.0, partial(bootstrap_intervals, metric.aggregates, rows, clusters)),
     ]
 
 
@@ -127,13 +136,13 @@ def reproduction() -> Peak | None:
     return run_and_watch([sys.executable, "-m", "quoteweave", "eval", "reproduce", "--data", str(data)])
 
 
-def _of(sources: Sources, *metrics: str) -> Sources:
+def _of(sources: ScoringRequest, *metrics: str) -> ScoringRequest:
     """These metrics, or all of them."""
     return sources.model_copy(update={"metrics": metrics or None})
 
 
-def _with_intervals(sources: Sources) -> object:
-    return score_loaded(load(sources), sources, intervals=bootstrap_intervals)
+def _with_intervals(sources: ScoringRequest) -> object:
+    return score_run(load_run(sources), sources, intervals=bootstrap_intervals)
 
 
 if __name__ == "__main__":

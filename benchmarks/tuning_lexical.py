@@ -34,7 +34,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.statistics import Interval, paired_difference
+from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
 from quoteweave.retrievers import page_evidence as evidence
 from quoteweave.retrievers.lexical import LexicalRetriever

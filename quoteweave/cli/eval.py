@@ -44,7 +44,7 @@ from quoteweave.core.urls import without_credentials
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
     from quoteweave.core.runs import Configuration, Run, RunWriter
-    from quoteweave.evaluation.retrieval_report import RetrievalReport
+    from quoteweave.evaluation.scoring.retrieval_report import RetrievalReport
 
 app = typer.Typer(no_args_is_help=True)
 app.command("score", epilog=eval_score.JSON)(eval_score.score)
@@ -133,7 +133,7 @@ def retrieval(
     from quoteweave.evaluation.datasets import load_dataset
     from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS
     from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
-    from quoteweave.evaluation.retrieval_report import score_retrieval
+    from quoteweave.evaluation.scoring.retrieval_report import score_retrieval
 
     questions = {DatasetName.MMDOCIR: ANNOTATIONS, DatasetName.MMLONGBENCH: SAMPLES}[dataset]
     examples = load_dataset(dataset.value, path)

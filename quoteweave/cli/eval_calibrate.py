@@ -12,8 +12,8 @@ from quoteweave.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
-    from quoteweave.evaluation.calibration import Asked, Calibrating
-    from quoteweave.evaluation.judges.judging import Pair
+    from quoteweave.evaluation.calibration.calibrate import CalibrationExample, CalibrationReport
+    from quoteweave.evaluation.judges.batch import JudgingItem
 
     Right = Callable[[Prediction, Example], bool | None]
 
@@ -69,7 +69,7 @@ def calibrate(
     """
     from quoteweave.cli.eval_calibrate_output import show
     from quoteweave.core.errors import DatasetError
-    from quoteweave.evaluation.calibration import calibrate as fitted
+    from quoteweave.evaluation.calibration.calibrate import calibrate as fitted
 
     if not run.is_dir():
         raise DatasetError(f"{run} is no run folder; confidences need what quoteweave run keeps, contexts and answers")
@@ -112,8 +112,8 @@ def _made_by(run: Path) -> tuple[str, str]:
 def _right_by(how: RightBy, run: Path) -> "Right":
     from quoteweave.cli.eval_citations import JUDGEMENTS
     from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.rightness import cites_gold, judged_right
-    from quoteweave.evaluation.verdicts import load_evidence_verdicts
+    from quoteweave.evaluation.calibration.correctness import cites_gold, judged_correct
+    from quoteweave.evaluation.judges.evidence_verdicts import load_evidence_verdicts
 
     if how is RightBy.CITED:
         return cites_gold
@@ -121,14 +121,14 @@ def _right_by(how: RightBy, run: Path) -> "Right":
     if not path.is_file():
         raise UsageError(f"--right judged: there is no {path}; quoteweave eval citations makes it")
     verdicts = load_evidence_verdicts(path)
-    return lambda prediction, example: judged_right(prediction, example, verdicts)
+    return lambda prediction, example: judged_correct(prediction, example, verdicts)
 
 
-def _asked(pairs: "Sequence[Pair]", right: "Right") -> "list[Asked]":
+def _asked(pairs: "Sequence[JudgingItem]", right: "Right") -> "list[CalibrationExample]":
     """All questions but those that failed, and whose answers cannot be known to be right or wrong."""
     from quoteweave.core.answers import Context
-    from quoteweave.evaluation.calibration import Asked
-    from quoteweave.evaluation.rightness import answerable
+    from quoteweave.evaluation.calibration.calibrate import CalibrationExample
+    from quoteweave.evaluation.calibration.correctness import answerable
     from quoteweave.generation.confidence_signals import signals_of
 
     asked = []
@@ -137,12 +137,12 @@ def _asked(pairs: "Sequence[Pair]", right: "Right") -> "list[Asked]":
         if answer is None or (answer.status == "answered" and told is None):
             continue
         context = prediction.context or example.context or Context()
-        asked.append(Asked(signals_of(example.query.text, context, answer), answerable(example), told))
+        asked.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), told))
     return asked
 
 
-def _draw(path: Path, found: "Calibrating") -> None:
-    from quoteweave.evaluation.report.risk_plot import risk_plot
+def _draw(path: Path, found: "CalibrationReport") -> None:
+    from quoteweave.evaluation.report.plots import risk_plot
 
     _write(path, risk_plot(found).svg)
 

@@ -9,13 +9,13 @@ from quoteweave.cli.output import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.confidence import Point
 from quoteweave.core.messages import counted
-from quoteweave.evaluation.calibration import FEW, Calibrating
+from quoteweave.evaluation.calibration.calibrate import FEW_ANSWERS, CalibrationReport
 
 ROWS = 10
 BAR = 20
 
 
-def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
+def show(found: CalibrationReport, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
     """On stdout. `head` says what was calibrated, and how many questions were left out."""
     if as_json:
         print_json(_as_dict(found, head, written))
@@ -28,7 +28,7 @@ def show(found: Calibrating, head: Mapping[str, object], written: Path | None, *
         out.print(plain(line))
 
 
-def _as_dict(found: Calibrating, head: Mapping[str, object], written: Path | None) -> dict[str, object]:
+def _as_dict(found: CalibrationReport, head: Mapping[str, object], written: Path | None) -> dict[str, object]:
     before = None if found.calibration is None else found.calibration.before.threshold
     return {
         **head,
@@ -38,7 +38,7 @@ def _as_dict(found: Calibrating, head: Mapping[str, object], written: Path | Non
     }
 
 
-def _counted(found: Calibrating, head: Mapping[str, object]) -> str:
+def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
     answers = found.right + found.wrong
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
@@ -49,7 +49,7 @@ def _counted(found: Calibrating, head: Mapping[str, object]) -> str:
     )
 
 
-def _curve(found: Calibrating) -> Table:
+def _curve(found: CalibrationReport) -> Table:
     """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
     columns = ("given", "answers", "confidence from", "of these wrong", "")
     table = make_table(columns, words=[""], title="Were only the surest answers given")
@@ -62,7 +62,7 @@ def _curve(found: Calibrating) -> Table:
     return table
 
 
-def _shown(found: Calibrating) -> Sequence[Point]:
+def _shown(found: CalibrationReport) -> Sequence[Point]:
     """The first point of each tenth, and the chosen one."""
     tenths = (step / ROWS for step in range(1, ROWS + 1))
     first = [next(point for point in found.curve if point.coverage >= tenth) for tenth in tenths]
@@ -70,14 +70,15 @@ def _shown(found: Calibrating) -> Sequence[Point]:
     return [points[answers] for answers in sorted(points)]
 
 
-def _told(found: Calibrating, written: Path | None) -> Iterator[str]:
+def _told(found: CalibrationReport, written: Path | None) -> Iterator[str]:
     overall = found.wrong / (found.right + found.wrong)
     yield (
         f"Area under the curve (AURC): {found.aurc:.3f}; {found.least_aurc:.3f} were the confidence never mistaken, "
         f"{overall:.3f} were it chance."
     )
     if found.few:
-        yield f"warning: with fewer than {FEW} right or {FEW} wrong answers the fit says little; add questions."
+        few = f"fewer than {FEW_ANSWERS} right or {FEW_ANSWERS} wrong answers"
+        yield f"warning: with {few} the fit says little; add questions."
     point, calibration = found.chosen, found.calibration
     if point is None or calibration is None:
         least = min(found.curve, key=lambda one: (one.risk, -one.coverage))

@@ -33,8 +33,8 @@ from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import EvidenceJudge, Splitter
-    from quoteweave.evaluation.judges.judging import Pair, Work
-    from quoteweave.evaluation.verdicts import EvidenceVerdict
+    from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
+    from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
     from quoteweave.pipeline.settings import ModelSettings
 
 JUDGEMENTS = "citations.jsonl"
@@ -95,9 +95,9 @@ def citations(
     failed give exit code 1.
     """
     from quoteweave.core.errors import DatasetError
-    from quoteweave.evaluation.judges.evidence import EvidenceJudge
-    from quoteweave.evaluation.splitting import split_by_rule
-    from quoteweave.evaluation.verdicts import load_evidence_verdicts, plan_evidence
+    from quoteweave.evaluation.judges.evidence_judge import EvidenceJudge
+    from quoteweave.evaluation.judges.evidence_verdicts import load_evidence_verdicts, plan_evidence
+    from quoteweave.evaluation.text.rule_splitter import split_by_rule
     from quoteweave.pipeline.settings import ModelSettings
 
     waits = {"timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
@@ -126,8 +126,8 @@ def citations(
 
 
 def _splitter(split: SplitName, settings: "ModelSettings") -> "Splitter":
-    from quoteweave.evaluation.judges.splitting import ChatSplitter
-    from quoteweave.evaluation.splitting import RuleSplitter
+    from quoteweave.evaluation.judges.chat_splitter import ChatSplitter
+    from quoteweave.evaluation.text.rule_splitter import RuleSplitter
 
     if split is SplitName.RULE:
         return RuleSplitter(_sentences())
@@ -140,7 +140,7 @@ def _sentences() -> Callable[[str], list[str]]:
     return lambda text: [sentence.text for sentence in split_sentences(text)]
 
 
-def _say(work: "Work", model: str | None, *, unseen: int) -> None:
+def _say(work: "JudgingPlan", model: str | None, *, unseen: int) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
     typer.echo(f"{counted(len(work.left), 'answer')} to check with {model}{done}", err=True)
     if work.no_answer:
@@ -155,7 +155,7 @@ def _say(work: "Work", model: str | None, *, unseen: int) -> None:
         )
 
 
-def _unseen(pairs: "Sequence[Pair]") -> int:
+def _unseen(pairs: "Sequence[JudgingItem]") -> int:
     contexts = [prediction.context or example.context for prediction, example in pairs]
     return sum(
         hit.quote.image is not None and not hit.quote.words().strip()
@@ -166,12 +166,12 @@ def _unseen(pairs: "Sequence[Pair]") -> int:
 
 
 def _ask(
-    pairs: "Sequence[Pair]", path: Path, judge: "EvidenceJudge", splitter: "Splitter", concurrency: int
+    pairs: "Sequence[JudgingItem]", path: Path, judge: "EvidenceJudge", splitter: "Splitter", concurrency: int
 ) -> "dict[str, EvidenceVerdict]":
     """Asks, with a bar on a terminal."""
     from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
-    from quoteweave.evaluation.verdicts import judge_evidence
+    from quoteweave.evaluation.judges.evidence_verdicts import judge_evidence
 
     with counting("checking", len(pairs)) as bar:
         return wait_for(
@@ -192,7 +192,9 @@ def _spent(verdicts: "Sequence[EvidenceVerdict]") -> tuple[int, int]:
     return sum(one.input_tokens or 0 for one in usages), sum(one.output_tokens or 0 for one in usages)
 
 
-def _show(value: Mapping[str, object], judged: "Sequence[tuple[Pair, EvidenceVerdict]]", *, as_json: bool) -> None:
+def _show(
+    value: Mapping[str, object], judged: "Sequence[tuple[JudgingItem, EvidenceVerdict]]", *, as_json: bool
+) -> None:
     from quoteweave.cli.output import print_json, printable
 
     errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
@@ -216,12 +218,12 @@ def _error(verdict: "EvidenceVerdict") -> str:
     return verdict.error or next((error for error in failed if error), "a judgement failed")
 
 
-def _figures(pairs: "Sequence[Pair]", verdicts: "dict[str, EvidenceVerdict]") -> "dict[str, float | None]":
+def _figures(pairs: "Sequence[JudgingItem]", verdicts: "dict[str, EvidenceVerdict]") -> "dict[str, float | None]":
     """Means over the answers judged."""
-    from quoteweave.evaluation.metrics.registry import Reading, evidence_metrics
+    from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 
     found: dict[str, float | None] = {}
-    for metric in evidence_metrics(verdicts, Reading()):
+    for metric in evidence_metrics(verdicts, MetricOptions()):
         rows = [metric.row(*pair) for pair in pairs]
-        found |= {figure.name: figure.of(rows) for figure in metric.figures if figure.undefined(rows) < len(rows)}
+        found |= {figure.name: figure.of(rows) for figure in metric.aggregates if figure.undefined(rows) < len(rows)}
     return found

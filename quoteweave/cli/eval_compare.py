@@ -13,10 +13,10 @@ from quoteweave.core.messages import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from quoteweave.evaluation.comparison import Comparison
     from quoteweave.evaluation.published import PublishedTable
-    from quoteweave.evaluation.scored_files import Scored, Sources
-    from quoteweave.evaluation.standing import Standing
+    from quoteweave.evaluation.published.leaderboard import LeaderboardEntry
+    from quoteweave.evaluation.scoring.comparison import Comparison
+    from quoteweave.evaluation.scoring.saved_runs import ScoredRun, ScoringRequest
 
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
@@ -75,13 +75,13 @@ def compare(
 
     from quoteweave.cli.eval_report_command import for_each
     from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.scored_files import Sources
+    from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
     said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
     sources = [
-        Sources(
+        ScoringRequest(
             run=run,
             dataset=dataset,
             references=references,
@@ -110,22 +110,22 @@ class Among:
 
     table: "PublishedTable"
     by: str
-    standings: "Sequence[Standing]"
+    standings: "Sequence[LeaderboardEntry]"
     notes: Sequence[str]
 
 
-def _scored(sources: "Sequence[Sources]") -> "list[Scored]":
+def _scored(sources: "Sequence[ScoringRequest]") -> "list[ScoredRun]":
     """Each run, its notes included; the dataset is read once."""
     from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.datasets import load_dataset
-    from quoteweave.evaluation.scored_files import load, notes_on, score_loaded
+    from quoteweave.evaluation.scoring.saved_runs import load_run, score_run, scoring_notes
 
     examples = load_dataset(sources[0].dataset, sources[0].references)
     names, found = _names([one.run for one in sources]), []
     for one, name in zip(sources, names, strict=True):
-        loaded = load(one, examples)
-        scored = score_loaded(loaded, one, prices=chat_price)
-        notes = notes_on(scored.scores, loaded, one)
+        loaded = load_run(one, examples)
+        scored = score_run(loaded, one, prices=chat_price)
+        notes = scoring_notes(scored.scores, loaded, one)
         found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name, "notes": notes})))
     return found
 
@@ -136,11 +136,11 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
 
 
-def _comparisons(scored: "Sequence[Scored]", asked: Sequence[str] | None) -> "Sequence[Comparison]":
+def _comparisons(scored: "Sequence[ScoredRun]", asked: Sequence[str] | None) -> "Sequence[Comparison]":
     from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.comparison import compare as compare_runs
+    from quoteweave.evaluation.scoring.comparison import compare as compare_runs
 
-    known = scored[0].figures
+    known = scored[0].aggregates
     for name in asked or []:
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
@@ -148,16 +148,16 @@ def _comparisons(scored: "Sequence[Scored]", asked: Sequence[str] | None) -> "Se
     return compare_runs([one.scores for one in scored], [known[name] for name in asked or shared])
 
 
-def _among(scored: "Sequence[Scored]", name: str, asked: str | None) -> Among:
+def _among(scored: "Sequence[ScoredRun]", name: str, asked: str | None) -> Among:
     from quoteweave.evaluation.published import published_table
-    from quoteweave.evaluation.standing import cautions, ranking_figure, standings
+    from quoteweave.evaluation.published.leaderboard import comparability_notes, leaderboard, ranking_figure
 
     table, scores = published_table(name), [one.scores for one in scored]
     by = ranking_figure(table, asked)
-    return Among(table, by, standings(table, scores, by=by), cautions(table, scores))
+    return Among(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
 
 
-def _print_json(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
+def _print_json(scored: "Sequence[ScoredRun]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
     from quoteweave.cli.output import print_json
 
     value: dict[str, object] = {
@@ -181,7 +181,7 @@ def _print_json(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]",
     print_json(value)
 
 
-def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
+def _show(scored: "Sequence[ScoredRun]", comparisons: "Sequence[Comparison]", among: Among | None) -> None:
     from quoteweave.cli.output import console, plain
     from quoteweave.cli.tables import show_table
 
@@ -208,7 +208,7 @@ def _show(scored: "Sequence[Scored]", comparisons: "Sequence[Comparison]", among
 
 def _comparison_table(comparisons: "Sequence[Comparison]") -> "Table":
     from quoteweave.cli.tables import make_table
-    from quoteweave.evaluation.report.wording import unit
+    from quoteweave.evaluation.report.labels import unit
 
     columns = ("figure", "first", "second", "difference", "95 %", "p (Holm)", "effect", "n")
     shown = make_table(columns, words=["figure"], padding=0)
@@ -220,10 +220,10 @@ def _comparison_table(comparisons: "Sequence[Comparison]") -> "Table":
     return shown
 
 
-def _standing_table(ranked: "Sequence[Standing]", by: str) -> "Table":
+def _standing_table(ranked: "Sequence[LeaderboardEntry]", by: str) -> "Table":
     from quoteweave.cli.output import plain
     from quoteweave.cli.tables import make_table
-    from quoteweave.evaluation.report.wording import unit
+    from quoteweave.evaluation.report.labels import unit
 
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
     columns = [name for name in dict.fromkeys([by, *FIGURES]) if name in shared]

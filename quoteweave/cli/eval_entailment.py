@@ -13,7 +13,7 @@ from quoteweave.cli.retrieving import BatchSizeOption, DeviceOption
 if TYPE_CHECKING:
     from quoteweave.core.examples import Example, Prediction
     from quoteweave.core.protocols import Entailment
-    from quoteweave.evaluation.scores import RowMetric
+    from quoteweave.evaluation.metrics.metric import Metric
 
 KEPT = "entailments.jsonl"
 JSON = """--json prints what quoteweave eval score prints: name, dataset, convention, questions, failed, missing,
@@ -56,20 +56,22 @@ def entailment(
     command again asks nothing twice.
     """
     from quoteweave.cli.eval_score_output import show
-    from quoteweave.evaluation.bootstrap import bootstrap_intervals
-    from quoteweave.evaluation.scored_files import Sources, load
-    from quoteweave.evaluation.scoring import Setting, score
+    from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, load_run
+    from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+    from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
     from quoteweave.models.checkpoints import Hardware, when_downloading
 
     when_downloading(lambda line: typer.echo(line, err=True))
-    sources = Sources(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
-    loaded = load(sources)
+    sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
+    loaded = load_run(sources)
     hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})
     path = kept_in(run, kept, KEPT)
     pairs = _answered(loaded.examples, loaded.predictions)
     metrics, notes = _metrics(pairs, _Asked(model, hardware, window, path), parser, first)
-    setting = Setting(name=run.name, dataset=dataset, convention="strict", marks="own")
-    scores = score(loaded.examples, loaded.predictions, metrics=metrics, setting=setting, intervals=bootstrap_intervals)
+    settings = ScoringSettings(name=run.name, dataset=dataset, convention="strict", marks="own")
+    scores = score(
+        loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=bootstrap_intervals
+    )
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
 
 
@@ -77,12 +79,12 @@ class _Asked:
     """The model that is named, and what it said before."""
 
     def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
-        from quoteweave.evaluation.kept_entailments import KeptEntailment
+        from quoteweave.evaluation.judges.entailment_cache import CachedEntailment
         from quoteweave.generation.entailment import make_entailment
         from quoteweave.models.checkpoints import Hardware
 
         self.model = make_entailment(spec, Hardware.model_validate(hardware), max_length=window)
-        self.kept: Entailment = KeptEntailment(self.model, path)
+        self.kept: Entailment = CachedEntailment(self.model, path)
 
 
 def _answered(examples: "Sequence[Example]", predictions: "Sequence[Prediction]") -> "list[tuple[Prediction, Example]]":
@@ -92,15 +94,15 @@ def _answered(examples: "Sequence[Example]", predictions: "Sequence[Prediction]"
 
 def _metrics(
     pairs: "Sequence[tuple[Prediction, Example]]", asked: _Asked, parser: str | None, first: int | None
-) -> "tuple[list[RowMetric], list[str]]":
+) -> "tuple[list[Metric], list[str]]":
     """The metrics, the model's word in them, and what a reader must know of it."""
     from rich.console import Console
 
-    from quoteweave.evaluation.claims import spacy_parse
-    from quoteweave.evaluation.entailing import entailments
-    from quoteweave.evaluation.metrics.alce import Alce, alce_responses
-    from quoteweave.evaluation.metrics.aliice import Aliice, aliice_responses
-    from quoteweave.evaluation.metrics.citation_spread import CitationSpread
+    from quoteweave.evaluation.metrics.citations.alce import Alce, alce_responses
+    from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
+    from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+    from quoteweave.evaluation.metrics.citations.cited_claims import entailments
+    from quoteweave.evaluation.text.atomic_claims import spacy_parse
     from quoteweave.generation.sentences import split_sentences
 
     def cut(text: str) -> list[str]:
@@ -110,7 +112,7 @@ def _metrics(
         whole = alce_responses(pairs, cut, first=first)
         parts = {} if parser is None else aliice_responses(pairs, cut, spacy_parse(parser))
         verdicts = entailments([*whole.values(), *parts.values()], asked.kept)
-    metrics: list[RowMetric] = [Alce(whole, verdicts), CitationSpread(cut)]
+    metrics: list[Metric] = [Alce(whole, verdicts), CitationSpread(cut)]
     if parser is not None:
         metrics.insert(1, Aliice(parts, verdicts))
     notes = [f"by {asked.model.name}", *asked.model.notes()]

@@ -10,7 +10,7 @@ from quoteweave.cli.eval_score import ScopeName
 from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
-    from quoteweave.evaluation.interchange.trec_export import TrecPair
+    from quoteweave.evaluation.formats.trec import TrecPair
 
 JSON = """--json prints one object:
 
@@ -53,20 +53,19 @@ def export(
     from quoteweave.cli.output import print_json, writing_output
     from quoteweave.core.errors import DatasetError
     from quoteweave.evaluation.datasets import load_dataset
-    from quoteweave.evaluation.interchange import load_predictions
-    from quoteweave.evaluation.interchange.trec import column, qrels_lines, run_lines
-    from quoteweave.evaluation.interchange.trec_export import trec_pair
-    from quoteweave.evaluation.matching import match, of_scope
+    from quoteweave.evaluation.formats import load_predictions
+    from quoteweave.evaluation.formats.trec import column_name, qrels_lines, run_lines, trec_pair
+    from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
 
     examples = load_dataset(dataset, references)
-    ranked = of_scope(load_predictions(run), None if scope is None else scope.value)
-    predictions = match(examples, ranked, partial=partial)
+    ranked = select_scope(load_predictions(run), None if scope is None else scope.value)
+    predictions = match_predictions(examples, ranked, partial=partial)
     pair = trec_pair(examples, predictions, items=items.value)
     if not pair.run:
         raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope")
     with writing_output(trec):
         trec.mkdir(parents=True, exist_ok=True)
-        (trec / RUN).write_text("".join(run_lines(pair.run, tag=column(run.name))), "utf-8")
+        (trec / RUN).write_text("".join(run_lines(pair.run, tag=column_name(run.name))), "utf-8")
         (trec / QRELS).write_text("".join(qrels_lines(pair.qrels)), "utf-8")
     if as_json:
         counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}

@@ -31,8 +31,8 @@ from quoteweave.cli.options import JsonOption
 from quoteweave.core.messages import counted
 
 if TYPE_CHECKING:
-    from quoteweave.evaluation.judges.answers import AnswerJudge
-    from quoteweave.evaluation.judges.judging import Pair, Work
+    from quoteweave.evaluation.judges.answer_judge import AnswerJudge
+    from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
 
 JSON = """--json prints one object:
 
@@ -85,9 +85,8 @@ def judge(
     """
     from quoteweave.cli.eval_judge_output import agreement_with, show, summarise
     from quoteweave.core.errors import DatasetError
-    from quoteweave.evaluation.judges.answers import AnswerJudge
-    from quoteweave.evaluation.judges.judging import plan
-    from quoteweave.evaluation.judges.verdicts import JUDGEMENTS, read_verdicts
+    from quoteweave.evaluation.judges.answer_judge import AnswerJudge, plan_judging
+    from quoteweave.evaluation.judges.judgements import JUDGEMENTS, read_verdicts
     from quoteweave.pipeline.settings import ModelSettings
 
     waits = {"timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
@@ -96,7 +95,7 @@ def judge(
     asks = AnswerJudge(judge_of(settings), prompts_folder=settings.prompts, images=pictures_in(images))
     pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
-    work = plan(asks, pairs, read_verdicts(path, **known))
+    work = plan_judging(asks, pairs, read_verdicts(path, **known))
     if not (work.left or work.done):
         raise DatasetError(
             f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
@@ -115,7 +114,7 @@ def judge(
         raise typer.Exit(1)
 
 
-def _say(work: "Work", model: str | None) -> None:
+def _say(work: "JudgingPlan", model: str | None) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
     typer.echo(f"{counted(len(work.left), 'answer')} to judge with {model}{done}", err=True)
     if work.no_answer:
@@ -124,17 +123,17 @@ def _say(work: "Work", model: str | None) -> None:
         )
 
 
-def _ask(judge: "AnswerJudge", pairs: "Sequence[Pair]", path: Path, concurrency: int) -> None:
+def _ask(judge: "AnswerJudge", pairs: "Sequence[JudgingItem]", path: Path, concurrency: int) -> None:
     """Asks, with a bar on a terminal."""
     from quoteweave.cli.output import counting
     from quoteweave.core.crossing import wait_for
     from quoteweave.core.jsonl import appending
-    from quoteweave.evaluation.judges.judging import judge_all
-    from quoteweave.evaluation.judges.verdicts import Verdict
+    from quoteweave.evaluation.judges.answer_judge import judge_all
+    from quoteweave.evaluation.judges.judgements import AnswerVerdict
 
     with counting("judging", len(pairs)) as bar, appending(path) as append:
 
-        def on_verdict(verdict: Verdict) -> None:
+        def on_verdict(verdict: AnswerVerdict) -> None:
             append(verdict)
             bar.advance()
 

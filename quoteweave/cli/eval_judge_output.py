@@ -12,11 +12,10 @@ from quoteweave.cli.output import console, print_json, printable
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.messages import counted
-from quoteweave.evaluation.judgements import ASPECTS, load_judgements
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
-from quoteweave.evaluation.judges.verdicts import Verdict
-from quoteweave.evaluation.rounding import half_up
-from quoteweave.evaluation.scores import Estimate
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
 
 MOST_ERRORS = 5  # that are told
 
@@ -35,7 +34,7 @@ class Judging:
     """Over the answers judged; empty where there are none."""
 
 
-def summarise(verdicts: Sequence[Verdict], asked: Collection[str], price: Price | None) -> Judging:
+def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> Judging:
     """`asked` names the examples that were judged now, which are those that cost something."""
     scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
     means = {aspect: fmean(each[aspect] for each in scores) for aspect in ASPECTS} if scores else {}
@@ -52,7 +51,7 @@ def summarise(verdicts: Sequence[Verdict], asked: Collection[str], price: Price 
     )
 
 
-def agreement_with(human: Path, verdicts: Sequence[Verdict]) -> Agreement:
+def agreement_with(human: Path, verdicts: Sequence[AnswerVerdict]) -> Agreement:
     """How far these verdicts agree with the scores in a file. Raises DatasetError where they cannot be compared."""
     judged = {
         verdict.example: {ASPECTS[name]: float(score) for name, score in verdict.scores.items()}

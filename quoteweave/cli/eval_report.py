@@ -6,8 +6,8 @@ from rich.table import Table
 
 from quoteweave.cli.output import plain
 from quoteweave.cli.tables import make_table
-from quoteweave.evaluation.retrieval_report import RetrievalReport, Scores
-from quoteweave.evaluation.statistics import Interval
+from quoteweave.evaluation.scoring.retrieval_report import RetrievalReport, Scores
+from quoteweave.evaluation.statistics.bootstrap import Interval
 
 PAGES = ("page_recall@1", "page_recall@3", "page_recall@5", "page_recall@10")
 BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))

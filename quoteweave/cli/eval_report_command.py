@@ -51,16 +51,16 @@ def report(
     from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.report.drawing import require_matplotlib
     from quoteweave.evaluation.report.gather import gather
-    from quoteweave.evaluation.report.pictures import PictureFolder
+    from quoteweave.evaluation.report.questions import PictureFolder
     from quoteweave.evaluation.report.writing import MARKDOWN, PAGE, PLOTS, TABLES, write_report
-    from quoteweave.evaluation.scored_files import Sources
+    from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
     said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
     sources = [
-        Sources(
+        ScoringRequest(
             run=run,
             dataset=dataset,
             references=references,

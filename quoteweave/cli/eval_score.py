@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quoteweave.evaluation.scored_files import Sources
-    from quoteweave.evaluation.scores import Scores
+    from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+    from quoteweave.evaluation.scoring.scores import Scores
 
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
@@ -81,9 +81,9 @@ def score(
     not known. Undefined figures are counted, and left out of means.
     """
     from quoteweave.cli.eval_score_output import show
-    from quoteweave.evaluation.scored_files import Sources
+    from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
-    sources = Sources(
+    sources = ScoringRequest(
         run=run,
         dataset=dataset,
         references=references,
@@ -97,15 +97,15 @@ def score(
     show(_scores(sources), as_json=as_json)
 
 
-def _scores(sources: "Sources") -> "Scores":
+def _scores(sources: "ScoringRequest") -> "Scores":
     """Shows on a terminal that it is at work."""
     from rich.console import Console
 
     from quoteweave.endpoints.prices import chat_price
-    from quoteweave.evaluation.bootstrap import bootstrap_intervals
-    from quoteweave.evaluation.scored_files import load, notes_on, score_loaded
+    from quoteweave.evaluation.scoring.saved_runs import load_run, score_run, scoring_notes
+    from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
     with Console(stderr=True).status("scoring"):
-        loaded = load(sources)
-        scores = score_loaded(loaded, sources, intervals=bootstrap_intervals, prices=chat_price).scores
-        return scores.model_copy(update={"notes": notes_on(scores, loaded, sources)})
+        loaded = load_run(sources)
+        scores = score_run(loaded, sources, intervals=bootstrap_intervals, prices=chat_price).scores
+        return scores.model_copy(update={"notes": scoring_notes(scores, loaded, sources)})

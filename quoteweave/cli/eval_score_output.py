@@ -7,11 +7,12 @@ from rich.table import Table
 from quoteweave.cli.output import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.messages import counted
-from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
-from quoteweave.evaluation.judgements import ASPECTS
-from quoteweave.evaluation.metrics.quote_selection import GROUPS, RATIOS
-from quoteweave.evaluation.rounding import half_up
-from quoteweave.evaluation.scores import Estimate, Scores
+from quoteweave.evaluation.judges.judgements import ASPECTS
+from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATIOS
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
 
 Figures = Mapping[str, Estimate]
 UNDEFINED = "-"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from quoteweave.core.chat.prices import Price
     from quoteweave.core.protocols import ChatModel
-    from quoteweave.evaluation.judges.judging import Pair
+    from quoteweave.evaluation.judges.batch import JudgingItem
     from quoteweave.pipeline.settings import ModelSettings
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses.")]
@@ -54,17 +54,17 @@ def kept_in(run: Path, out: Path | None, name: str) -> Path:
     return out or run / name
 
 
-def pairs_of(run: Path, dataset: str, references: Path | None) -> "list[Pair]":
+def pairs_of(run: Path, dataset: str, references: Path | None) -> "list[JudgingItem]":
     """The answers of a run with what they answer; a run of some questions is as good. Raises DatasetError."""
     from quoteweave.evaluation.datasets import load_dataset
-    from quoteweave.evaluation.interchange import load_predictions
-    from quoteweave.evaluation.judges.judging import pair_up
-    from quoteweave.evaluation.matching import match
-    from quoteweave.evaluation.scored_files import made_of
+    from quoteweave.evaluation.formats import load_predictions
+    from quoteweave.evaluation.judges.batch import judging_items
+    from quoteweave.evaluation.scoring.matching import match_predictions
+    from quoteweave.evaluation.scoring.saved_runs import run_names_references
 
     examples = load_dataset(dataset, references)
-    known = made_of(run, dataset, references)
-    return pair_up(match(examples, load_predictions(run), partial=True, known=known), examples)
+    known = run_names_references(run, dataset, references)
+    return judging_items(match_predictions(examples, load_predictions(run), partial=True, known=known), examples)
 
 
 def judge_of(settings: "ModelSettings") -> "ChatModel":

@@ -1,1 +1,1 @@
-"""Examples and runs become rows, and rows become summaries. Imports nothing of ours but core."""
+"""Score retrieval and answers against gold references: metrics, intervals, comparisons, reports."""

@@ -10,7 +10,7 @@ import pytest
 
 from quoteweave.evaluation.report.gather import gather
 from quoteweave.evaluation.report.writing import write_report
-from quoteweave.evaluation.scored_files import Sources
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for run in runs:
         rows = [{"q_id": n, "response": f"[1] {HOSTILE}", "in_tok": 9, "out_tok": 9} for n in range(4)]
         run.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    sources = [Sources(run=run, dataset="mmdocrag-20", references=gold) for run in runs]
+    sources = [ScoringRequest(run=run, dataset="mmdocrag-20", references=gold) for run in runs]
     return write_report(gather(sources, permutations=100), folder / "out")[0]
 
 

@@ -15,9 +15,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Grade
 from quoteweave.core.runs import read_run
+from quoteweave.evaluation.calibration.correctness import answerable, cites_gold
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.rightness import answerable, cites_gold
-from quoteweave.evaluation.verdicts import EvidenceVerdict, request_of
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.retrievers.terms import read_terms
 
@@ -264,7 +264,7 @@ def verdict(prediction: Prediction, example: Example, *, right: bool) -> Evidenc
         judge="j",
         splitter="rules",
         by_rule=True,
-        request=request_of(prediction, example),
+        request=request_hash(prediction, example),
         sentences=(),
         accuracy=Grade(score=2 if right else 1, model="j", prompt="p"),
     )

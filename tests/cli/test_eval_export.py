@@ -13,7 +13,7 @@ from quoteweave.cli.eval_export import export as command
 from quoteweave.core.errors import DatasetError, QuoteweaveError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import Run, open_run
-from quoteweave.evaluation.interchange import load_predictions
+from quoteweave.evaluation.formats import load_predictions
 
 Export = Callable[..., Result]
 

@@ -19,7 +19,7 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import Run, open_run
-from quoteweave.evaluation.judgements import ASPECTS, load_judgements
+from quoteweave.evaluation.judges.judgements import ASPECTS, load_judgements
 from quoteweave.testing import ModelServer, Reply
 
 Judge = Callable[..., Result]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.answers import Completion, Context
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Hit, Kind, Query, Quote
-from quoteweave.evaluation.judgements import ASPECTS
+from quoteweave.evaluation.judges.judgements import ASPECTS
 
 
 def said(score: int = 4, **changed: int) -> str:

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from quoteweave.evaluation.bootstrap import bootstrap_intervals
 from quoteweave.evaluation.report.gather import Report, gather
-from quoteweave.evaluation.scored_files import Sources
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
 HOSTILE = "<script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)> $x_1$ | `a` **b**"
 GOLD = {"q0": ["text1", "image1"], "q1": ["text2", "image2"], "q2": ["image1"]}
@@ -71,7 +71,7 @@ def quick(*arguments: Any, **options: Any) -> Any:
 def gathered(folder: Path, runs: Mapping[str, Mapping[str, str | None]], **options: Any) -> Report:
     references = questions(folder)
     sources = [
-        Sources(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
+        ScoringRequest(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
         for name, said in runs.items()
     ]
     return gather(sources, intervals=quick, permutations=100)

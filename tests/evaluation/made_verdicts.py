@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.protocols import CitedSentence, Grade
 from quoteweave.core.records import Quote
-from quoteweave.evaluation.verdicts import EvidenceVerdict, SentenceVerdict
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, SentenceVerdict
 
 
 def grade(score: float | None) -> Grade:

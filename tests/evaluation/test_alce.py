@@ -9,7 +9,7 @@ import pytest
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.interchange import load_predictions
+from quoteweave.evaluation.formats import load_predictions
 
 DOCS = [{"id": "77", "title": "Ships", "text": "Twelve ships sailed.", "score": 1.5}, {"text": "It rained."}]
 ASKED: dict[str, Any] = {

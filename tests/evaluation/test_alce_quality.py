@@ -6,10 +6,10 @@ import pytest
 from made_entailment import Says, asked, passages
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.entailing import CitedClaim, CitedResponse, entailments
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.alce import Alce, alce_responses
-from quoteweave.evaluation.scores import Convention
+from quoteweave.evaluation.metrics.citations.alce import Alce, alce_responses
+from quoteweave.evaluation.metrics.citations.cited_claims import CitedClaim, CitedResponse, entailments
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Row
 
 ABCD = passages("a", "b", "c", "d", images=["chart", ""])
 
@@ -96,14 +96,14 @@ def test_means_over_responses() -> None:
     responses = alce_responses(pairs, lines)
     metric = Alce(responses, entailments(responses.values(), Says({"One.": ["a"]})))
     rows = [metric.row(*pair) for pair in pairs]
-    figures = {figure.name: figure.of(rows) for figure in metric.figures}
+    figures = {figure.name: figure.of(rows) for figure in metric.aggregates}
     assert figures == {
         "alce.recall": 0.5,
         "alce.precision": 0.75,
         "alce.out_of_range.total": 0,
         "alce.without_words.total": 0,
     }
-    assert metric.figures[1].undefined(rows) == 1
+    assert metric.aggregates[1].undefined(rows) == 1
 
 
 def test_all_is_asked_at_once_and_each_pair_once() -> None:

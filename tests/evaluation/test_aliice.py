@@ -8,11 +8,11 @@ from made_entailment import Says, asked, passages
 from spacy.tokens import Doc
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.claims import LONGEST
-from quoteweave.evaluation.entailing import entailments
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.alce import alce_responses
-from quoteweave.evaluation.metrics.aliice import Aliice, aliice_responses
+from quoteweave.evaluation.metrics.citations.alce import alce_responses
+from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
+from quoteweave.evaluation.metrics.citations.cited_claims import entailments
+from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.text.atomic_claims import LONGEST
 
 VOCAB = spacy.blank("en").vocab
 ABC = passages("a", "b", "c", images=["chart", ""])
@@ -127,7 +127,7 @@ def test_means_over_responses_and_one_batch_for_a_run() -> None:
     assert model.calls == [[("a", GLASS), ("b", PLASTIC), *together]]
     metric = Aliice(responses, verdicts)
     rows = [metric.row(*pair) for pair in pairs]
-    assert {figure.name: figure.of(rows) for figure in metric.figures} == {
+    assert {figure.name: figure.of(rows) for figure in metric.aggregates} == {
         "aliice.recall": 0.75,
         "aliice.precision": 0.75,
         "aliice.claims.total": 3,
@@ -135,7 +135,7 @@ def test_means_over_responses_and_one_batch_for_a_run() -> None:
         "aliice.without_words.total": 0,
         "aliice.whole_sentences.total": 0,
     }
-    assert metric.figures[0].undefined(rows) == 1
+    assert metric.aggregates[0].undefined(rows) == 1
 
 
 def test_what_was_not_asked_is_undefined() -> None:

@@ -9,10 +9,9 @@ from made_judgements import CONTEXT, Judging, made_pair, said
 from quoteweave.core.answers import Completion, Context, Usage
 from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
-from quoteweave.evaluation.judgements import ASPECTS
-from quoteweave.evaluation.judges.answers import NO_ANSWER, AnswerJudge
-from quoteweave.evaluation.judges.judging import GIVES_UP, judge_all, pair_up, plan
-from quoteweave.evaluation.judges.verdicts import Verdict
+from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, AnswerJudge, judge_all, plan_judging
+from quoteweave.evaluation.judges.batch import MAX_CONSECUTIVE_FAILURES, judging_items
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict
 from quoteweave.testing import FakeChat
 
 
@@ -21,7 +20,7 @@ def sent(response: str = "They rose [1].", **options: object) -> str:
     return str(AnswerJudge(FakeChat([])).request(prediction, example).messages[0]["content"])
 
 
-def judged(*replies: str | Completion | Exception) -> tuple[Verdict, FakeChat]:
+def judged(*replies: str | Completion | Exception) -> tuple[AnswerVerdict, FakeChat]:
     model = FakeChat(replies)
     judge = AnswerJudge(model)
     return asyncio.run(judge.judge(judge.request(*made_pair()))), model
@@ -75,8 +74,10 @@ def test_pictures_are_sent_where_a_reader_is_handed_in() -> None:
     assert [part["type"] for part in content] == ["text", "text", "image_url"]
     assert content[1]["text"] == "image1:"
     assert content[2]["image_url"]["url"] == "data:image/jpeg;base64,YS9jYWxscy5qcGc="
-    without = plan(AnswerJudge(FakeChat([])), [(prediction, example)], {}).input_tokens
-    assert plan(judge, [(prediction, example)], {}).input_tokens == without + PICTURE_TOKENS + tokens_of("image1:")
+    without = plan_judging(AnswerJudge(FakeChat([])), [(prediction, example)], {}).input_tokens
+    assert plan_judging(judge, [(prediction, example)], {}).input_tokens == without + PICTURE_TOKENS + tokens_of(
+        "image1:"
+    )
 
     def unreadable(key: str) -> bytes:
         raise FileNotFoundError(key)
@@ -130,8 +131,8 @@ def test_an_endpoint_that_fails_is_a_failed_judgement(before: list[str], raw: st
     assert (verdict.scores, verdict.error, verdict.raw, verdict.attempts) == (None, "over quota", raw, 1 + len(before))
 
 
-def verdicts_of(model: Judging, count: int, concurrency: int) -> list[Verdict]:
-    found: list[Verdict] = []
+def verdicts_of(model: Judging, count: int, concurrency: int) -> list[AnswerVerdict]:
+    found: list[AnswerVerdict] = []
     pairs = [made_pair(f"q{number}") for number in range(count)]
     asyncio.run(judge_all(AnswerJudge(model), pairs, found.append, concurrency=concurrency))
     return found
@@ -147,12 +148,12 @@ def test_so_many_are_asked_at_a_time_and_each_once(concurrency: int, most: int) 
 
 
 def test_an_endpoint_that_only_fails_is_given_up() -> None:
-    found: list[Verdict] = []
+    found: list[AnswerVerdict] = []
     down = Judging({f"q{number}": [EndpointUnreachable("down")] for number in range(5, 40)})
     pairs = [made_pair(f"q{number}") for number in range(40)]
-    with pytest.raises(EndpointUnreachable, match=f"{GIVES_UP} times in a row, the last time so: down"):
+    with pytest.raises(EndpointUnreachable, match=f"{MAX_CONSECUTIVE_FAILURES} times in a row, the last time so: down"):
         asyncio.run(judge_all(AnswerJudge(down), pairs, found.append, concurrency=1))
-    assert [verdict.scores is None for verdict in found] == [False] * 5 + [True] * GIVES_UP
+    assert [verdict.scores is None for verdict in found] == [False] * 5 + [True] * MAX_CONSECUTIVE_FAILURES
 
 
 def test_failures_here_and_there_are_no_reason_to_give_up() -> None:
@@ -161,7 +162,7 @@ def test_failures_here_and_there_are_no_reason_to_give_up() -> None:
 
 
 def test_nothing_more_is_asked_once_verdicts_cannot_be_kept() -> None:
-    def refuse(verdict: Verdict) -> None:
+    def refuse(verdict: AnswerVerdict) -> None:
         raise StorageError(f"full at {verdict.example}")
 
     model = Judging()
@@ -174,9 +175,9 @@ def test_what_is_left_is_missing_failed_or_about_another_answer() -> None:
     pairs = [made_pair(name) for name in ("done", "failed", "changed", "missing")]
     pairs.append(made_pair("error", None, error="timed out"))
     judge = AnswerJudge(Judging({"failed": ["?", "?"]}))
-    stored: list[Verdict] = []
+    stored: list[AnswerVerdict] = []
     asyncio.run(judge_all(judge, [*pairs[:2], made_pair("changed", "Another.")], stored.append))
-    work = plan(judge, pairs, {verdict.example: verdict for verdict in stored})
+    work = plan_judging(judge, pairs, {verdict.example: verdict for verdict in stored})
     assert [example.id for _, example in work.left] == ["failed", "changed", "missing"]
     assert (work.done, work.no_answer) == (1, 1)
     sent = [str(judge.request(*pair).messages[0]["content"]) for pair in pairs[1:4]]
@@ -186,7 +187,7 @@ def test_what_is_left_is_missing_failed_or_about_another_answer() -> None:
 
 def test_pairs_need_their_questions() -> None:
     prediction, example = made_pair()
-    assert pair_up([prediction], [made_pair("q2")[1], example]) == [(prediction, example)]
+    assert judging_items([prediction], [made_pair("q2")[1], example]) == [(prediction, example)]
     blank = example.model_copy(update={"query": example.query.model_copy(update={"text": ""})})
     with pytest.raises(DatasetError, match="1 question has no text, such as 'q1'"):
-        pair_up([prediction], [blank])
+        judging_items([prediction], [blank])

@@ -3,7 +3,7 @@
 import pytest
 from made_answers import said
 
-from quoteweave.evaluation.answer_text import prose, scored_text
+from quoteweave.evaluation.text.responses import scored_text, without_marks
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from quoteweave.evaluation.answer_text import prose, scored_text
     ],
 )
 def test_marks_are_taken_out_and_what_an_image_mark_says_stays(text: str, words: str) -> None:
-    assert prose(text).split() == words.split()
+    assert without_marks(text).split() == words.split()
 
 
 def test_thinking_is_cut_off() -> None:

@@ -7,7 +7,7 @@ from made_selection import answered, example, fixed, quote
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.matching import match
+from quoteweave.evaluation.scoring.matching import match_predictions
 
 FIFTEEN = fixed(texts=10, images=5)
 
@@ -24,7 +24,7 @@ def answers(count: int, response: str, beyond: int, told: str) -> list[Predictio
 def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> None:
     made = answers(40, "Yes [1].", 12, "No [11] [10] ![a](image8).")
     with pytest.raises(DatasetError) as caught:
-        match(questions(40), made)
+        match_predictions(questions(40), made)
     assert str(caught.value).startswith(
         "12 answers cite quotes that their questions do not have ('q0: text 11, image 8', 'q1: text 11, image 8', "
         "'q2: text 11, image 8', …), of 40 that cite; they were made over another setting"
@@ -42,4 +42,4 @@ def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> N
     ],
 )
 def test_else_answers_are_scored(made: list[Prediction], given: Context | None) -> None:
-    assert match(questions(len(made), given), made) == made
+    assert match_predictions(questions(len(made), given), made) == made

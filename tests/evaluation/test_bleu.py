@@ -12,11 +12,11 @@ from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from sacrebleu.metrics.bleu import BLEU
 
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.bleu import ORDER, Bleu
+from quoteweave.evaluation.metrics.answers.bleu import ORDER, Bleu
+from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = Bleu("own")
-MEAN, CORPUS = METRIC.figures
+MEAN, CORPUS = METRIC.aggregates
 TOKENS = NLTKWordTokenizer().tokenize
 
 
@@ -48,10 +48,10 @@ class TestByHand:
         answer, golden = "sales rose by a third [1].", "sales rose by a third [2]."
         assert row(answer, golden)["bleu"] == pytest.approx(1)
         kept = Bleu("own", marks_kept=True)
-        assert [figure.name for figure in kept.figures] == ["bleu.marks_kept", "bleu.corpus.marks_kept"]
+        assert [figure.name for figure in kept.aggregates] == ["bleu.marks_kept", "bleu.corpus.marks_kept"]
         found = kept.row(said(answer), gold(golden))
         assert found["bleu.common_1.marks_kept"] == 8  # of sales rose by a third [ 1 ] .
-        assert kept.figures[1].of([found]) == pytest.approx((8 / 9 * 6 / 8 * 4 / 7 * 3 / 6) ** 0.25)
+        assert kept.aggregates[1].of([found]) == pytest.approx((8 / 9 * 6 / 8 * 4 / 7 * 3 / 6) ** 0.25)
 
     def test_a_short_gold_answer_serves_where_there_is_no_other(self) -> None:
         assert row("a b c d", None, short="a b c d")["bleu"] == pytest.approx(1)

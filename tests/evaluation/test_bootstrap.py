@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.bootstrap import bootstrap_intervals
-from quoteweave.evaluation.figures import Figure, Row, mean_of, pooled_f1, ratio_of
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1, ratio_of
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
 ROWS: list[Row] = [{"a": (n % 7) ** 0.5, "b": 1.0 + n % 4, "c": 2.0} for n in range(60)]
 CLUSTERS = [str(n // 4) for n in range(60)]
@@ -68,7 +68,7 @@ def test_many_clusters_are_drawn_in_parts() -> None:
 @settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=20), st.floats(0.5, 0.99))
 def test_an_interval_lies_within_what_was_seen(values: list[float], level: float) -> None:
-    figure: Figure = mean_of("a")
+    figure: Aggregate = mean_of("a")
     rows: list[Row] = [{"a": value} for value in values]
     found = bootstrap_intervals([figure], rows, [str(n) for n in range(len(rows))], resamples=200, level=level)["a"]
     assert found is not None

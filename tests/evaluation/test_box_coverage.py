@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Hit, Layout, Query, Quote
-from quoteweave.evaluation.metrics.box_coverage import BoxCoverage
+from quoteweave.evaluation.metrics.retrieval.box_coverage import BoxCoverage
 
 METRIC = BoxCoverage()
 Place = tuple[int, Box]
@@ -112,7 +112,7 @@ def test_means_leave_undefined_questions_out() -> None:
     whole = gold((0, (0, 0, 10, 10)))
     rows = [METRIC.row(predict(found((0, (0, 0, 10, 5)))), whole), METRIC.row(predict([]), whole)]
     rows.append(METRIC.row(predict([]), gold()))
-    figures = {figure.name: figure for figure in METRIC.figures}
+    figures = {figure.name: figure for figure in METRIC.aggregates}
     assert (figures["box_recall@5"].of(rows), figures["box_recall@5"].undefined(rows)) == (0.25, 1)
     assert (figures["box_precision@5"].of(rows), figures["box_precision@5"].undefined(rows)) == (1, 2)
 
@@ -161,7 +161,7 @@ def test_shares_lie_between_0_and_1_and_more_quotes_never_lower_recall(
     before = metric.row(predict(found(*quoted)), gold(*golden))
     after = metric.row(predict(found(*quoted, *more)), gold(*golden))
     for row in (before, after):
-        assert all(0 <= share <= 1 for figure in metric.figures if (share := row.get(figure.name)) is not None)
+        assert all(0 <= share <= 1 for figure in metric.aggregates if (share := row.get(figure.name)) is not None)
     low, high = before.get("box_recall@16"), after.get("box_recall@16")
     assert (low is None) == (high is None)
     if low is not None and high is not None:

@@ -5,11 +5,11 @@ from made_selection import answered, example, fixed
 
 from quoteweave.core.examples import Example, GoldBox, Reference
 from quoteweave.core.records import Query
-from quoteweave.evaluation.bootstrap import bootstrap_intervals
-from quoteweave.evaluation.breakdowns import groups_of
-from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
-from quoteweave.evaluation.scores import Scores
-from quoteweave.evaluation.scoring import Setting, score
+from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
+from quoteweave.evaluation.scoring.breakdowns import groups_of
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
 
 def asked(name: str, *gold: str, domain: str = "Brochure", types: tuple[str, ...] = ("chart",)) -> Example:
@@ -35,7 +35,7 @@ def scored() -> Scores:
         examples,
         predictions,
         metrics=[QuoteSelection("own")],
-        setting=Setting(name="r", dataset="d"),
+        settings=ScoringSettings(name="r", dataset="d"),
         intervals=bootstrap_intervals,
     )
 
@@ -84,6 +84,6 @@ def test_places_are_in_the_order_of_their_numbers() -> None:
         [example("q", gold=["image1", *gold])],
         [answered("[2]")],
         metrics=[QuoteSelection("own")],
-        setting=Setting(name="r", dataset="d"),
+        settings=ScoringSettings(name="r", dataset="d"),
     )
     assert list(scores.breakdowns["position"]) == ["text2", "text9", "text10", "image1"]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from quoteweave.core.confidence import Signals
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.calibration import Asked, Calibrating, calibrate
+from quoteweave.evaluation.calibration.calibrate import CalibrationExample, CalibrationReport, calibrate
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 QUESTIONS = st.lists(
     st.builds(
-        Asked,
+        CalibrationExample,
         st.builds(Signals, score=st.sampled_from([None, -2.0, 1.0, 5.0]), bearing=SHARES, support=SHARES),
         st.booleans(),
         st.sampled_from([True, False, None]),
@@ -22,16 +22,18 @@ QUESTIONS = st.lists(
     max_size=20,
 )
 BOTH = [
-    Asked(Signals(score=3.0, bearing=0.9, support=1.0), True, True),
-    Asked(Signals(score=1.0, bearing=0.2, support=0.5), False, False),
+    CalibrationExample(Signals(score=3.0, bearing=0.9, support=1.0), True, True),
+    CalibrationExample(Signals(score=1.0, bearing=0.2, support=0.5), False, False),
 ]
 
 
-def one(bearing: float, right: bool | None, *, answerable: bool = True, score: float | None = 5.0) -> Asked:
-    return Asked(Signals(score=score, bearing=bearing, support=0.5), answerable, right)
+def one(
+    bearing: float, right: bool | None, *, answerable: bool = True, score: float | None = 5.0
+) -> CalibrationExample:
+    return CalibrationExample(Signals(score=score, bearing=bearing, support=0.5), answerable, right)
 
 
-def fitted(asked: Sequence[Asked], risk: float = 0.1) -> Calibrating:
+def fitted(asked: Sequence[CalibrationExample], risk: float = 0.1) -> CalibrationReport:
     return calibrate(asked, retriever="bm25", model="m", risk=risk)
 
 
@@ -83,7 +85,7 @@ def test_few_answers_are_told() -> None:
         ([one(0.5, False), one(0.4, None)], "of 1 answer none is right"),
     ],
 )
-def test_nothing_is_fitted_where_nothing_can_be_told_apart(asked: list[Asked], said: str) -> None:
+def test_nothing_is_fitted_where_nothing_can_be_told_apart(asked: list[CalibrationExample], said: str) -> None:
     with pytest.raises(DatasetError, match=said):
         fitted(asked)
 
@@ -97,7 +99,7 @@ def test_where_nothing_was_found_no_answer_is_given() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(QUESTIONS, st.sampled_from([0.0, 0.1, 0.3, 0.7]))
-def test_the_threshold_keeps_the_risk_and_no_other_gives_more(questions: list[Asked], risk: float) -> None:
+def test_the_threshold_keeps_the_risk_and_no_other_gives_more(questions: list[CalibrationExample], risk: float) -> None:
     found = fitted([*BOTH, *questions], risk)
     keeping = [point for point in found.curve if point.risk <= risk]
     assert found.chosen == max(keeping, key=lambda point: point.coverage, default=None)
@@ -112,7 +114,7 @@ def test_the_threshold_keeps_the_risk_and_no_other_gives_more(questions: list[As
 
 @settings(max_examples=40, deadline=None)
 @given(QUESTIONS, st.randoms(use_true_random=False))
-def test_the_order_of_questions_does_not_matter(questions: list[Asked], order: random.Random) -> None:
+def test_the_order_of_questions_does_not_matter(questions: list[CalibrationExample], order: random.Random) -> None:
     asked = [*BOTH, *questions]
     ours, theirs = fitted(asked, 0.3), fitted(order.sample(asked, len(asked)), 0.3)
     assert ours.aurc == pytest.approx(theirs.aurc, abs=1e-6)

@@ -7,8 +7,8 @@ import pytest
 
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.protocols import CitedSentence
-from quoteweave.evaluation.judges.replies import Unreadable
-from quoteweave.evaluation.judges.splitting import ChatSplitter, read_sentences
+from quoteweave.evaluation.judges.chat import UnreadableReply
+from quoteweave.evaluation.judges.chat_splitter import ChatSplitter, read_sentences
 from quoteweave.testing import FakeChat
 
 ANSWER = "Calls rose in May [1]. They fell in June, as Figure 3a shows [2]."
@@ -38,7 +38,7 @@ def test_a_list_is_read_whatever_stands_around_it(wrapped: str) -> None:
     ],
 )
 def test_what_cannot_be_trusted_is_refused(reply: str, said: str) -> None:
-    with pytest.raises(Unreadable, match=said):
+    with pytest.raises(UnreadableReply, match=said):
         read_sentences(reply, ANSWER)
 
 

@@ -4,9 +4,9 @@ import pytest
 from made_selection import answered, example
 from made_verdicts import sentence, verdict
 
-from quoteweave.evaluation.metrics.citation_quality import AnswerAccuracy, CitationQuality
-from quoteweave.evaluation.metrics.mcitebench import modality, sources, task
-from quoteweave.evaluation.verdicts import EvidenceVerdict
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
+from quoteweave.evaluation.metrics.citations.citation_quality import AnswerAccuracy, CitationQuality
+from quoteweave.evaluation.scoring.breakdowns import groups_of
 
 # Two cited sentences, one of them half supported by one good and one bad item; one sentence that cites nothing.
 MIXED = verdict(sentence(1, a=1), sentence(0.5, a=1, b=0), sentence())
@@ -60,7 +60,7 @@ def test_a_failed_judgement_is_undefined_and_counted() -> None:
 def test_levels_of_averaging_have_their_names() -> None:
     metric = CitationQuality({"q": MIXED, "r": verdict(sentence(0, b=1))})
     rows = [metric.row(answered("x", name), example(name)) for name in "qr"]
-    figures = {figure.name.removeprefix("citation."): figure.of(rows) for figure in metric.figures}
+    figures = {figure.name.removeprefix("citation."): figure.of(rows) for figure in metric.aggregates}
     recall, precision = (0.75 + 0) / 2, (0.75 + 1) / 2
     assert figures == {
         "recall.cited": recall,
@@ -81,7 +81,7 @@ def test_levels_of_averaging_have_their_names() -> None:
 
 def test_figures_of_a_rule_say_so() -> None:
     metric = CitationQuality({"q": verdict(sentence(1, a=1), by_rule=True)})
-    assert {figure.name.partition(".")[0] for figure in metric.figures} == {"citation_by_rule"}
+    assert {figure.name.partition(".")[0] for figure in metric.aggregates} == {"citation_by_rule"}
     assert "citation_by_rule.recall.cited" in metric.row(answered("said"), example())
 
 
@@ -99,8 +99,8 @@ def test_accuracy_is_normalised_and_told_apart_by_question_type() -> None:
     metric = AnswerAccuracy(verdicts)
     questions = [example(name).model_copy(update={"question_type": kind}) for name, kind in kinds.items()]
     rows = [metric.row(answered("x", question.id), question) for question in questions]
-    assert [figure.of(rows) for figure in metric.figures] == [0.75, 0.5, 1]
-    assert metric.figures[0].undefined(rows) == 1
+    assert [figure.of(rows) for figure in metric.aggregates] == [0.75, 0.5, 1]
+    assert metric.aggregates[0].undefined(rows) == 1
     assert AnswerAccuracy({}, "published").row(answered(""), questions[0])["accuracy"] == 0
     assert AnswerAccuracy({}).row(answered(""), questions[0])["accuracy"] is None
 
@@ -108,7 +108,8 @@ def test_accuracy_is_normalised_and_told_apart_by_question_type() -> None:
 def test_groups() -> None:
     def made(gold: list[str], types: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         question = example(gold=gold).model_copy(update={"question_type": "explanation", "evidence_types": types})
-        return sources(question), task(question), modality(question)
+        groups = groups_of(question)
+        return tuple(groups.get(name, ()) for name in ("sources", "mcitebench_task", "modality"))
 
     assert made(["1"], ("text",)) == (("single-source",), ("explanation, single-source",), ("text",))
     assert made(["Table 2", "Table 6"], ("table",)) == (

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import answered, example
 
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.statistics.aggregates import Row
 
 
 def lines(text: str) -> list[str]:
@@ -22,7 +22,7 @@ def row_of(response: str | None) -> Row:
 def figures_of(*responses: str) -> dict[str, float | None]:
     metric = CitationSpread(lines)
     rows = [metric.row(answered(response), example()) for response in responses]
-    return {figure.name.removeprefix("cvcp."): figure.of(rows) for figure in metric.figures}
+    return {figure.name.removeprefix("cvcp."): figure.of(rows) for figure in metric.aggregates}
 
 
 def test_one_sentence_by_hand() -> None:
@@ -51,9 +51,9 @@ def test_undefined_is_never_zero() -> None:
     rows = [row_of(response) for response in ("", "Nothing cited.", "[1] Opens.")]
     assert [row["cvcp.per_sentence"] for row in rows] == [None, None, None]
     assert [row["cvcp.at_start"] for row in rows] == [0, 0, 1]
-    values = {figure.name: figure.of(rows) for figure in metric.figures}
+    values = {figure.name: figure.of(rows) for figure in metric.aggregates}
     assert values == {"cvcp.pooled": None, "cvcp.per_sentence": None, "cvcp.at_start.total": 1}
-    assert metric.figures[1].undefined(rows) == 3
+    assert metric.aggregates[1].undefined(rows) == 3
     assert row_of(None) == {}
 
 

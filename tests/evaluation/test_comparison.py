@@ -7,16 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.comparison import (
-    compare,
-    difference_of,
-    holm,
-    joint,
-    permutation_test,
-    standardised,
-)
-from quoteweave.evaluation.figures import Figure, Row, mean_of, pooled_f1
-from quoteweave.evaluation.scores import Convention, ScoredQuestion, Scores
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.scoring.comparison import compare
+from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1
+from quoteweave.evaluation.statistics.paired_tests import difference_of, holm, joint, permutation_test, standardised
 
 MEAN = mean_of("x")
 F1 = pooled_f1("f1.pooled", "common", "cited", "gold")
@@ -135,6 +130,6 @@ def test_runs_that_were_not_scored_alike_are_not_compared() -> None:
 def test_p_values_of_all_pairs_are_corrected_together() -> None:
     rng = np.random.default_rng(0)
     runs = [scores(name, [{"x": float(x)} for x in rng.random(30)]) for name in "abc"]
-    found = compare(runs, [MEAN, Figure("twice", ("x",), lambda sums: 2 * sums[1] / sums[0])])
+    found = compare(runs, [MEAN, Aggregate("twice", ("x",), lambda sums: 2 * sums[1] / sums[0])])
     assert [(one.first, one.second) for one in found] == [("a", "b")] * 2 + [("a", "c")] * 2 + [("b", "c")] * 2
     assert [one.p_holm for one in found] == holm([one.p for one in found])

@@ -7,7 +7,7 @@ import pytest
 from made_judgements import made_hit
 
 from quoteweave.core.errors import EndpointRefused, UsageError
-from quoteweave.evaluation.judges.evidence import EvidenceJudge
+from quoteweave.evaluation.judges.evidence_judge import EvidenceJudge
 from quoteweave.testing import FakeChat
 
 TEXT = made_hit("text", "Calls rose to 1,058.").quote.model_copy(update={"id": "1"})

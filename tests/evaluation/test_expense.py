@@ -5,7 +5,7 @@ from made_answers import gold, said
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
-from quoteweave.evaluation.metrics.expense import Expense
+from quoteweave.evaluation.metrics.answers.expense import Expense
 
 GPT = Price(input=2, output=8)
 
@@ -36,6 +36,6 @@ def test_the_mean_and_the_sum_of_prices() -> None:
         metric.row(said(None).model_copy(update={"usage": Usage(input_tokens=n, output_tokens=0)}), gold())
         for n in (1_000_000, 3_000_000)
     ]
-    figures = {figure.name: figure.of(rows) for figure in metric.figures}
+    figures = {figure.name: figure.of(rows) for figure in metric.aggregates}
     assert (figures["usd"], figures["usd.total"], figures["tokens.input"]) == (4, 8, 2_000_000)
     assert figures["words"] is None

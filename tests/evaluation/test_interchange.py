@@ -9,8 +9,8 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.core.runs import Run, open_run
-from quoteweave.evaluation.interchange import load_predictions
-from quoteweave.evaluation.matching import match
+from quoteweave.evaluation.formats import load_predictions
+from quoteweave.evaluation.scoring.matching import match_predictions
 
 RESPONSES = [
     {"q_id": 0, "model": "m", "in_tok": 10, "out_tok": 5, "total_tok": 15, "response": "Yes [1]."},
@@ -66,8 +66,8 @@ def answers(*names: str) -> list[Prediction]:
 
 
 def test_answers_come_in_the_order_of_the_questions() -> None:
-    assert [one.example for one in match(asked("a", "b"), answers("b", "a"))] == ["a", "b"]
-    assert [one.example for one in match(asked("a", "b"), answers("b"), partial=True)] == ["b"]
+    assert [one.example for one in match_predictions(asked("a", "b"), answers("b", "a"))] == ["a", "b"]
+    assert [one.example for one in match_predictions(asked("a", "b"), answers("b"), partial=True)] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 )
 def test_what_does_not_fit_is_counted_with_instances(made: tuple[str, ...], partial: bool, told: str) -> None:
     with pytest.raises(DatasetError) as caught:
-        match(asked("a", "b"), answers(*made), partial=partial)
+        match_predictions(asked("a", "b"), answers(*made), partial=partial)
     assert told in str(caught.value)

@@ -7,8 +7,8 @@ from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.judgements import ASPECTS, Judgement
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
+from quoteweave.evaluation.judges.judgements import ASPECTS, Judgement
 
 SCORES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.judgements import ASPECTS
-from quoteweave.evaluation.judges.answers import SCALE
-from quoteweave.evaluation.judges.replies import Unreadable, read_scores
+from quoteweave.evaluation.judges.answer_judge import SCALE
+from quoteweave.evaluation.judges.chat import UnreadableReply, read_scores
+from quoteweave.evaluation.judges.judgements import ASPECTS
 
 FIELDS = dict.fromkeys(ASPECTS, SCALE)
 WHOLE = {
@@ -63,7 +63,7 @@ def test_json_in_any_order_and_layout(pairs: list[tuple[str, float]], wide: bool
 
 @given(st.text(alphabet='{}":,. \\n059abflueny_citatonqualy-', max_size=400))
 def test_anything_else_is_refused_and_never_breaks(reply: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_scores(reply, FIELDS)
 
 
@@ -95,18 +95,18 @@ def written(**changed: object) -> str:
     ],
 )
 def test_what_gives_no_scores_is_complained_of(reply: str, complaint: str) -> None:
-    with pytest.raises(Unreadable, match=complaint):
+    with pytest.raises(UnreadableReply, match=complaint):
         read_scores(reply, FIELDS)
 
 
 @pytest.mark.parametrize("piece", ["{", "a ", '"', "fluency:", "{fluency: ", "}", "1", "{a:1,", "\\"])
 def test_long_replies_take_linear_time(piece: str) -> None:
     # A reading that is square in the length would take minutes.
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_scores(piece * 200_000, FIELDS)
 
 
 def test_any_scale_can_be_asked_for() -> None:
     assert read_scores('{"Support": "0.5"}', {"support": (0, 0.5, 1)}) == {"support": 0.5}
-    with pytest.raises(Unreadable, match=r"not one of 0, 0\.5, 1"):
+    with pytest.raises(UnreadableReply, match=r"not one of 0, 0\.5, 1"):
         read_scores('{"support": 0.7}', {"support": (0, 0.5, 1)})

@@ -7,8 +7,9 @@ import pytest
 from made_selection import answered, example
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.judgements import Judged, load_judgements, malformed
-from quoteweave.evaluation.scores import Convention
+from quoteweave.evaluation.judges.judgements import load_judgements, malformed
+from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
+from quoteweave.evaluation.metrics.metric import Convention
 
 WHOLE = {
     "Fluency": 5,
@@ -31,7 +32,7 @@ def misspelled() -> dict[str, int]:
 
 def test_scores_and_their_average(tmp_path: Path) -> None:
     found = load_judgements(write(tmp_path, {"q_id": 7, "model": "x", "response": WHOLE}))
-    row = Judged(found).row(answered("x", "7"), example("7"))
+    row = JudgeScores(found).row(answered("x", "7"), example("7"))
     assert row == {
         "judge.fluency": 5,
         "judge.citation_quality": 3,
@@ -40,7 +41,7 @@ def test_scores_and_their_average(tmp_path: Path) -> None:
         "judge.factuality": 1,
         "judge.average": 3,
     }
-    assert Judged(found).row(answered("x", "8"), example("8")) == {}
+    assert JudgeScores(found).row(answered("x", "8"), example("8")) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,10 +59,10 @@ def test_what_is_missing_counts_0_as_published_and_nothing_otherwise(
 ) -> None:
     found = load_judgements(write(tmp_path, {"q_id": 1, "response": response}, {"q_id": 2, "response": WHOLE}))
     assert malformed(found["1"])
-    row = Judged(found, "published").row(answered("x", "1"), example("1"))
+    row = JudgeScores(found, "published").row(answered("x", "1"), example("1"))
     assert row["judge.factuality"] == factuality
     assert row["judge.average"] == pytest.approx(average)
-    assert Judged(found, "strict").row(answered("x", "1"), example("1")) == {}
+    assert JudgeScores(found, "strict").row(answered("x", "1"), example("1")) == {}
 
 
 @pytest.mark.parametrize("score", [6, -1, 1e9])
@@ -73,9 +74,9 @@ def test_a_score_out_of_range_is_malformed(tmp_path: Path, score: float) -> None
 
 @pytest.mark.parametrize("convention", ["strict", "published"])
 def test_means_are_over_the_judgements_that_are_there(convention: Convention) -> None:
-    judged = Judged({"a": WHOLE, "b": WHOLE | {"Fluency": 2}}, convention)
+    judged = JudgeScores({"a": WHOLE, "b": WHOLE | {"Fluency": 2}}, convention)
     rows = [judged.row(answered("x", name), example(name)) for name in "abc"]
-    values = {figure.name: figure.of(rows) for figure in judged.figures}
+    values = {figure.name: figure.of(rows) for figure in judged.aggregates}
     assert values["judge.fluency"] == 3.5
     assert values["judge.average"] == pytest.approx((15 + 12) / 10)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quoteweave.evaluation.logistic import fit, left_out
+from quoteweave.evaluation.calibration.logistic import fit, left_out
 
 
 def made(n: int, signals: int, seed: int, noise: float = 1.0) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ import pytest
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.interchange import load_predictions
-from quoteweave.evaluation.matching import match
-from quoteweave.evaluation.metrics.source_selection import SourceSelection
+from quoteweave.evaluation.formats import load_predictions
+from quoteweave.evaluation.metrics.citations.source_selection import SourceSelection
+from quoteweave.evaluation.scoring.matching import match_predictions
 
 
 def test_responses_become_predictions(tmp_path: Path) -> None:
@@ -46,6 +46,6 @@ def test_a_file_of_responses_is_its_own_references(research_data: Path, tmp_path
     examples = load_dataset("mcitebench", path)
     assert examples == load_dataset("mcitebench", research_data / "mcitebench" / "data_example.jsonl")
     metric = SourceSelection("own")
-    made = match(examples, load_predictions(path))
+    made = match_predictions(examples, load_predictions(path))
     found = [metric.row(*both).get("source_by_rule.f1") for both in zip(made, examples, strict=True)]
     assert found == [pytest.approx(1 / 2), 1, 0]

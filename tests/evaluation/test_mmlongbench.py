@@ -9,9 +9,9 @@ from made_answers import said
 from quoteweave.core.answers import Answer, TextBlock
 from quoteweave.core.examples import AnswerFormat, Example, Prediction, Reference
 from quoteweave.core.records import Query
-from quoteweave.evaluation.metrics.mmlongbench import MMLongBench
-from quoteweave.evaluation.scores import Scores
-from quoteweave.evaluation.scoring import Setting, score
+from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scores import Scores
 
 METRIC = MMLongBench("own")
 
@@ -67,7 +67,7 @@ def test_without_a_response_a_format_or_gold_it_is_undefined() -> None:
 def scored(lines: Sequence[tuple[str | None, AnswerFormat, Prediction]]) -> Scores:
     examples = [asked(gold, answer_format, str(n)) for n, (gold, answer_format, _) in enumerate(lines)]
     predictions = [one.model_copy(update={"example": str(n)}) for n, (_, _, one) in enumerate(lines)]
-    return score(examples, predictions, metrics=[METRIC], setting=Setting(name="r", dataset="mmlongbench"))
+    return score(examples, predictions, metrics=[METRIC], settings=ScoringSettings(name="r", dataset="mmlongbench"))
 
 
 def test_f1_joins_recall_of_the_answerable_and_precision_of_the_answered() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import DatasetError
+from quoteweave.evaluation.calibration.correctness import answerable
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
-from quoteweave.evaluation.rightness import answerable
 
 LINE: dict[str, Any] = {
     "doc_id": "port.pdf",

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import PageHit, Query
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.pages import PageRecall
+from quoteweave.evaluation.metrics.retrieval.page_recall import PageRecall
+from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = PageRecall()
-NAMES = [figure.name for figure in METRIC.figures]
+NAMES = [figure.name for figure in METRIC.aggregates]
 
 
 def ranking(*pages: int | tuple[str, int]) -> Prediction:
@@ -62,12 +62,12 @@ def test_nothing_found_is_zero() -> None:
     ids=["no gold page", "no document", "nothing searched", "a ranking of other items"],
 )
 def test_without_gold_or_a_search_it_is_undefined(found: Row) -> None:
-    assert [figure.of([found]) for figure in METRIC.figures] == [None] * 4
+    assert [figure.of([found]) for figure in METRIC.aggregates] == [None] * 4
 
 
 def test_summary_is_the_mean_over_questions_whatever_their_number_of_gold_pages() -> None:
     rows = [row(ranking(1), 1), row(ranking(1), 1, 2, 3, 4), row(ranking(1))]
-    assert METRIC.figures[0].of(rows) == pytest.approx((1 + 0.25) / 2)
+    assert METRIC.aggregates[0].of(rows) == pytest.approx((1 + 0.25) / 2)
 
 
 PAGES = st.lists(st.integers(0, 12), max_size=15)

@@ -1,10 +1,11 @@
 import pytest
 
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.metrics.registry import METRICS, Reading
+from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions
 from quoteweave.evaluation.published import published_names, published_table
-from quoteweave.evaluation.scores import Estimate, Scores
-from quoteweave.evaluation.standing import cautions, ranking_figure, standings
+from quoteweave.evaluation.published.leaderboard import comparability_notes, leaderboard, ranking_figure
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
 
 
 def test_every_table_is_read_and_says_where_it_is_from() -> None:
@@ -40,7 +41,7 @@ def test_per_cent_become_fractions_without_a_change_of_digits() -> None:
 
 
 def test_figures_that_we_have_too_go_by_our_names() -> None:
-    ours = {figure.name for make in METRICS.values() for figure in make(Reading()).figures}
+    ours = {figure.name for make in METRICS.values() for figure in make(MetricOptions()).aggregates}
     printed = set(published_table("mmdocrag-20").rows[0].figures)
     assert {name for name in printed if name.startswith(("image.", "text.", "overall."))} <= ours
 
@@ -61,7 +62,7 @@ def run(name: str, **figures: float | None) -> Scores:
 
 def test_runs_stand_among_published_systems() -> None:
     table = published_table("mmdocrag-20")
-    ranked = standings(table, [run("best", overall_f1=0.9), run("none", overall_f1=None)], by="overall.f1")
+    ranked = leaderboard(table, [run("best", overall_f1=0.9), run("none", overall_f1=None)], by="overall.f1")
     assert (ranked[0].system, ranked[0].rank, ranked[0].ours) == ("best", 1, True)
     assert (ranked[-1].system, ranked[-1].rank) == ("none", None)
     values = [standing.figures["overall.f1"] for standing in ranked[:-1]]
@@ -69,13 +70,13 @@ def test_runs_stand_among_published_systems() -> None:
     ranks = [standing.rank for standing in ranked[:-1]]
     assert all(ranks[at] == values.index(value) + 1 for at, value in enumerate(values))
     with pytest.raises(UsageError, match=r"does not print 'ndcg@10'.*--by"):
-        standings(table, [], by="ndcg@10")
+        leaderboard(table, [], by="ndcg@10")
 
 
 def test_equal_figures_share_a_rank_whatever_was_rounded() -> None:
     table = published_table("mmdocrag-20")
     (printed,) = {row.figures["overall.f1"] for row in table.rows if row.system == "GPT-4.1" and "multi" in row.setting}
-    ranked = standings(table, [run("mine", overall_f1=printed + 0.0004)], by="overall.f1")
+    ranked = leaderboard(table, [run("mine", overall_f1=printed + 0.0004)], by="overall.f1")
     places = {standing.rank for standing in ranked if standing.system == "mine" or standing.figures == {}}
     theirs = {one.rank for one in ranked if not one.ours and one.figures.get("overall.f1") == printed}
     assert places == theirs
@@ -85,9 +86,9 @@ def test_a_run_that_is_not_whole_has_no_rank_and_says_why() -> None:
     table = published_table("mmdocrag-20")
     part = run("part", overall_f1=1.0).model_copy(update={"missing": 1990})
     strict = run("strict", overall_f1=1.0).model_copy(update={"failed": 3, "convention": "strict"})
-    ranked = {one.system: one.rank for one in standings(table, [part, strict], by="overall.f1") if one.ours}
+    ranked = {one.system: one.rank for one in leaderboard(table, [part, strict], by="overall.f1") if one.ours}
     assert ranked == {"part": None, "strict": None}
-    told = cautions(table, [part, strict])
+    told = comparability_notes(table, [part, strict])
     assert "part has no rank: 1990 questions are not answered, 0 failed" in told
     assert any("--convention published is comparable" in caution for caution in told)
 
@@ -96,18 +97,18 @@ def test_figures_that_are_another_thing_rank_nobody() -> None:
     table = published_table("mmdocrag-20")
     for name in ("bleu", "tokens_out"):
         with pytest.raises(UsageError, match="another thing than ours, or not better where it is more"):
-            standings(table, [], by=name)
+            leaderboard(table, [], by=name)
     assert ranking_figure(published_table("mmdocir"), None) == "page_recall@1"
     other = run("mine", overall_f1=1.0).model_copy(update={"dataset": "mcitebench"})
     with pytest.raises(UsageError, match="is of mmdocrag-20, and mine of mcitebench"):
-        standings(table, [other], by="overall.f1")
+        leaderboard(table, [other], by="overall.f1")
 
 
 def test_a_run_stands_in_each_split_of_a_table_by_its_breakdown() -> None:
     table = published_table("mcitebench")
     group = {"explanation, single-source": {"source.f1": Estimate(value=0.999, n=2)}}
     mine = run("mine").model_copy(update={"dataset": "mcitebench", "breakdowns": {"mcitebench_task": group}})
-    ours = [one for one in standings(table, [mine], by="source.f1") if one.ours]
+    ours = [one for one in leaderboard(table, [mine], by="source.f1") if one.ours]
     assert [(one.setting, one.rank) for one in ours] == [("explanation, single-source", 1)]
     assert {row.setting for row in table.rows} == {
         *("explanation, single-source", "explanation, multi-source", "locating, single-source")

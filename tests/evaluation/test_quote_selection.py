@@ -8,18 +8,18 @@ from made_selection import answered, example, fixed, quote
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
-from quoteweave.evaluation.responses import Marks
-from quoteweave.evaluation.scores import Convention
+from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.text.responses import MarkGrammar
 
 
-def row(prediction: Prediction, asked: Example, marks: Marks = "own", convention: Convention = "strict") -> Row:
+def row(prediction: Prediction, asked: Example, marks: MarkGrammar = "own", convention: Convention = "strict") -> Row:
     return QuoteSelection(marks, convention).row(prediction, asked)
 
 
 def figures(rows: list[Row], convention: Convention = "strict") -> dict[str, float | None]:
-    return {figure.name: figure.of(rows) for figure in QuoteSelection("own", convention).figures}
+    return {figure.name: figure.of(rows) for figure in QuoteSelection("own", convention).aggregates}
 
 
 def counts(found: Row, group: str) -> list[float | None]:

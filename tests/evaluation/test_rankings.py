@@ -9,8 +9,8 @@ from made_selection import example, fixed, quote
 
 from quoteweave.core.examples import Prediction, Scope
 from quoteweave.core.records import Hit, Quote
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.rankings import Rankings, by_score
+from quoteweave.evaluation.metrics.retrieval.rankings import Rankings, by_score
+from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = Rankings(cutoffs=(1, 3))
 
@@ -91,7 +91,7 @@ class TestUndefined:
     def test_without_gold(self, gold: dict[str, int] | None) -> None:
         row = METRIC.row(ids("a"), example(gold=gold))
         assert row == {}
-        assert [figure.undefined([row]) for figure in METRIC.figures] == [1] * len(METRIC.figures)
+        assert [figure.undefined([row]) for figure in METRIC.aggregates] == [1] * len(METRIC.aggregates)
 
     def test_where_nothing_was_ranked(self) -> None:
         assert METRIC.row(ids(scope="context"), example(gold=["text1"], given=fixed())) == {}

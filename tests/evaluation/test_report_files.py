@@ -17,10 +17,9 @@ from quoteweave.core.errors import MissingExtra, StorageError
 from quoteweave.core.examples import Scope
 from quoteweave.evaluation.report.csv_files import csv_files
 from quoteweave.evaluation.report.gather import Report, gather
-from quoteweave.evaluation.report.pictures import PictureFolder
-from quoteweave.evaluation.report.questions import ends_of
+from quoteweave.evaluation.report.questions import PictureFolder, extreme_questions
 from quoteweave.evaluation.report.writing import write_report
-from quoteweave.evaluation.scored_files import Sources
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -80,7 +79,7 @@ def test_what_models_and_datasets_say_is_shown_as_it_is(page: Html) -> None:
 
 
 def test_each_question_shows_what_is_gold_and_what_was_cited(report: Report) -> None:
-    good, failing = (ends_of(run, report.main, lambda _: None) for run in report.runs)
+    good, failing = (extreme_questions(run, report.main, lambda _: None) for run in report.runs)
     assert [question.id for question in (*good.worst, *good.best)] == ["q0", "q1", "q2"]
     (worst,), (best,) = failing.worst, failing.best
     assert (worst.id, worst.gold, worst.cited, worst.scores) == ("q0", "text 1, image 1", "text 1", "overall F1 66.7 %")
@@ -97,13 +96,13 @@ def test_marks_without_quote_and_gold_that_was_not_given_are_told(tmp_path: Path
     retrieved = Context(texts=run.examples["q0"].context.texts[1:2]) if run.examples["q0"].context else None
     scope: Scope = "context"
     changed = run.predictions["q0"].model_copy(update={"context": retrieved, "scope": scope})
-    (asked,) = ends_of(run, one.main, lambda _: None).worst
+    (asked,) = extreme_questions(run, one.main, lambda _: None).worst
     assert [(quote.name, quote.verdict, quote.right) for quote in asked.quotes] == [
         ("text 1", "cited, and gold", True),
         ("text 13", "cited, but there is no such quote", False),
         ("image 1", "gold, not cited", False),
     ]
-    (asked,) = ends_of(replace(run, predictions={"q0": changed}), one.main, lambda _: None).worst
+    (asked,) = extreme_questions(replace(run, predictions={"q0": changed}), one.main, lambda _: None).worst
     assert asked.gold == "none; 2 more that the model was not given"
     assert (asked.quotes[0].name, asked.quotes[0].verdict) == ("text 1", "cited, not gold")
 
@@ -193,7 +192,9 @@ def test_one_run_without_quotes_or_intervals_is_a_whole_report(tmp_path: Path) -
 
 def test_a_run_that_only_retrieved_is_shown_by_its_ranking(tmp_path: Path) -> None:
     ranked = [{"example": name, "items": {"text1": 1.0, "text2": 0.5}} for name in GOLD]
-    source = Sources(run=write(tmp_path / "bm25.jsonl", ranked), dataset="mmdocrag-20", references=questions(tmp_path))
+    source = ScoringRequest(
+        run=write(tmp_path / "bm25.jsonl", ranked), dataset="mmdocrag-20", references=questions(tmp_path)
+    )
     report = gather([source], intervals=quick)
     text = "".join(Html(write_report(report, tmp_path / "out")[0].read_text("utf-8")).text)
     assert report.main == "recall@5"

@@ -8,6 +8,7 @@ from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, ques
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.evaluation.report.gather import Report, gather, run_names
+from quoteweave.evaluation.report.labels import SELECTION
 from quoteweave.evaluation.report.sections import sections
 from quoteweave.evaluation.report.tables import (
     OVERVIEW,
@@ -20,8 +21,7 @@ from quoteweave.evaluation.report.tables import (
     runs_table,
     undefined_table,
 )
-from quoteweave.evaluation.report.wording import SELECTION
-from quoteweave.evaluation.scored_files import Sources
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_undefined_figures_are_counted(tmp_path: Path) -> None:
 
 
 def test_judgements_and_prices_join_the_overview(tmp_path: Path) -> None:
-    sources = Sources(
+    sources = ScoringRequest(
         run=answers(tmp_path / "a.jsonl", GOOD),
         dataset="mmdocrag-20",
         references=questions(tmp_path),
@@ -141,6 +141,6 @@ def test_names_lose_what_they_share() -> None:
 def test_no_run_and_a_run_named_twice_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least one"):
         gather([])
-    source = Sources(run=tmp_path / "a.jsonl", dataset="mmdocrag-20")
+    source = ScoringRequest(run=tmp_path / "a.jsonl", dataset="mmdocrag-20")
     with pytest.raises(UsageError, match="twice"):
         gather([source, source])

@@ -14,8 +14,8 @@ from quoteweave.evaluation.reproduction.reproduce import (
     sources_of,
     verdict,
 )
-from quoteweave.evaluation.rounding import half_up
-from quoteweave.evaluation.scored_files import load, score_loaded
+from quoteweave.evaluation.scoring.saved_runs import load_run, score_run
+from quoteweave.evaluation.statistics.rounding import half_up
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_missing_data_is_named(tmp_path: Path) -> None:
 def test_our_grammar_reads_citations_that_the_published_figures_do_not_count(research_data: Path) -> None:
     (condition,) = (one for one in load_matrix() if "gemini-2.5-pro" in one.command)
     sources = sources_of(condition.command, research_data)
-    loaded = load(sources)
+    loaded = load_run(sources)
     recalls = [
-        score_loaded(loaded, sources.model_copy(update={"marks": marks})).scores.figures["text.recall.pooled"].value
+        score_run(loaded, sources.model_copy(update={"marks": marks})).scores.figures["text.recall.pooled"].value
         for marks in ("published", "own")
     ]
     assert [half_up(100 * (recall or 0), 1) for recall in recalls] == ["78.5", "85.7"]

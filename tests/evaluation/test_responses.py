@@ -4,23 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.responses import Cited, Marks, answer_of, citations
+from quoteweave.evaluation.text.responses import CitedNumbers, MarkGrammar, answer_of, citations
 
 MIXED = "A [3] and [1, 2]; B [4-6] ![chart](image2), (image5), ![x](Image 7), [image8], `[9]` and [10](http://a)."
 
 
 def test_the_published_grammar_reads_single_numbers_and_image_names_wherever_they_stand() -> None:
-    assert citations(MIXED, "published") == Cited(text=(3, 9, 10), image=(2, 5))
+    assert citations(MIXED, "published") == CitedNumbers(text=(3, 9, 10), image=(2, 5))
 
 
 def test_our_grammar_reads_lists_ranges_and_bare_images_and_leaves_code_and_links() -> None:
-    assert citations(MIXED, "own") == Cited(text=(3, 1, 2, 4, 5, 6), image=(2, 5, 7))
+    assert citations(MIXED, "own") == CitedNumbers(text=(3, 1, 2, 4, 5, 6), image=(2, 5, 7))
 
 
 @pytest.mark.parametrize("marks", ["published", "own"])
-def test_a_quote_cited_twice_counts_once(marks: Marks) -> None:
+def test_a_quote_cited_twice_counts_once(marks: MarkGrammar) -> None:
     response = "[2] then [1], [2] again ![a](image1) and ![b](image1)"
-    assert citations(response, marks) == Cited(text=(2, 1), image=(1,))
+    assert citations(response, marks) == CitedNumbers(text=(2, 1), image=(1,))
 
 
 @pytest.mark.parametrize("marks", ["published", "own"])
@@ -37,7 +37,7 @@ def test_a_quote_cited_twice_counts_once(marks: Marks) -> None:
         ("", ""),
     ],
 )
-def test_thinking_is_cut_off(response: str, answer: str, marks: Marks) -> None:
+def test_thinking_is_cut_off(response: str, answer: str, marks: MarkGrammar) -> None:
     assert answer_of(response, marks).strip() == answer
 
 
@@ -59,7 +59,7 @@ def test_only_the_last_thinking_section_is_followed_by_the_answer() -> None:
 
 
 @pytest.mark.parametrize("marks", ["published", "own"])
-def test_a_number_of_thousands_of_digits_is_read_without_trouble(marks: Marks) -> None:
+def test_a_number_of_thousands_of_digits_is_read_without_trouble(marks: MarkGrammar) -> None:
     assert all(number > 10**6 for number in citations(f"[{'7' * 9000}]", marks).text)
 
 

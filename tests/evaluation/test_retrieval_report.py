@@ -5,8 +5,8 @@ import pytest
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference, Scope
 from quoteweave.core.records import Hit, PageHit, Query, Quote
-from quoteweave.evaluation.retrieval_report import score_retrieval
-from quoteweave.evaluation.statistics import paired_difference
+from quoteweave.evaluation.scoring.retrieval_report import score_retrieval
+from quoteweave.evaluation.statistics.bootstrap import paired_difference
 
 
 def example(name: str, *types: str, document: str = "a.pdf", gold: tuple[int, ...] = (1,)) -> Example:

@@ -6,8 +6,8 @@ from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.evaluation.rightness import answerable, cites_gold, judged_right
-from quoteweave.evaluation.verdicts import EvidenceVerdict, request_of
+from quoteweave.evaluation.calibration.correctness import answerable, cites_gold, judged_correct
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 
 QUOTES = tuple(
     Quote(
@@ -78,7 +78,7 @@ def test_a_page_is_of_its_document() -> None:
 def test_to_answer_what_is_not_to_be_answered_is_wrong(gold: Example) -> None:
     assert not answerable(gold)
     assert cites_gold(said(2), gold) is False
-    assert judged_right(said(2), gold, {"q": verdict(said(2), gold, 2)}) is False
+    assert judged_correct(said(2), gold, {"q": verdict(said(2), gold, 2)}) is False
 
 
 def test_what_cannot_be_known_is_not_wrong() -> None:
@@ -95,7 +95,7 @@ def verdict(prediction: Prediction, gold: Example, accuracy: float | None) -> Ev
         judge="j",
         splitter="s",
         by_rule=True,
-        request=request_of(prediction, gold),
+        request=request_hash(prediction, gold),
         sentences=(),
         accuracy=Grade(score=accuracy, model="j", prompt="p"),
     )
@@ -103,10 +103,10 @@ def verdict(prediction: Prediction, gold: Example, accuracy: float | None) -> Ev
 
 @pytest.mark.parametrize(("accuracy", "right"), [(2, True), (1, False), (0, False), (None, None)])
 def test_a_judge_calls_right_what_is_wholly_so(accuracy: float | None, right: bool | None) -> None:
-    assert judged_right(said(1), UNKNOWN, {"q": verdict(said(1), UNKNOWN, accuracy)}) is right
+    assert judged_correct(said(1), UNKNOWN, {"q": verdict(said(1), UNKNOWN, accuracy)}) is right
 
 
 def test_a_verdict_on_another_answer_is_none() -> None:
-    assert judged_right(said(1), UNKNOWN, {"q": verdict(said(2), UNKNOWN, 2)}) is None
-    assert judged_right(said(1), UNKNOWN, {}) is None
-    assert judged_right(said(1, status="abstained"), UNKNOWN, {"q": verdict(said(1), UNKNOWN, 2)}) is None
+    assert judged_correct(said(1), UNKNOWN, {"q": verdict(said(2), UNKNOWN, 2)}) is None
+    assert judged_correct(said(1), UNKNOWN, {}) is None
+    assert judged_correct(said(1, status="abstained"), UNKNOWN, {"q": verdict(said(1), UNKNOWN, 2)}) is None

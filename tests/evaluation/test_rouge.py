@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from made_answers import PROSE, gold, said
 from rouge_score.rouge_scorer import RougeScorer
 
-from quoteweave.evaluation.figures import Row
-from quoteweave.evaluation.metrics.rouge import RougeL, f_measure, lcs_length
+from quoteweave.evaluation.metrics.answers.rouge import RougeL, f_measure, lcs_length
+from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = RougeL("own")
 

@@ -6,11 +6,13 @@ import pytest
 from made_selection import answered, example
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.figures import Figure, Row
-from quoteweave.evaluation.judgements import ASPECTS, Judged
-from quoteweave.evaluation.metrics.quote_selection import QuoteSelection
-from quoteweave.evaluation.scores import Convention, Scores
-from quoteweave.evaluation.scoring import Setting, rows_of, score, told_apart
+from quoteweave.evaluation.judges.judgements import ASPECTS
+from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
+from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, counted_rows, score
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 
 EXAMPLES = [example(name, gold=["text1", "image1"]) for name in "abc"]
 RIGHT = "[1] ![a](image1)"
@@ -24,9 +26,9 @@ def failed(name: str) -> Prediction:
 def scored(
     predictions: Sequence[Prediction], convention: Convention = "strict", examples: Sequence[Example] = EXAMPLES
 ) -> Scores:
-    judged = Judged({"a": ALL_FIVES, "b": ALL_FIVES, "c": {}}, convention)
-    setting = Setting(name="run", dataset="d", convention=convention)
-    return score(examples, predictions, metrics=[QuoteSelection("own", convention), judged], setting=setting)
+    judged = JudgeScores({"a": ALL_FIVES, "b": ALL_FIVES, "c": {}}, convention)
+    setting = ScoringSettings(name="run", dataset="d", convention=convention)
+    return score(examples, predictions, metrics=[QuoteSelection("own", convention), judged], settings=setting)
 
 
 def value(scores: Scores, figure: str) -> float | None:
@@ -41,8 +43,8 @@ def test_an_error_is_left_out_or_counts_as_an_empty_answer() -> None:
     assert strict.figures["overall.f1"].n == 2
     assert value(published, "overall.f1") == pytest.approx((1 + 0 + 2 / 3) / 3)
     assert [question.error for question in strict.questions] == [None, "timed out", None]
-    assert len(rows_of(strict)) == 2
-    assert len(rows_of(published)) == 3
+    assert len(counted_rows(strict)) == 2
+    assert len(counted_rows(published)) == 3
 
 
 def test_a_malformed_judgement_is_undefined_or_counts_0() -> None:
@@ -51,7 +53,7 @@ def test_a_malformed_judgement_is_undefined_or_counts_0() -> None:
     assert value(strict, "judge.average") == 5
     assert (strict.figures["judge.average"].n, strict.figures["judge.average"].undefined) == (2, 1)
     assert value(published, "judge.average") == pytest.approx(10 / 3)
-    assert told_apart(strict, published, ["overall.f1", "judge.average"]) == [
+    assert convention_differences(strict, published, ["overall.f1", "judge.average"]) == [
         "judge.average: 5.0000 (n = 2) by the strict convention, 3.3333 (n = 3) by the published one"
     ]
 
@@ -85,7 +87,7 @@ def test_documents_are_resampled_where_all_are_known(
     seen = []
 
     def intervals(
-        figures: Sequence[Figure], rows: Sequence[Row], clusters: Sequence[str], *, resamples: int = 1
+        figures: Sequence[Aggregate], rows: Sequence[Row], clusters: Sequence[str], *, resamples: int = 1
     ) -> Mapping[str, tuple[float, float] | None]:
         seen.append(list(clusters))
         return {figure.name: (0.25, 0.75) for figure in figures}
@@ -94,7 +96,7 @@ def test_documents_are_resampled_where_all_are_known(
         examples,
         [answered("[1]", name) for name in "abc"],
         metrics=[QuoteSelection("own")],
-        setting=Setting(name="run", dataset="d"),
+        settings=ScoringSettings(name="run", dataset="d"),
         intervals=intervals,
     )
     assert scores.clusters == clusters

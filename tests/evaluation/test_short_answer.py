@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from made_answers import PROSE, gold, said
 
-from quoteweave.evaluation.metrics.short_answer import ShortAnswer
+from quoteweave.evaluation.metrics.answers.short_answer import ShortAnswer
 
 METRIC = ShortAnswer("own")
 

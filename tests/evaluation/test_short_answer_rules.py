@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.examples import AnswerFormat
-from quoteweave.evaluation.short_answer_rules import agreement, anls, edit_distance
+from quoteweave.evaluation.text.short_answer_matching import anls, edit_distance, short_answer_score
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from quoteweave.evaluation.short_answer_rules import agreement, anls, edit_dista
     ],
 )
 def test_whole_numbers(gold: str, told: str, score: float) -> None:
-    assert agreement(gold, told, "int") == score
+    assert short_answer_score(gold, told, "int") == score
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_whole_numbers(gold: str, told: str, score: float) -> None:
     ],
 )
 def test_decimal_numbers(gold: str, told: str, score: float) -> None:
-    assert agreement(gold, told, "float") == score
+    assert short_answer_score(gold, told, "float") == score
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_decimal_numbers(gold: str, told: str, score: float) -> None:
     ],
 )
 def test_texts(gold: str, told: str, score: float) -> None:
-    assert agreement(gold, told, "str") == pytest.approx(score)
-    assert agreement(gold, told, "none") == pytest.approx(score)
+    assert short_answer_score(gold, told, "str") == pytest.approx(score)
+    assert short_answer_score(gold, told, "none") == pytest.approx(score)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_texts(gold: str, told: str, score: float) -> None:
     ],
 )
 def test_lists(gold: str, told: str, score: float) -> None:
-    assert agreement(gold, told, "list") == pytest.approx(score)
+    assert short_answer_score(gold, told, "list") == pytest.approx(score)
 
 
 FORMATS = st.sampled_from(["int", "float", "str", "list", "none"])
@@ -141,29 +141,29 @@ NUMBERS = st.integers(-(10**9), 10**9)
 
 @given(WORDS | st.text(max_size=40), WORDS | st.text(max_size=40), FORMATS)
 def test_every_score_is_from_0_to_1(gold: str, told: str, answer_format: AnswerFormat) -> None:
-    assert 0 <= agreement(gold, told, answer_format) <= 1
+    assert 0 <= short_answer_score(gold, told, answer_format) <= 1
 
 
 @given(WORDS | st.text(max_size=40), FORMATS)
 def test_the_gold_answer_itself_scores_1(gold: str, answer_format: AnswerFormat) -> None:
-    assert agreement(gold, gold, answer_format) == 1
+    assert short_answer_score(gold, gold, answer_format) == 1
 
 
 @given(NUMBERS, NUMBERS)
 def test_whole_numbers_agree_where_they_are_equal(gold: int, told: int) -> None:
-    assert agreement(str(gold), f"{told:,}", "int") == (gold == told)
+    assert short_answer_score(str(gold), f"{told:,}", "int") == (gold == told)
 
 
 @given(st.floats(0.001, 10**6).map(lambda value: round(value, 4)), st.floats(-0.009, 0.009))
 def test_decimals_agree_within_the_tolerance_in_any_form(gold: float, off: float) -> None:
     for form in (gold, gold / 100, gold * 100):
-        assert agreement(f"{gold:.6f}", f"{form * (1 + off):.12f}", "float") == 1
-        assert agreement(f"{gold:.6f}", f"{form * 1.02:.12f}", "float") == 0
+        assert short_answer_score(f"{gold:.6f}", f"{form * (1 + off):.12f}", "float") == 1
+        assert short_answer_score(f"{gold:.6f}", f"{form * 1.02:.12f}", "float") == 0
 
 
 @given(st.lists(WORDS, max_size=5))
 def test_the_order_of_a_list_does_not_matter(items: list[str]) -> None:
-    assert agreement(json.dumps(items), json.dumps(items[::-1]), "list") == 1
+    assert short_answer_score(json.dumps(items), json.dumps(items[::-1]), "list") == 1
 
 
 @given(WORDS, WORDS)
@@ -187,5 +187,5 @@ def test_edit_distance_by_hand() -> None:
 
 
 def test_a_very_long_prediction_takes_no_time() -> None:
-    assert agreement("Berlin", "b" * 1_000_000, "str") == 0
-    assert agreement("['Berlin']", "(" * 100_000, "list") == 0
+    assert short_answer_score("Berlin", "b" * 1_000_000, "str") == 0
+    assert short_answer_score("['Berlin']", "(" * 100_000, "list") == 0

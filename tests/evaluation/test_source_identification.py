@@ -9,7 +9,7 @@ from made_selection import answered, example, quote
 
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.metrics.source_identification import (
+from quoteweave.evaluation.metrics.answers.source_identification import (
     SourceIdentification,
     chosen_letter,
     source_question,
@@ -73,8 +73,8 @@ def test_accuracy() -> None:
         metric.row(answered(said, probe.id), probe)
         for said in (right, f"<think>{wrong}</think>\n{right}.", wrong, "I cannot say.", None)
     ]
-    assert [figure.of(rows) for figure in metric.figures] == [0.5, 0.25]
-    assert metric.figures[0].undefined(rows) == 1
+    assert [figure.of(rows) for figure in metric.aggregates] == [0.5, 0.25]
+    assert metric.aggregates[0].undefined(rows) == 1
     assert metric.row(answered("A"), asked()) == {}
 
 

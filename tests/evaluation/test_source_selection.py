@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import answered, example
 
-from quoteweave.evaluation.metrics.source_selection import SourceSelection, cited_items, item_name, source_marks
+from quoteweave.evaluation.metrics.citations.source_selection import SourceSelection
+from quoteweave.evaluation.text.source_marks import cited_items, item_name, source_marks
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_means_over_questions_and_over_all_pairs() -> None:
         metric.row(answered("[1]"), example(gold=["1"])),
         metric.row(answered("[1] [2] [3]"), example(gold=["4", "5"])),
     ]
-    figures = {figure.name.removeprefix("source_by_rule."): figure.of(rows) for figure in metric.figures}
+    figures = {figure.name.removeprefix("source_by_rule."): figure.of(rows) for figure in metric.aggregates}
     assert figures == {
         "precision": 0.5,
         "recall": 0.5,
@@ -118,4 +119,4 @@ def test_what_a_splitter_found_stands_under_another_name() -> None:
     assert metric.row(answered("Unlike Figure 1, Figure 2b."), example(gold=["Figure 2"]))["source.exact_match"] == 1
     assert metric.row(answered("Figure 2.", "other"), example("other", ["Figure 2"])) == {}
     assert metric.row(answered("", "other"), example("other", ["Figure 2"]))["source.f1"] == 0
-    assert {figure.name.partition(".")[0] for figure in metric.figures} == {"source"}
+    assert {figure.name.partition(".")[0] for figure in metric.aggregates} == {"source"}

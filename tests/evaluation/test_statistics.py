@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.statistics import clustered_interval, paired_difference
+from quoteweave.evaluation.statistics.bootstrap import clustered_interval, paired_difference
 
 
 def test_enumerated_by_hand() -> None:

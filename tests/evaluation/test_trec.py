@@ -14,14 +14,13 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Hit, PageHit, Query, Quote
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.interchange import load_predictions
-from quoteweave.evaluation.interchange.trec import column, qrels_lines, run_lines
-from quoteweave.evaluation.interchange.trec_export import TrecPair, trec_pair
-from quoteweave.evaluation.metrics.rankings import Rankings, by_score
+from quoteweave.evaluation.formats import load_predictions
+from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
+from quoteweave.evaluation.metrics.retrieval.rankings import Rankings, by_score
 
 LINES = "q2 Q0 d1 1 0.5 bm25\nq2 Q0 d3 2 0.5 bm25\nq1 Q0 d1 1 -3e-1 bm25\nq2 Q0 d2 3 9 bm25\n"
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
-NAMES = WORDS.filter(lambda text: column(text) == text)
+NAMES = WORDS.filter(lambda text: column_name(text) == text)
 SCORES = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -74,12 +73,12 @@ def test_qrels_come_back_as_they_were_written(
 
 @given(name=WORDS)
 def test_a_name_is_one_column(name: str) -> None:
-    assert len(column(name).split()) == 1
+    assert len(column_name(name).split()) == 1
 
 
 def test_a_name_without_characters_is_refused() -> None:
     with pytest.raises(DatasetError, match="empty name"):
-        column("")
+        column_name("")
 
 
 def ranked(name: str, *quotes: Quote, scores: tuple[float, ...] | None = None) -> Prediction:
@@ -130,7 +129,7 @@ def test_the_pair_gives_the_figures_of_rankings(tmp_path: Path) -> None:
     assert (len(pair.qrels), pair.failed, pair.undefined, pair.empty) == (5, 1, 1, 1)
     metric = Rankings(cutoffs=(3,))
     rows = [metric.row(*both) for both in zip(made[:5], asked[:5], strict=True)]
-    ours = {figure.name: figure.of(rows) for figure in metric.figures}
+    ours = {figure.name: figure.of(rows) for figure in metric.aggregates}
     theirs = figures(pair, tmp_path)
     assert theirs == pytest.approx({name: ours[name] for name in theirs})
     assert pair.run["items"] == {"d9": 1.0, "d3": 1.0 - 1e-12, "d1": 1.0}

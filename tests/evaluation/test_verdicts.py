@@ -7,12 +7,11 @@ import pytest
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.jsonl import appending
-from quoteweave.evaluation.judgements import ASPECTS, load_judgements, malformed
-from quoteweave.evaluation.judges.verdicts import Verdict, read_verdicts
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed, read_verdicts
 
 
-def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt: str = "abc") -> Verdict:
-    return Verdict(
+def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt: str = "abc") -> AnswerVerdict:
+    return AnswerVerdict(
         example=example,
         scores=None if score is None else dict.fromkeys(ASPECTS, score),
         error="no JSON" if score is None else None,
@@ -25,13 +24,13 @@ def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt
     )
 
 
-def write(path: Path, *verdicts: Verdict) -> None:
+def write(path: Path, *verdicts: AnswerVerdict) -> None:
     with appending(path) as append:
         for one in verdicts:
             append(one)
 
 
-def read(path: Path) -> dict[str, Verdict]:
+def read(path: Path) -> dict[str, AnswerVerdict]:
     return read_verdicts(path, model="judge", prompt="abc")
 
 
@@ -67,7 +66,7 @@ def test_a_line_cut_short_is_passed_over_and_dropped_when_resumed(tmp_path: Path
         (verdict("a", prompt="def"), "by another prompt .* begins with def"),
     ],
 )
-def test_judgements_by_another_judge_are_refused(tmp_path: Path, other: Verdict, said: str) -> None:
+def test_judgements_by_another_judge_are_refused(tmp_path: Path, other: AnswerVerdict, said: str) -> None:
     write(tmp_path / "j.jsonl", other)
     with pytest.raises(UsageError, match=f"{said}.*--out"):
         read(tmp_path / "j.jsonl")

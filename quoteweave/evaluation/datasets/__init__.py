@@ -1,4 +1,4 @@
-"""Dataset files become examples."""
+"""Load datasets: files become examples, each a query with its gold references."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,7 +13,7 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
 from quoteweave.evaluation.datasets.questions import load_questions
-from quoteweave.evaluation.metrics.source_identification import source_questions
+from quoteweave.evaluation.metrics.answers.source_identification import source_questions
 
 DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
     "alce": load_alce,

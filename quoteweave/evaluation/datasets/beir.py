@@ -14,7 +14,7 @@ from quoteweave.core.examples import Example, Reference
 from quoteweave.core.jsonl import iter_rows
 from quoteweave.core.messages import counted
 from quoteweave.core.records import Query
-from quoteweave.evaluation.columns import Line, iter_columns
+from quoteweave.evaluation.datasets.columns import Line, iter_columns
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
 _USUAL = "test"

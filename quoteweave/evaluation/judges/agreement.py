@@ -1,4 +1,4 @@
-"""How far a judge agrees with people: every figure is a function of the table that counts pairs of their scores.
+"""Agreement between a judge and human raters, computed from the contingency table of their scores.
 
 `exact` and `within_one`: the share of answers whose two scores are equal, or at most 1 apart.
 `kappa`: Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70, 1968).
@@ -14,11 +14,10 @@ from pydantic import Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.records import Record
-from quoteweave.evaluation.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.breakdowns import estimates
-from quoteweave.evaluation.figures import Figure, Row
-from quoteweave.evaluation.judgements import ASPECTS, HIGHEST, Judgement, malformed
-from quoteweave.evaluation.scores import Estimate
+from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, Judgement, malformed
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
+from quoteweave.evaluation.statistics.estimates import Estimate, estimates
 
 Sums = NDArray[np.float64]
 SIZE = HIGHEST + 1
@@ -49,7 +48,7 @@ def agreement(
         raise DatasetError("no answer has five scores by both the judge and people; check that the ids agree")
     rows = [_row(judge[name], human[name], name) for name in both]
     figures = [
-        Figure(f"{aspect}.{name}", _columns(aspect), formula)
+        Aggregate(f"{aspect}.{name}", _columns(aspect), formula)
         for aspect in ASPECTS
         for name, formula in FORMULAS.items()
     ]

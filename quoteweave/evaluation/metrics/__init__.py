@@ -1,1 +1,1 @@
-"""One metric a file: its definition, its source, its rows."""
+"""Metrics, one module each: definition, source, the row of one question, the aggregates over rows."""

@@ -1,4 +1,4 @@
-"""What papers printed, as data, so that a run can be put among it. Figures keep the decimals that were printed."""
+"""Published result tables as data; figures keep their printed decimals."""
 
 import csv
 from collections.abc import Mapping

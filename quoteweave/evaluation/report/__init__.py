@@ -1,1 +1,1 @@
-"""A report of scored runs for people who were not there: tables, plots and single questions, as HTML, Markdown, CSV."""
+"""Write a report of scored runs as HTML, Markdown and CSV, with tables, plots and example questions."""

@@ -1,12 +1,13 @@
-"""A report's numbers as CSV files in long form, one value a line: what other programs read, unrounded."""
+"""A report's numbers as CSV files in long form, unrounded."""
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from quoteweave.evaluation.comparison import Comparison
 from quoteweave.evaluation.report.gather import Report
-from quoteweave.evaluation.scores import Estimate, Scores
+from quoteweave.evaluation.scoring.comparison import Comparison
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
 
 _ESTIMATE = ("value", "low", "high", "n", "undefined")
 Line = Sequence[object]

@@ -1,4 +1,4 @@
-"""How plots look, and how a drawn figure becomes vector files: SVG for the page, SVG and PDF to keep."""
+"""The style of plots, and their export as SVG and PDF."""
 
 import io
 import re
@@ -77,7 +77,7 @@ def require_matplotlib() -> None:
         raise MissingExtra("matplotlib", "report") from error
 
 
-def saved(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
+def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table: Table | None = None) -> Plot:
     """To be called in the style that the figure was drawn in."""
     svg, pdf = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata=_NOTHING)

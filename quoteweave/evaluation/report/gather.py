@@ -1,4 +1,4 @@
-"""What a report is made of: runs scored alike, by both conventions, and how each differs from the first."""
+"""Score and compare the runs of a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,24 @@ from pathlib import Path
 from quoteweave.core.chat.prices import Prices
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.comparison import PERMUTATIONS, Comparison, compare, holm
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.figures import Figure
-from quoteweave.evaluation.report.wording import MAIN
-from quoteweave.evaluation.scored_files import HEADLINE, OTHER, SELECTION, Loaded, Sources, load, notes_on, score_loaded
-from quoteweave.evaluation.scores import Scores
-from quoteweave.evaluation.scoring import told_apart
+from quoteweave.evaluation.report.labels import MAIN
+from quoteweave.evaluation.scoring.comparison import Comparison, compare
+from quoteweave.evaluation.scoring.saved_runs import (
+    HEADLINE,
+    OTHER_CONVENTION,
+    QUOTE_SELECTION_ONLY,
+    LoadedRun,
+    ScoringRequest,
+    load_run,
+    score_run,
+    scoring_notes,
+)
+from quoteweave.evaluation.scoring.scorer import convention_differences
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.aggregates import Aggregate
+from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
+from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS, holm
 
 COMPARED = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average")
 _SUFFIXES = (".gz", ".jsonl", ".json")
@@ -27,7 +37,7 @@ class RunReport:
     path: Path
     scores: Scores
     other: Scores
-    figures: Mapping[str, Figure]
+    aggregates: Mapping[str, Aggregate]
     examples: Mapping[str, Example]
     predictions: Mapping[str, Prediction]
 
@@ -70,7 +80,7 @@ class Report:
 
 
 def gather(
-    sources: Sequence[Sources],
+    sources: Sequence[ScoringRequest],
     *,
     intervals: Intervals = bootstrap_intervals,
     permutations: int = PERMUTATIONS,
@@ -89,7 +99,7 @@ def gather(
         raise UsageError("a run is named twice; name each run once")
     examples = load_dataset(sources[0].dataset, sources[0].references)
     runs = [
-        _scored(one, load(one, examples), name, intervals=intervals, prices=prices)
+        _scored(one, load_run(one, examples), name, intervals=intervals, prices=prices)
         for one, name in zip(sources, run_names(paths), strict=True)
     ]
     return Report(runs, _compared(runs, permutations))
@@ -112,18 +122,20 @@ def _stem(name: str) -> str:
     return name
 
 
-def _scored(sources: Sources, loaded: Loaded, name: str, *, intervals: Intervals, prices: Prices) -> RunReport:
-    scored = score_loaded(loaded, sources, intervals=intervals, prices=prices)
-    selection = sources.model_copy(update={"metrics": SELECTION})
-    other = score_loaded(loaded, selection, convention=OTHER[sources.convention]).scores
+def _scored(
+    sources: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: Prices
+) -> RunReport:
+    scored = score_run(loaded, sources, intervals=intervals, prices=prices)
+    selection = sources.model_copy(update={"metrics": QUOTE_SELECTION_ONLY})
+    other = score_run(loaded, selection, convention=OTHER_CONVENTION[sources.convention]).scores
     # What the two conventions make of the figures stands in a table of its own.
-    apart = told_apart(scored.scores, other, HEADLINE)
-    notes = tuple(note for note in notes_on(scored.scores, loaded, sources) if note not in apart)
+    apart = convention_differences(scored.scores, other, HEADLINE)
+    notes = tuple(note for note in scoring_notes(scored.scores, loaded, sources) if note not in apart)
     return RunReport(
         path=sources.run,
         scores=scored.scores.model_copy(update={"name": name, "notes": notes}),
         other=other.model_copy(update={"name": name}),
-        figures=scored.figures,
+        aggregates=scored.aggregates,
         examples={example.id: example for example in loaded.examples},
         predictions={prediction.example: prediction for prediction in loaded.predictions},
     )
@@ -134,7 +146,7 @@ def _compared(runs: Sequence[RunReport], permutations: int) -> list[Comparison]:
     if len(runs) < 2:
         return []
     names = [name for name in COMPARED if all(name in run.scores.figures for run in runs)]
-    figures = [runs[0].figures[name] for name in names]
+    figures = [runs[0].aggregates[name] for name in names]
     found = [
         comparison
         for run in runs[1:]

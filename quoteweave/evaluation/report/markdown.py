@@ -1,4 +1,4 @@
-"""A report as Markdown: the same sections and tables as the page, with plots as files beside it."""
+"""Render a report as Markdown."""
 
 import re
 from collections.abc import Sequence

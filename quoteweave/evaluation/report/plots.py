@@ -1,10 +1,10 @@
-"""The plots of a report: those of MMDocRAG's Figures 7 to 11 (arXiv 2505.16470), with intervals."""
+"""The plots of a report: those of MMDocRAG's Figures 7 to 11 (arXiv 2505.16470), and risk–coverage curves."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from quoteweave.evaluation.breakdowns import BY_POSITION, POSITION_FIGURE
-from quoteweave.evaluation.judgements import HIGHEST
+from quoteweave.evaluation.calibration.calibrate import CalibrationReport
+from quoteweave.evaluation.judges.judgements import HIGHEST
 from quoteweave.evaluation.report.drawing import (
     BAR,
     COLOURS,
@@ -13,15 +13,16 @@ from quoteweave.evaluation.report.drawing import (
     INK,
     MARKERS,
     Plot,
+    make_plot,
     panels,
-    saved,
     shortened,
     style,
 )
 from quoteweave.evaluation.report.gather import Report, RunReport
+from quoteweave.evaluation.report.labels import JUDGE, breakdown_label, group_label, label, unit, with_unit
 from quoteweave.evaluation.report.tables import breakdown_table, groups_of
-from quoteweave.evaluation.report.wording import JUDGE, breakdown_label, group_label, label, unit, with_unit
-from quoteweave.evaluation.scores import Estimate
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
+from quoteweave.evaluation.statistics.estimates import Estimate
 
 _HEIGHT = 0.21
 """Inches of a bar and its gap."""
@@ -43,7 +44,7 @@ def selection_plot(report: Report) -> Plot | None:
                 [run.scores.figures.get(name) for run in report.runs],
             )
             axis.set(title=label(name), xlabel="%")
-        return saved(
+        return make_plot(
             figure,
             "selection",
             title="How well the gold quotes are cited",
@@ -96,7 +97,7 @@ def positions_plot(report: Report) -> Plot | None:
             axis.set_xticks([x for x, _ in shown], [str(number) for _, number in shown])
         figure.supylabel("gold quotes cited, %", color=INK, fontsize=8.5)
         figure.supxlabel("place in the context: text quotes, then image quotes", color=INK, fontsize=8.5)
-        return saved(
+        return make_plot(
             figure,
             "recall-by-position",
             title="Recall of gold quotes by their place in the context",
@@ -124,7 +125,7 @@ def breakdown_plot(report: Report, breakdown: str) -> Plot | None:
             if (whole := run.value(main)) is not None:
                 axis.axvline(100 * whole, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         figure.supxlabel(f"{label(main)}, %", color=INK, fontsize=8.5)
-        return saved(
+        return make_plot(
             figure,
             f"by-{breakdown.replace('_', '-')}",
             title=f"{label(main)} by {breakdown_label(breakdown)}",
@@ -148,7 +149,7 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
         figure.legend(loc="outside right upper", handletextpad=0.3, labelspacing=0.7)
         absent = [run.name for run in report.runs if run not in placed]
         told = f" Not shown, for lack of {label(across)}: {', '.join(absent)}." if absent else ""
-        return saved(figure, name, title=title, says=says + told)
+        return make_plot(figure, name, title=title, says=says + told)
 
 
 class _Point(NamedTuple):
@@ -225,3 +226,19 @@ def _by_position(run: RunReport, places: Sequence[str], at: Sequence[int]) -> li
 
 def _panel_title(report: Report, run: RunReport) -> str:
     return shortened(run.name, 32 if len(report.runs) > 1 else 80)
+
+
+def risk_plot(found: CalibrationReport) -> Plot:
+    """Risk against coverage, with the risk that was to be kept and the threshold. Raises MissingExtra."""
+    with style("risk-coverage"):
+        figure, axes = panels(1, height=3.0)
+        coverage, risk = ([100 * getattr(point, name) for point in found.curve] for name in ("coverage", "risk"))
+        axes[0].plot(coverage, risk, color=HIGHLIGHT, drawstyle="steps-post", marker="." if len(risk) < 2 else "")
+        axes[0].axhline(100 * found.risk, color=FAINT, linestyle="--", linewidth=1)
+        if found.chosen is not None:
+            at = 100 * found.chosen.coverage, 100 * found.chosen.risk
+            axes[0].plot(*at, "o", color=INK)
+            label = f"threshold {found.chosen.threshold:.2f}"
+            axes[0].annotate(label, at, xytext=(-6, 8), textcoords="offset points", ha="right")
+        axes[0].set(xlabel="answers given, %", ylabel="of these wrong, %", xlim=(0, 102), ylim=(0, None))
+        return make_plot(figure, "risk-coverage", title="What is gained by giving only the surest answers")

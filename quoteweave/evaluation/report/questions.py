@@ -1,18 +1,20 @@
-"""The questions that a run answers worst and best: what it said, which quotes it cited, and which are gold."""
+"""The questions that a run answers worst and best, with response, cited quotes and gold quotes."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from pydantic import Field
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 from quoteweave.core.records import Kind, Quote, Record
-from quoteweave.evaluation.gold import KINDS, Gold, gold_of
+from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
 from quoteweave.evaluation.report.gather import RunReport
-from quoteweave.evaluation.report.wording import label, unit, written
-from quoteweave.evaluation.responses import Marks, answer_of, citations
-from quoteweave.evaluation.scores import ScoredQuestion
+from quoteweave.evaluation.report.labels import label, unit, written
+from quoteweave.evaluation.scoring.scores import ScoredQuestion
+from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, citations
 
 SHOWN = 5
 """Questions at each end."""
@@ -54,7 +56,7 @@ class ShownQuestion(Record):
     quotes: tuple[ShownQuote, ...]
 
 
-class Ends(Record):
+class ExtremeQuestions(Record):
     """The questions at both ends of a run, by one figure."""
 
     worst: tuple[ShownQuestion, ...]
@@ -62,20 +64,20 @@ class Ends(Record):
     errors: tuple[str, ...] = Field(description="why answers failed, with how many did; most frequent first")
 
 
-def ends_of(run: RunReport, figure: str | None, pictures: PictureReader) -> Ends:
+def extreme_questions(run: RunReport, figure: str | None, pictures: PictureReader) -> ExtremeQuestions:
     """Of equal questions, those with more gold quotes come first. Answers that failed are at neither end."""
     questions = run.scores.questions
     errors = Counter(question.error for question in questions if question.error is not None)
     told = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
     if figure is None:
-        return Ends(worst=(), best=(), errors=told)
+        return ExtremeQuestions(worst=(), best=(), errors=told)
     counted = [(value, one) for one in questions if one.error is None and (value := one.row.get(figure)) is not None]
     ranked = sorted(counted, key=lambda each: (each[0], -_gold(each[1])))
     number = min(SHOWN, -(-len(ranked) // 2))
     worst = ranked[:number]
     best = sorted(ranked[number:], key=lambda each: (-each[0], -_gold(each[1])))[:SHOWN]
     shown = [tuple(_shown(run, question, figure, pictures) for _, question in end) for end in (worst, best)]
-    return Ends(worst=shown[0], best=shown[1], errors=told)
+    return ExtremeQuestions(worst=shown[0], best=shown[1], errors=told)
 
 
 def _score(figure: str, question: ScoredQuestion) -> str:
@@ -89,7 +91,7 @@ def _gold(question: ScoredQuestion) -> float:
 
 def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: PictureReader) -> ShownQuestion:
     example, prediction = run.examples[question.example], run.predictions[question.example]
-    marks: Marks = "published" if run.scores.marks == "published" else "own"
+    marks: MarkGrammar = "published" if run.scores.marks == "published" else "own"
     gold = gold_of(prediction, example)
     response = answer_of(prediction.response or "", marks).strip()
     cited = _cited(prediction, marks)
@@ -109,7 +111,7 @@ def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: Pict
     )
 
 
-def _cited(prediction: Prediction, marks: Marks) -> list[Place]:
+def _cited(prediction: Prediction, marks: MarkGrammar) -> list[Place]:
     found = citations(prediction.response or "", marks)
     return [(kind, n) for kind in KINDS for n in sorted(found.text if kind == "text" else found.image)]
 
@@ -164,3 +166,28 @@ def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureRea
         words=words[:LONGEST],
         picture=None if quote is None else pictures(quote.image),
     )
+
+
+LARGEST = 640
+"""Pixels of the longer side, as shown."""
+
+
+class PictureFolder:
+    """Reads pictures by their path within the folder; nothing outside of it is ever read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+
+    def data_url(self, name: str | None) -> str | None:
+        """A JPEG of the picture as a data URL; None where it is not at hand, or cannot be read as a picture."""
+        path = None if not name or "\0" in name else (self._folder / name).resolve()
+        if path is None or not path.is_relative_to(self._folder) or not path.is_file():
+            return None
+        try:
+            with opened(path) as image:
+                unpack(image)
+                small = image.convert("RGB")
+        except UnfitPicture:
+            return None
+        small.thumbnail((LARGEST, LARGEST))
+        return to_data_url(encoded(small, "JPEG", quality=80), "image/jpeg")

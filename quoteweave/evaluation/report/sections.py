@@ -1,4 +1,4 @@
-"""A report in sections, each with what a stranger must know to read its tables and plots."""
+"""The sections of a report, each with the explanation of its tables and plots."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
@@ -6,9 +6,9 @@ from typing import TypeVar
 from pydantic import Field
 
 from quoteweave.core.records import Record
-from quoteweave.evaluation.breakdowns import BY_POSITION
 from quoteweave.evaluation.report.drawing import Plot
 from quoteweave.evaluation.report.gather import Report
+from quoteweave.evaluation.report.labels import ANSWERS, JUDGE, RETRIEVAL, SELECTION
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
     breakdown_plot,
@@ -27,7 +27,7 @@ from quoteweave.evaluation.report.tables import (
     runs_table,
     undefined_table,
 )
-from quoteweave.evaluation.report.wording import ANSWERS, JUDGE, RETRIEVAL, SELECTION
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION
 
 T = TypeVar("T")
 

@@ -1,12 +1,10 @@
-"""The tables of a report, as they are shown: one row a run or a group, the best value of each column or row marked."""
+"""The tables of a report, with the best value of each column or row marked."""
 
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.records import Record
-from quoteweave.evaluation.breakdowns import BY_POSITION
-from quoteweave.evaluation.comparison import Comparison
 from quoteweave.evaluation.report.gather import Report, RunReport
-from quoteweave.evaluation.report.wording import (
+from quoteweave.evaluation.report.labels import (
     LABELS,
     UNDEFINED,
     best,
@@ -19,9 +17,11 @@ from quoteweave.evaluation.report.wording import (
     with_unit,
     written,
 )
-from quoteweave.evaluation.rounding import half_up
-from quoteweave.evaluation.scored_files import HEADLINE
-from quoteweave.evaluation.scores import Estimate
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION
+from quoteweave.evaluation.scoring.comparison import Comparison
+from quoteweave.evaluation.scoring.saved_runs import HEADLINE
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
 _COST = ("tokens.output", "usd")

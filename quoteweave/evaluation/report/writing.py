@@ -1,16 +1,15 @@
-"""A report's files, written into one folder."""
+"""Write the files of a report into a folder; render its HTML page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import StorageError
 from quoteweave.evaluation.report.csv_files import csv_files
 from quoteweave.evaluation.report.gather import Report
+from quoteweave.evaluation.report.labels import label
 from quoteweave.evaluation.report.markdown import as_markdown
-from quoteweave.evaluation.report.page import as_page
-from quoteweave.evaluation.report.questions import PictureReader, ends_of
-from quoteweave.evaluation.report.sections import sections
-from quoteweave.evaluation.report.wording import label
+from quoteweave.evaluation.report.questions import ExtremeQuestions, PictureReader, extreme_questions
+from quoteweave.evaluation.report.sections import Section, sections
 
 PAGE, MARKDOWN, PLOTS, TABLES = "report.html", "report.md", "plots", "tables"
 
@@ -37,7 +36,7 @@ def write_report(report: Report, folder: Path, *, pictures: PictureReader | None
 def _files(report: Report, pictures: PictureReader) -> Iterator[tuple[str, bytes]]:
     parts = sections(report)
     title = f"{'One run' if len(report.runs) == 1 else f'{len(report.runs)} runs'} on {report.first.dataset}"
-    ends = {run.name: ends_of(run, report.main, pictures) for run in report.runs}
+    ends = {run.name: extreme_questions(run, report.main, pictures) for run in report.runs}
     by = "" if report.main is None else label(report.main)
     yield PAGE, _encoded(as_page(title, parts, ends, by=by))
     yield MARKDOWN, _encoded(as_markdown(title, parts, plots=PLOTS))
@@ -51,3 +50,29 @@ def _files(report: Report, pictures: PictureReader) -> Iterator[tuple[str, bytes
 def _encoded(text: str) -> bytes:
     """UTF-8; half of a character, which models do write, becomes a question mark."""
     return text.encode("utf-8", "replace")
+
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def as_page(title: str, parts: Sequence[Section], ends: Mapping[str, ExtremeQuestions], *, by: str) -> str:
+    """A whole HTML document, to be written as UTF-8; `ends` is run to its questions, worst and best by `by`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2").render(
+        title=title,
+        parts=parts,
+        ends=ends,
+        by=by,
+        # These alone go in unescaped: a file of ours, and plots in which matplotlib escaped what is written.
+        style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704
+        drawn={plot.name: Markup(plot.inline()) for part in parts for plot in part.plots},  # noqa: S704
+    )

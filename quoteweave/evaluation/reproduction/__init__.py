@@ -1,1 +1,1 @@
-"""Published figures, computed again from the files that were published with them, to the printed decimal."""
+"""Compute published figures again from the files published with them, to the printed decimal."""

@@ -1,4 +1,4 @@
-"""The matrix of published figures, and how each compares with what its command computes now."""
+"""Run the matrix of published figures and compare each with the computed value."""
 
 import argparse
 import shlex
@@ -13,9 +13,15 @@ from pydantic import Field, TypeAdapter
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
-from quoteweave.evaluation.figures import Figure
-from quoteweave.evaluation.rounding import exact, half_up
-from quoteweave.evaluation.scored_files import SELECTION, Scored, Sources, load, score_loaded
+from quoteweave.evaluation.scoring.saved_runs import (
+    QUOTE_SELECTION_ONLY,
+    ScoredRun,
+    ScoringRequest,
+    load_run,
+    score_run,
+)
+from quoteweave.evaluation.statistics.aggregates import Aggregate
+from quoteweave.evaluation.statistics.rounding import exact, half_up
 
 MATRIX = "matrix.yaml"
 DATA = "$DATA"
@@ -66,12 +72,12 @@ def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Chec
     """The checks of each condition, in order. Raises DatasetError where its files cannot be read."""
     for condition in conditions:
         # The other metrics that the command gives are not in the matrix, and take their time.
-        sources = sources_of(condition.command, data).model_copy(update={"metrics": SELECTION})
-        scored = score_loaded(load(sources), sources)
+        sources = sources_of(condition.command, data).model_copy(update={"metrics": QUOTE_SELECTION_ONLY})
+        scored = score_run(load_run(sources), sources)
         yield [_check(condition, figure, scored) for figure in condition.expected]
 
 
-def sources_of(command: str, data: Path) -> Sources:
+def sources_of(command: str, data: Path) -> ScoringRequest:
     """What a `quoteweave eval score` command reads, and how it was asked to score it."""
     words = shlex.split(command)
     if tuple(words[: len(PREFIX)]) != PREFIX:
@@ -83,7 +89,7 @@ def sources_of(command: str, data: Path) -> Sources:
     for option in ("references", "judgements"):
         parser.add_argument(f"--{option}", type=Path)
     asked = vars(parser.parse_args([word.replace(DATA, str(data)) for word in words[len(PREFIX) :]]))
-    return Sources.model_validate({name: value for name, value in asked.items() if value is not None})
+    return ScoringRequest.model_validate({name: value for name, value in asked.items() if value is not None})
 
 
 def verdict(printed: str, value: Fraction | None, known: Known | None = None) -> tuple[str | None, Status]:
@@ -104,9 +110,9 @@ def verdict(printed: str, value: Fraction | None, known: Known | None = None) ->
     return computed, "OKish" if near else "FAIL"
 
 
-def _check(condition: Condition, name: str, scored: Scored) -> Check:
+def _check(condition: Condition, name: str, scored: ScoredRun) -> Check:
     known = condition.known.get(name)
-    value = _value(scored.figures.get(name), scored)
+    value = _value(scored.aggregates.get(name), scored)
     if value is not None and not name.startswith(JUDGE):
         value *= 100
     computed, status = verdict(condition.expected[name], value, known)
@@ -122,7 +128,7 @@ def _check(condition: Condition, name: str, scored: Scored) -> Check:
     )
 
 
-def _value(figure: Figure | None, scored: Scored) -> Fraction | None:
+def _value(figure: Aggregate | None, scored: ScoredRun) -> Fraction | None:
     return None if figure is None else exact(figure, scored.rows)
 
 

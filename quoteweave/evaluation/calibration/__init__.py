@@ -1,0 +1,1 @@
+"""Fit the thresholds below which an answer is withheld."""

@@ -1,0 +1,70 @@
+"""Load predictions made elsewhere; the format of a file is recognised by its content."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Prediction
+from quoteweave.core.jsonl import iter_lines, iter_rows
+from quoteweave.core.runs import read_run
+from quoteweave.evaluation.formats.responses import load_alce_outputs, load_mcitebench_responses, load_responses
+from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
+
+_KINDS = (
+    "a folder that a run was written to, a run's predictions, a file of responses (q_id or question_id, and response "
+    "a line), a result file of ALCE (question, docs and output), or a TREC run (query Q0 item rank score tag)"
+)
+_LISTED = re.compile(rb"\s*+(?:\[\s*+(?:\{.*)?|\{\s*+)", re.DOTALL)
+"""The first line of a file that holds one JSON list, or one object over many lines."""
+
+
+def load_predictions(path: Path) -> list[Prediction]:
+    """The predictions of a run folder or of a file, `.gz` or not, in their order.
+
+    Raises DatasetError, naming file, line and field, for what cannot be read or is none of these.
+    """
+    if path.is_dir():
+        return read_run(path)[1]
+    first = next(iter_lines(path), None)
+    if first is None:
+        raise DatasetError(f"{path} is empty; name {_KINDS}")
+    load = _loader(first[1])
+    if load is None:
+        raise DatasetError(f"{path} is no file of predictions; name {_KINDS}")
+    return load(path)
+
+
+def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
+    """What reads a file that begins with this line; None where nothing does."""
+    if is_trec_run(line):
+        return load_trec_run
+    fields = _fields(line)
+    if _LISTED.fullmatch(line) and not fields:
+        return load_alce_outputs
+    return next((load for needed, load in _BY_FIELDS if needed <= fields), None)
+
+
+def _load_lines(path: Path) -> list[Prediction]:
+    return [prediction for _, prediction in iter_rows(path, Prediction)]
+
+
+def _fields(line: bytes) -> set[str]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return set()
+    return set(value) if isinstance(value, dict) else set()
+
+
+_BY_FIELDS: Sequence[tuple[set[str], Callable[[Path], list[Prediction]]]] = (
+    ({"q_id", "response"}, load_responses),
+    ({"question_id", "response"}, load_mcitebench_responses),
+    ({"q_id", "error"}, load_responses),
+    ({"question_id", "error"}, load_mcitebench_responses),
+    ({"example"}, _load_lines),
+    ({"question", "docs"}, load_alce_outputs),
+    ({"args", "data"}, load_alce_outputs),
+)
+"""The fields of a first line, and what reads files that begin so."""

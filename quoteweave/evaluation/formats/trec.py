@@ -1,0 +1,170 @@
+"""Read and write TREC runs and qrels, as trec_eval reads them.
+
+    run    query Q0 item rank score tag
+    qrels  query 0 item grade
+
+trec_eval ranks by score alone, in single precision, ties by the item's name, the greater first; the rank column is
+passed over. So do we, in reading; in writing, scores are such that they give the ranking that was made.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from urllib.parse import quote
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.datasets.columns import iter_columns
+from quoteweave.evaluation.metrics.gold import Item
+from quoteweave.evaluation.metrics.retrieval.rankings import by_score, graded_ranking
+
+RUN = ("query", "Q0", "item", "rank", "score", "tag")
+_RUN_LINE = re.compile(rb"\s*+(?:[^\s]++\s++){3}-?+[0-9]++\s++[-+0-9.eE]++\s++[^\s]++\s*+")
+_SPACE = re.compile(r"\s")
+
+
+def is_trec_run(line: bytes) -> bool:
+    """Whether a line has the six columns of a run."""
+    return _RUN_LINE.fullmatch(line) is not None
+
+
+def load_trec_run(path: Path) -> list[Prediction]:
+    """A prediction a query, in the order of the file: its items with their scores, best first as trec_eval ranks them.
+
+    Raises DatasetError, naming file, line and column, for what cannot be read, and for an item that comes twice.
+    """
+    ranked: dict[str, dict[str, float]] = {}
+    tags: dict[str, str] = {}
+    for line in iter_columns(path, RUN):
+        query, _, item, _, _, tag = line.values
+        items = ranked.setdefault(query, {})
+        if item in items:
+            raise DatasetError(f"{line.where}, item: {item!r} is ranked for query {query!r} already")
+        items[item] = line.number(4)
+        tags.setdefault(query, tag)
+    return [
+        Prediction(example=query, items={item: items[item] for item in by_score(items)}, model=tags[query])
+        for query, items in ranked.items()
+    ]
+
+
+def run_lines(ranked: Mapping[str, Mapping[str, float]], *, tag: str) -> Iterator[str]:
+    """Lines of a run, best first; scores are exact. Names are such as `column_name` gives."""
+    for query, items in ranked.items():
+        for rank, item in enumerate(by_score(items), start=1):
+            yield f"{query} Q0 {item} {rank} {items[item]!r} {tag}\n"
+
+
+def qrels_lines(grades: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Lines of qrels. Names are such as `column_name` gives."""
+    for query, items in grades.items():
+        for item, grade in items.items():
+            yield f"{query} 0 {item} {grade}\n"
+
+
+def column_name(name: str) -> str:
+    """A name as one column: white space, by which trec_eval parts columns, is written as in URLs (`%20`).
+
+    Raises DatasetError for a name that is empty.
+    """
+    if not name:
+        raise DatasetError("a question or an item has an empty name, which has no place in a file of columns")
+    return _SPACE.sub(lambda found: quote(found[0]), name)
+
+
+Items = Literal["quotes", "pages", "documents"]
+_Graded = tuple[list[str], Mapping[str, int], list[float]]
+"""A ranking, best first, the grades of what is gold, and the scores of the ranking, or none where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrecPair:
+    """A run and its qrels, over the questions that have gold and did not fail."""
+
+    run: Mapping[str, Mapping[str, float]]
+    """Query to item to score."""
+    qrels: Mapping[str, Mapping[str, int]]
+    """Query to item to grade."""
+    failed: int
+    """Questions left out of both: their predictions are errors."""
+    undefined: int
+    """Questions left out of both: nothing is known to be gold among what was ranked."""
+
+    @property
+    def empty(self) -> int:
+        """Questions for which nothing was found: they stand in the qrels alone, as a run has no line for them."""
+        return len(self.qrels) - len(self.run)
+
+
+def trec_pair(examples: Sequence[Example], predictions: Sequence[Prediction], *, items: Items = "quotes") -> TrecPair:
+    """Rankings of `quotes` (or of whatever a TREC run ranked), of `pages`, or of `documents`, one of each question.
+
+    quotes     as `Rankings` matches them: by id, or as `DOCUMENT#LAYOUT_ID` where the dataset names layouts
+    pages      as `DOCUMENT#PAGE`, pages from 0; gold are the dataset's pages
+    documents  by name without its last suffix, each where its first quote stands; gold are the dataset's items, which
+               such a name must be: for corpora of which each passage was added as a file
+
+    Scores are those of the ranking where trec_eval would rank by them as was ranked, and else count down to 1.
+    """
+    asked = {example.id: example for example in examples}
+    whole = [prediction for prediction in predictions if prediction.error is None]
+    run: dict[str, Mapping[str, float]] = {}
+    qrels: dict[str, Mapping[str, int]] = {}
+    for prediction in whole:
+        graded = _GRADED[items](prediction, asked[prediction.example])
+        if graded is None or not any(grade > 0 for grade in graded[1].values()):
+            continue
+        ranking, grades, scores = graded
+        query = column_name(prediction.example)
+        qrels[query] = {column_name(item): grade for item, grade in grades.items()}
+        if ranking:
+            run[query] = _scored([column_name(item) for item in ranking], scores)
+    return TrecPair(run, qrels, failed=len(predictions) - len(whole), undefined=len(whole) - len(qrels))
+
+
+def _scored(ranking: list[str], scores: list[float]) -> dict[str, float]:
+    """Scores by which trec_eval ranks as was ranked."""
+    given = dict(zip(ranking, scores, strict=False))
+    if len(scores) == len(ranking) == len(given) and by_score(given) == ranking:
+        return given
+    return {item: float(left) for left, item in zip(range(len(ranking), 0, -1), ranking, strict=True)}
+
+
+def _quotes(prediction: Prediction, example: Example) -> _Graded | None:
+    found = graded_ranking(prediction, example)
+    if found is None:
+        return None
+    scores = [prediction.items[str(item)] for item in found.ranking] if prediction.items else _scores(prediction)
+    return [_name(item) for item in found.ranking], {_name(item): g for item, g in found.grades.items()}, scores
+
+
+def _name(item: Item) -> str:
+    return item if isinstance(item, str) else f"{item[0]}#{item[1]}"
+
+
+def _scores(prediction: Prediction) -> list[float]:
+    return [hit.score for hit in prediction.hits]
+
+
+def _pages(prediction: Prediction, example: Example) -> _Graded | None:
+    if example.document is None or prediction.scope == "context" or prediction.items:
+        return None
+    ranking = dict.fromkeys(f"{page.document}#{page.page}" for page in prediction.pages)
+    grades = {f"{example.document}#{page}": 1 for page in example.reference.pages}
+    return list(ranking), grades, [page.score for page in prediction.pages]
+
+
+def _documents(prediction: Prediction, example: Example) -> _Graded | None:
+    if prediction.scope == "context" or prediction.items:
+        return None
+    ranking = dict.fromkeys(PurePosixPath(hit.quote.document).stem for hit in prediction.hits)
+    return list(ranking), example.reference.relevant or {}, _scores(prediction)
+
+
+_GRADED: Mapping[Items, Callable[[Prediction, Example], _Graded | None]] = {
+    "quotes": _quotes,
+    "pages": _pages,
+    "documents": _documents,
+}

@@ -1,0 +1,141 @@
+"""A chat model that grades answers by five criteria, 0 to 5 (MMDocRAG, arXiv 2505.16470, section 4.1, appendix A).
+
+The criteria are the paper's; what the numbers mean is ours, and so is the prompt. Judgements by it are not to be set
+beside published ones as if they had been made alike.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.core.answers import Context
+from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.chat.token_estimates import tokens_of_messages
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import ChatModel
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
+from quoteweave.evaluation.judges.chat import Message, ask_for_scores
+from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, AnswerVerdict
+from quoteweave.evaluation.judges.prompt_parts import (
+    ImageReader,
+    image_parts,
+    indent,
+    name_quotes,
+    quotes_as_text,
+    user_message,
+)
+from quoteweave.evaluation.text.responses import answer_of
+
+PROMPT = "judge"
+SCALE = tuple(float(score) for score in range(HIGHEST + 1))
+NO_ANSWER = "(there is no answer)"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """All that a judge is sent about one answer."""
+
+    example: str
+    messages: Sequence[Message]
+
+    @property
+    def sha256(self) -> str:
+        """Of the messages, pictures included, in hexadecimal."""
+        return hashlib.sha256(json.dumps(self.messages, sort_keys=True).encode()).hexdigest()
+
+
+class AnswerJudge:
+    """Grades answers with a chat model.
+
+    The model reads the question, the gold answer (the short one where there is no other), the quotes that the answer
+    was written from, in words, and the answer without its thinking. With `images`, it sees the crops of image quotes as
+    well. `prompts_folder` may hold its own `judge.txt` (fields: `$question`, `$gold_answer`, `$text_quotes`,
+    `$image_quotes`, `$answer`). Raises UsageError when the prompt cannot be read.
+    """
+
+    def __init__(
+        self, model: ChatModel, *, prompts_folder: Path | None = None, images: ImageReader | None = None
+    ) -> None:
+        self.model = model
+        self.prompt = load_prompt(PROMPT, prompts_folder)
+        self._images = images
+
+    def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
+        """What is sent. Raises UsageError for a prompt of other fields."""
+        context = prediction.context or example.context or Context()
+        images = name_quotes(context.images, "image")
+        gold = example.reference.answer or example.reference.short_answer
+        answer = answer_of(prediction.response or "", "own")
+        prompt = self.prompt.render(
+            {
+                "question": indent(example.query.text),
+                "gold_answer": indent(gold or "(the dataset gives none)"),
+                "text_quotes": quotes_as_text(name_quotes(context.texts, "text")),
+                "image_quotes": quotes_as_text(images),
+                "answer": indent(answer if answer.strip() else NO_ANSWER),
+            }
+        )
+        return JudgeRequest(example.id, [user_message(prompt, image_parts(images, self._images))])
+
+    async def judge(self, request: JudgeRequest) -> AnswerVerdict:
+        """Five scores or the reason why there are none. Raises UsageError where there is no endpoint."""
+        asked = await ask_for_scores(self.model, request.messages, dict.fromkeys(ASPECTS, SCALE))
+        return AnswerVerdict(
+            example=request.example,
+            scores=None if asked.value is None else {name: int(score) for name, score in asked.value.items()},
+            error=asked.error,
+            raw=asked.raw,
+            model=self.model.name,
+            served_as=asked.served_as,
+            prompt=self.prompt.sha256,
+            request=request.sha256,
+            usage=asked.usage,
+            attempts=asked.attempts,
+        )
+
+
+REPLY_TOKENS = 150
+"""Three sentences and five scores; a model that thinks first takes many more."""
+
+
+def plan_judging(judge: AnswerJudge, pairs: Sequence[JudgingItem], stored: Mapping[str, AnswerVerdict]) -> JudgingPlan:
+    """What `stored` does not answer yet: missing, failed, or said of another answer, question, gold or context."""
+    left: list[JudgingItem] = []
+    answered = [pair for pair in pairs if pair[0].error is None]
+    input_tokens = 0
+    for prediction, example in answered:
+        request, said = judge.request(prediction, example), stored.get(example.id)
+        if said is None or said.scores is None or said.request != request.sha256:
+            left.append((prediction, example))
+            input_tokens += tokens_of_messages(request.messages)
+    return JudgingPlan(
+        left=left,
+        done=len(answered) - len(left),
+        no_answer=len(pairs) - len(answered),
+        input_tokens=input_tokens,
+        output_tokens=REPLY_TOKENS * len(left),
+    )
+
+
+async def judge_all(
+    judge: AnswerJudge,
+    pairs: Sequence[JudgingItem],
+    on_verdict: Callable[[AnswerVerdict], None],
+    *,
+    concurrency: int = 8,
+) -> None:
+    """Judges `concurrency` answers at a time, and hands over each verdict as soon as it is there.
+
+    Raises EndpointUnreachable when the endpoint has failed `MAX_CONSECUTIVE_FAILURES` times in a row, and whatever
+    `on_verdict` raises.
+    """
+
+    async def judge_one(pair: JudgingItem) -> str | None:
+        verdict = await judge.judge(judge.request(*pair))
+        on_verdict(verdict)
+        return str(verdict.error) if verdict.raw is None else None
+
+    message = "The judge failed {failures} times in a row, the last time so: {reason}"
+    await judge_concurrently(pairs, judge_one, concurrency=concurrency, message=message)

@@ -1,0 +1,151 @@
+"""Ask a judge model and parse its JSON reply; an unreadable reply is asked for once more."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.errors import EndpointError
+from quoteweave.core.protocols import ChatModel
+from quoteweave.evaluation.text.responses import answer_of
+
+Scale = Sequence[float]
+"""The scores that may be given."""
+
+_QUOTES = "\"'`*\\\\\u2018-\u201f\u00ab\u00bb"  # straight, curly, low and angle ones; also Markdown's and escapes
+_OBJECT = re.compile(r"\{([^{}]*+)\}")
+# A name begins where a run of its characters does, so that no run is read twice.
+_NAME = r"\w\s\-\u2010-\u2015"
+_PAIR = re.compile(
+    rf"(?<![{_NAME}])([{_NAME}]++)[{_QUOTES}]*+\s*+[:=\uff1a][\s{_QUOTES}]*+([^\s,;{_QUOTES}]++)"  # and its score
+)
+_SCORE = re.compile(r"(\d{1,6}(?:\.\d{0,6})?)(?:/\d{1,6})?")
+
+
+class UnreadableReply(ValueError):
+    """A reply that gives no scores; its text is the complaint, fit to be sent back to the judge."""
+
+
+def read_scores(reply: str, scales: Mapping[str, Scale]) -> dict[str, float]:
+    """The score of each field, from the last flat JSON object of the reply that holds any of the fields.
+
+    Its quotation marks may be wrong or missing, its names in other capitals and with other spaces, dashes or
+    underscores, its scores in quotation marks or "4/5"; fields that were not asked for are passed over, and so is what
+    stands around the object, thinking included. Time is linear in the reply's length. Raises Unreadable when there is
+    no such object, and when a score is missing, not on its field's scale, or given twice and differently.
+    """
+    for content in reversed(_OBJECT.findall(answer_of(reply, "own"))):
+        written: dict[str, set[str]] = {}
+        for name, score in _PAIR.findall(content):
+            written.setdefault(_plain(name), set()).add(score)
+        if any(_plain(field) in written for field in scales):
+            return {field: _score(field, written.get(_plain(field), set()), scale) for field, scale in scales.items()}
+    raise UnreadableReply(f"there is no whole JSON object with the fields {', '.join(scales)} in it")
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _score(field: str, written: set[str], scale: Scale) -> float:
+    if not written:
+        raise UnreadableReply(f"{field} is missing")
+    scores = {_number(score) for score in written}
+    if len(scores) > 1:
+        raise UnreadableReply(f"{field} is given more than once, with different scores")
+    score = scores.pop()
+    if score is None or score not in scale:
+        allowed = ", ".join(f"{number:g}" for number in scale)
+        raise UnreadableReply(f"{field} is {min(written)[:20]}, which is not one of {allowed}")
+    return score
+
+
+def _number(written: str) -> float | None:
+    found = _SCORE.fullmatch(written)
+    return float(found[1]) if found else None
+
+
+Message = Mapping[str, object]
+T = TypeVar("T")
+
+MAX_ATTEMPTS = 2
+_MOST_SENT_BACK = 4_000  # characters of a reply that was no judgement
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReply(Generic[T]):
+    """A judge's reply: the value parsed from it, or the error."""
+
+    value: T | None
+    error: str | None
+    raw: str | None
+    """The last reply as it came; None where the endpoint failed before there was any."""
+    served_as: str | None
+    """The model that replied, as the endpoint calls it."""
+    usage: Usage
+    """Of all attempts; None for what an endpoint did not tell."""
+    attempts: int
+
+
+async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callable[[str], T]) -> ParsedReply[T]:
+    """Ask, and parse the reply with `read`.
+
+    A reply for which `read` raises UnreadableReply is sent back once, with what is wrong with it.
+
+    An endpoint that fails is not asked again here: its client has tried. Raises UsageError where there is no endpoint.
+    """
+    completions: list[Completion] = []
+    sent, error = list(messages), ""
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        try:
+            completions.append(await model.complete(sent))
+            return _asked(completions, attempt, value=read(completions[-1].text))
+        except EndpointError as failure:
+            return _asked(completions, attempt, error=str(failure))
+        except UnreadableReply as problem:
+            error = f"{problem}{_cut_short(completions[-1])}"
+            sent = [*messages, *_complaint(completions[-1].text, error)]
+    return _asked(completions, MAX_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
+
+
+async def ask_for_scores(
+    model: ChatModel, messages: Sequence[Message], scales: Mapping[str, Scale]
+) -> ParsedReply[dict[str, float]]:
+    """Scores on the scales given. Raises as `ask_judge`."""
+    return await ask_judge(model, messages, partial(read_scores, scales=scales))
+
+
+def _asked(
+    completions: Sequence[Completion], attempts: int, *, value: T | None = None, error: str | None = None
+) -> ParsedReply[T]:
+    last = completions[-1] if completions else None
+    return ParsedReply(
+        value=value,
+        error=error,
+        raw=None if last is None else last.text,
+        served_as=None if last is None else last.model,
+        usage=Usage(
+            input_tokens=_total([completion.usage.input_tokens for completion in completions]),
+            output_tokens=_total([completion.usage.output_tokens for completion in completions]),
+        ),
+        attempts=attempts,
+    )
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _cut_short(completion: Completion) -> str:
+    return " (it was cut short at the limit of tokens)" if completion.finish_reason == "length" else ""
+
+
+def _complaint(reply: str, problem: str) -> list[Message]:
+    wanted = "Answer again, in the JSON form that was asked for, and write nothing else."
+    return [
+        {"role": "assistant", "content": reply[:_MOST_SENT_BACK]},
+        {"role": "user", "content": f"Your reply cannot be read: {problem}. {wanted}"},
+    ]

@@ -1,0 +1,229 @@
+"""Verdicts on cited sentences: collected from a judge, stored as JSON Lines, resumed, scored later.
+
+Each sentence is judged against all that it cites taken together, and each cited item by itself (MCiteBench,
+arXiv 2503.02589, section 4). Figures are computed from these verdicts alone: `metrics.citations.citation_quality`.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.core.answers import Context
+from quoteweave.core.chat.token_estimates import CHARACTERS_A_TOKEN
+from quoteweave.core.errors import DatasetError, EndpointError, UsageError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.jsonl import appending, iter_rows
+from quoteweave.core.messages import counted
+from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
+from quoteweave.core.records import Quote, Record
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
+from quoteweave.evaluation.text.responses import answer_of
+from quoteweave.evaluation.text.source_marks import item_name
+
+NO_ANSWER = "(there is no answer)"
+PROMPT_TOKENS, GRADE_TOKENS = 350, 15
+"""Of a prompt without what it is about, and of a reply; a model that thinks first takes many more."""
+
+
+class SentenceVerdict(Record):
+    """What was said of one sentence."""
+
+    text: str
+    cited: tuple[str, ...] = Field(description="names of the items that it cites, each once")
+    support: Grade | None = Field(description="0, 0.5 or 1, by all cited items together; None where none is known")
+    relevance: Mapping[str, Grade] = Field(description="cited item to 0 or 1; without those that the context has not")
+
+    def grades(self) -> Iterator[Grade]:
+        """All that were asked for."""
+        yield from (*([] if self.support is None else [self.support]), *self.relevance.values())
+
+
+class EvidenceVerdict(Record):
+    """What was said of one response; or the error."""
+
+    example: str = Field(description="id of the example")
+    judge: str = Field(description="name of the judge")
+    splitter: str = Field(description="name of what split the response")
+    by_rule: bool = Field(description="whether it was split by rule")
+    request: str = Field(description="SHA-256 of question, gold answer, response and context")
+    sentences: tuple[SentenceVerdict, ...] | None = Field(description="None where the response could not be split")
+    accuracy: Grade | None = Field(default=None, description="0, 1 or 2; None where there is no gold answer")
+    error: str | None = Field(default=None, description="why the response could not be split")
+
+    def grades(self) -> list[Grade]:
+        """All that were asked for."""
+        asked = [grade for sentence in self.sentences or () for grade in sentence.grades()]
+        return asked if self.accuracy is None else [*asked, self.accuracy]
+
+    def cited(self) -> tuple[str, ...]:
+        """Names of all items that the response cites, each once."""
+        return tuple(dict.fromkeys(item for sentence in self.sentences or () for item in sentence.cited))
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing failed; what failed is asked again on resuming."""
+        return self.sentences is not None and all(grade.score is not None for grade in self.grades())
+
+
+def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
+    """Example id to the last verdict on it. Raises DatasetError for a file of something else or of several judges."""
+    found: dict[str, EvidenceVerdict] = {}
+    first: EvidenceVerdict | None = None
+    for number, verdict in iter_rows(path, EvidenceVerdict, drop_cut=True):
+        first = first or verdict
+        if (verdict.judge, verdict.splitter) != (first.judge, first.splitter):
+            raise DatasetError(
+                f"{path}, line {number}, judge and splitter: {verdict.judge!r} and {verdict.splitter!r}, where earlier "
+                f"lines are by {first.judge!r} and {first.splitter!r}; keep each in a file of its own"
+            )
+        found[verdict.example] = verdict
+    return found
+
+
+def plan_evidence(
+    pairs: Sequence[JudgingItem],
+    stored: Mapping[str, EvidenceVerdict],
+    *,
+    split: Callable[[str], Sequence[CitedSentence]],
+) -> JudgingPlan:
+    """What `stored` does not hold whole, and about how many tokens it takes: sentences as `split` cuts them by rule."""
+    answered = [pair for pair in pairs if pair[0].error is None and pair[0].response is not None]
+    left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+    taken = [_tokens(*pair, split=split) for pair in left]
+    return JudgingPlan(
+        left=left,
+        done=len(answered) - len(left),
+        no_answer=len(pairs) - len(answered),
+        input_tokens=sum(sent for sent, _ in taken),
+        output_tokens=sum(said for _, said in taken),
+    )
+
+
+def _tokens(
+    prediction: Prediction, example: Example, *, split: Callable[[str], Sequence[CitedSentence]]
+) -> tuple[int, int]:
+    """About how many are sent and come back: the response to be split, each grade with what it is of, the accuracy."""
+    answer = answer_of(prediction.response or "", "own").strip()
+    words = {name: len(quote.words()) for name, quote in _items(prediction, example).items()}
+    sent, calls = 2 * len(answer) + len(example.query.text), 2
+    for sentence in split(answer):
+        known = [name for name in map(item_name, sentence.cited) if name in words]
+        sent += 2 * sum(words[name] for name in known) + (len(known) + 1) * len(sentence.text)
+        calls += len(known) + 1 if known else 0
+    return calls * PROMPT_TOKENS + sent // CHARACTERS_A_TOKEN, calls * GRADE_TOKENS + len(answer) // CHARACTERS_A_TOKEN
+
+
+async def judge_evidence(
+    pairs: Sequence[JudgingItem],
+    path: Path,
+    *,
+    judge: EvidenceJudge,
+    splitter: Splitter,
+    concurrency: int = 4,
+    on_verdict: Callable[[EvidenceVerdict], None] = lambda _: None,
+) -> dict[str, EvidenceVerdict]:
+    """Judges what `path` does not hold whole yet, `concurrency` responses at a time; returns all verdicts of the file.
+
+    `on_verdict` is called for each as soon as it is kept.
+    Predictions that are errors have no response to judge. A line cut short by a crash is dropped. Raises DatasetError
+    where no context is at hand, UsageError where `path` is by another judge or splitter, EndpointUnreachable after
+    `MAX_CONSECUTIVE_FAILURES` failures in a row, StorageError when the disk refuses.
+    """
+    answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
+    _require_contexts(answered)
+    with appending(path) as write:
+        stored = load_evidence_verdicts(path)
+        for verdict in stored.values():
+            if (verdict.judge, verdict.splitter) != (judge.name, splitter.name):
+                raise UsageError(f"{path} holds verdicts by {verdict.judge} and {verdict.splitter}; name another file")
+        left = [pair for pair in answered if not _done(stored.get(pair[1].id), pair)]
+
+        async def judge_one(pair: JudgingItem) -> str | None:
+            verdict = await _judged(*pair, judge=judge, splitter=splitter)
+            write(verdict)
+            stored[verdict.example] = verdict
+            on_verdict(verdict)
+            return _failure(verdict)
+
+        message = "{failures} responses in a row could not be judged; what was said is kept"
+        await judge_concurrently(left, judge_one, concurrency=concurrency, message=message)
+    return stored
+
+
+def _require_contexts(pairs: Sequence[JudgingItem]) -> None:
+    bare = [example.id for prediction, example in pairs if _context(prediction, example) is None]
+    if bare:
+        raise DatasetError(
+            f"{counted(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
+            f"there is no evidence to judge"
+        )
+
+
+def _failure(verdict: EvidenceVerdict) -> str | None:
+    """Why nothing of the response could be judged; None where something was, or there was nothing to judge."""
+    if verdict.sentences is not None and any(grade.score is not None for grade in verdict.grades()):
+        return None
+    return (verdict.error or "no grade") if verdict.grades() or verdict.error else None
+
+
+async def _judged(
+    prediction: Prediction, example: Example, *, judge: EvidenceJudge, splitter: Splitter
+) -> EvidenceVerdict:
+    answer = answer_of(prediction.response or "", "own").strip()
+    verdict = EvidenceVerdict(
+        example=example.id,
+        judge=judge.name,
+        splitter=splitter.name,
+        by_rule=splitter.by_rule,
+        request=request_hash(prediction, example),
+        sentences=None,
+    )
+    try:
+        sentences = await splitter.split(answer) if answer else []
+    except EndpointError as error:
+        return verdict.model_copy(update={"error": str(error)})
+    items = _items(prediction, example)
+    said = [await _sentence(sentence, items, judge) for sentence in sentences]
+    accuracy = None
+    if gold := example.reference.answer or example.reference.short_answer:
+        question_type = example.question_type
+        asked = example.query.text, gold, answer or NO_ANSWER
+        accuracy = await judge.accuracy(*asked, question_type=question_type)
+    return verdict.model_copy(update={"sentences": tuple(said), "accuracy": accuracy})
+
+
+async def _sentence(sentence: CitedSentence, items: Mapping[str, Quote], judge: EvidenceJudge) -> SentenceVerdict:
+    cited = tuple(dict.fromkeys(item_name(item) for item in sentence.cited))
+    known = {name: items[name] for name in cited if name in items}
+    relevance = await asyncio.gather(*(judge.relevance(sentence.text, quote) for quote in known.values()))
+    return SentenceVerdict(
+        text=sentence.text,
+        cited=cited,
+        support=await judge.support(sentence.text, list(known.values())) if known else None,
+        relevance=dict(zip(known, relevance, strict=True)),
+    )
+
+
+def _context(prediction: Prediction, example: Example) -> Context | None:
+    return prediction.context or example.context
+
+
+def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
+    """Name to quote, of what was put before the generator."""
+    context = _context(prediction, example) or Context()
+    return {item_name(hit.quote.id): hit.quote for hit in (*context.texts, *context.images)}
+
+
+def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
+    return verdict is not None and verdict.whole and verdict.request == request_hash(*pair)
+
+
+def request_hash(prediction: Prediction, example: Example) -> str:
+    """SHA-256 of all that a verdict on this response rests on."""
+    context = _context(prediction, example) or Context()
+    gold = example.reference.answer or example.reference.short_answer
+    parts = [example.query.text, example.question_type, gold, prediction.response, context.model_dump_json()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,118 @@
+"""Scores that judges gave to answers: read from published files, or stored and resumed as JSON Lines.
+
+Published files have `q_id` and `response` on each line, those of `AnswerJudge` have `example` and `scores`.
+
+The five are those of MMDocRAG (arXiv 2505.16470, section 4.1), under the names that its published judgements give them.
+"""
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
+
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.messages import counted
+from quoteweave.core.records import Record
+
+ASPECTS: Mapping[str, str] = {
+    "fluency": "Fluency",
+    "citation_quality": "Citation Quality",
+    "text_image_coherence": "Text-Image Coherence",
+    "reasoning_logic": "Reasoning Logic",
+    "factuality": "Factuality",
+}
+"""Our name to the name in published judgements."""
+HIGHEST = 5
+
+Judgement = Mapping[str, float]
+"""The scores of one answer, by their names in the file; numbers alone."""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    q_id: str = Field(validation_alias=AliasChoices("q_id", "example"))
+    response: JsonValue = Field(default=None, validation_alias=AliasChoices("response", "scores"))
+    model: str | None = None
+    prompt: str | None = None
+    attempts: int = Field(default=0, description="how often our own judge was asked; 0 in published files")
+
+
+def load_judgements(path: Path) -> dict[str, Judgement]:
+    """Example id to its judgement; one that is malformed keeps what numbers it has, one that failed has none.
+
+    Of our own judge's lines on one answer the last counts: it is asked again where it failed; a line that a crash cut
+    short is passed over. Raises DatasetError, naming file, line and field, for a line that is no judgement at all and
+    for an id repeated in a published file.
+    """
+    found: dict[str, Judgement] = {}
+    judges: set[tuple[str | None, str | None]] = set()
+    ours = any(line.attempts for _, line in islice(iter_rows(path, _Line, drop_cut=True), 1))
+    for number, line in iter_rows(path, _Line, drop_cut=ours):
+        if line.q_id in found and not line.attempts:
+            raise DatasetError(f"{path}, line {number}, q_id: {line.q_id!r} is judged on an earlier line already")
+        scores = line.response if isinstance(line.response, dict) else {}
+        names = ASPECTS if line.attempts else {}
+        found[line.q_id] = {
+            names.get(name, name): float(score)
+            for name, score in scores.items()
+            if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= HIGHEST
+        }
+        judges.add((line.model, line.prompt) if line.attempts else (None, None))
+    if not any(found.values()):
+        raise DatasetError(
+            f"{path} holds no judgement: of {counted(len(found), 'line')} none has a score of 0 to {HIGHEST}"
+        )
+    if len(judges) > 1:
+        raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
+    return found
+
+
+def malformed(judgement: Judgement) -> bool:
+    """Whether one of the five scores is missing, under another name, or not from 0 to 5."""
+    return not all(0 <= judgement.get(name, -1) <= HIGHEST for name in ASPECTS.values())
+
+
+JUDGEMENTS = "judgements.jsonl"
+"""The file's name in a run folder."""
+
+
+class AnswerVerdict(Record):
+    """What a judge said of one answer; or the error."""
+
+    example: str = Field(description="id of the example")
+    scores: Mapping[str, int] | None = Field(description="criterion to score; None where the judgement failed")
+    error: str | None = Field(default=None, description="why there are no scores; a failed judgement is never a 0")
+    raw: str | None = Field(default=None, description="the judge's last reply, as it came; None where there was none")
+    model: str = Field(description="the judge that was asked for")
+    served_as: str | None = Field(default=None, description="the model that replied, as its endpoint calls it")
+    prompt: str = Field(description="SHA-256 of the prompt's text")
+    request: str = Field(description="SHA-256 of all that was sent: changes with the question, answer, gold and quotes")
+    usage: Usage = Usage()
+    attempts: int = Field(ge=1, description="how often the judge was asked")
+
+
+def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVerdict]:
+    """Example id to the last verdict on it; empty where there is no file. A line cut short by a crash is passed over.
+
+    Raises DatasetError, naming line and field, for a file of something else, and UsageError for judgements by another
+    model or prompt than those named: they are not to be mixed.
+    """
+    found: dict[str, AnswerVerdict] = {}
+    for _, verdict in iter_rows(path, AnswerVerdict, drop_cut=True) if path.exists() else ():
+        _check_same(path, verdict, model, prompt)
+        found[verdict.example] = verdict
+    return found
+
+
+def _check_same(path: Path, verdict: AnswerVerdict, model: str, prompt: str) -> None:
+    if verdict.model != model:
+        said = f"by {verdict.model}, not by {model}"
+    elif verdict.prompt != prompt:
+        said = f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with {prompt[:12]})"
+    else:
+        return
+    raise UsageError(f"{path} holds judgements {said}, and the two are not to be mixed; name another file with --out")

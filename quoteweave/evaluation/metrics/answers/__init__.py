@@ -1,0 +1,1 @@
+"""Metrics of answer texts: overlap with the gold answer, short answers, judges, cost."""

@@ -1,0 +1,111 @@
+"""BLEU-4 of each answer against its gold answer, and of all answers together."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
+from quoteweave.evaluation.text.treebank import treebank_tokens
+
+if TYPE_CHECKING:
+    from quoteweave.evaluation.statistics.aggregates import Sums
+
+ORDER = 4
+EPSILON = 0.1
+"""What counts as matched of an order of which nothing is, in the BLEU of one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What BLEU is made of: for each order from 1, n-grams in common and n-grams of the answer; lengths in tokens."""
+
+    common: tuple[int, ...]
+    total: tuple[int, ...]
+    length: int
+    reference_length: int
+
+
+class Bleu:
+    """`bleu`, the mean over questions of each answer's BLEU-4, and `bleu.corpus`, that of all answers together.
+
+    With c and r the lengths of answer and gold in tokens and p_n the share of the answer's n-grams that gold has too,
+    each as often as gold has it at most (Papineni et al., BLEU, 2002, section 2; MMDocRAG, arXiv 2505.16470, appendix
+    A.2, equation 2):
+
+        BLEU = BP · exp(Σ_{n=1..4} ¼ log p_n), with BP = 1 if c > r, else exp(1 - r / c)
+
+    `bleu.corpus` sums n-grams and lengths over the answers first, as Papineni et al. define it, and is 0 where nothing
+    of an order is common; sacrebleu gives the same, and nltk where no answer is shorter than four tokens. `bleu`
+    smooths instead: an order without a match counts 0.1 matches (Chen and Cherry, A Systematic Comparison of Smoothing
+    Techniques for Sentence-Level BLEU, 2014, method 1; where the answer has no n-grams either, 0.1 of 1), but an answer
+    without any token in common has 0. Both go by the name of BLEU and differ much; both are fractions here, elsewhere
+    often times 100.
+
+    Tokens are those of `text.treebank`, case kept. MMDocRAG leaves tokens, highest order, smoothing and marks
+    open: its figures are not reproduced by this. The gold is `reference.answer`, else `reference.short_answer`. Marks
+    are taken out of both texts; with `marks_kept` they are read as tokens, and figures end in `.marks_kept`. Undefined
+    without a response, and without tokens in gold.
+    """
+
+    name = "bleu"
+
+    def __init__(self, marks: MarkGrammar, *, marks_kept: bool = False) -> None:
+        self._marks, self._kept = marks, marks_kept
+        suffix = ".marks_kept" if marks_kept else ""
+        self._column = f"bleu{suffix}"
+        counts = [f"{count}_{n}" for count in ("common", "total") for n in range(1, ORDER + 1)]
+        self._counts = tuple(f"bleu.{count}{suffix}" for count in (*counts, "length", "reference_length"))
+        self.aggregates: tuple[Aggregate, ...] = (
+            mean_of(self._column),
+            Aggregate(f"bleu.corpus{suffix}", self._counts, lambda sums: _corpus(sums[1:])),
+        )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """`bleu`, 0 to 1; `bleu.common_n` and `bleu.total_n`, n-grams; `bleu.length` and `bleu.reference_length`."""
+        said = scored_text(prediction, self._marks, marks_kept=self._kept)
+        gold = example.reference.answer or example.reference.short_answer or ""
+        theirs = treebank_tokens(gold if self._kept else without_marks(gold))
+        if said is None or not theirs:
+            return {}
+        found = ngram_matches(treebank_tokens(said), theirs)
+        counts = (*found.common, *found.total, found.length, found.reference_length)
+        return {self._column: sentence_bleu(found), **dict(zip(self._counts, map(float, counts), strict=True))}
+
+
+def ngram_matches(answer: Sequence[str], gold: Sequence[str]) -> Matches:
+    """What an answer and its gold have in common, both in tokens."""
+    common, total = [], []
+    for n in range(1, ORDER + 1):
+        ours, theirs = _ngrams(answer, n), _ngrams(gold, n)
+        common.append(sum(min(count, theirs[gram]) for gram, count in ours.items() if gram in theirs))
+        total.append(max(len(answer) - n + 1, 0))
+    return Matches(tuple(common), tuple(total), len(answer), len(gold))
+
+
+def sentence_bleu(found: Matches) -> float:
+    """BLEU of one answer, smoothed, 0 to 1."""
+    if not found.common[0]:
+        return 0.0
+    shares = [(common or EPSILON) / max(total, 1) for common, total in zip(found.common, found.total, strict=True)]
+    brevity = min(0.0, 1 - found.reference_length / found.length)
+    return math.exp(brevity + math.fsum(map(math.log, shares)) / ORDER)
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def _corpus(sums: "Sums") -> "Sums":
+    """Of the sums of the counts; NaN without any gold token. An order without n-grams or matches makes it 0."""
+    import numpy as np
+
+    common, total = sums[:ORDER], sums[ORDER : 2 * ORDER]
+    length, reference_length = sums[2 * ORDER], sums[2 * ORDER + 1]
+    logs = np.log(common / np.maximum(total, 1)).mean(axis=0)
+    brevity = np.minimum(0, 1 - reference_length / np.maximum(length, 1))
+    bleu: Sums = np.where(reference_length > 0, np.exp(logs + brevity), np.nan)
+    return bleu

@@ -1,0 +1,37 @@
+"""Cost of answers: words, input and output tokens, and their price."""
+
+from quoteweave.core.chat.prices import Prices
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, total_of
+from quoteweave.evaluation.text.responses import MarkGrammar, scored_text
+
+
+class Expense:
+    """`words`, `tokens.input`, `tokens.output` and `usd`, means over questions, and `usd.total`, the sum.
+
+    Words are what white space separates in the answer, its thinking cut off and its marks taken out. Tokens are as the
+    endpoint counted them, thinking included; those of other tokenizers are not the same. None of them says whether an
+    answer is good. Undefined: words without a response, tokens that were not told, and the price of either without it.
+    """
+
+    name = "expense"
+    aggregates: tuple[Aggregate, ...] = (
+        *(mean_of(column) for column in ("words", "tokens.input", "tokens.output", "usd")),
+        total_of("usd.total", "usd"),
+    )
+
+    def __init__(self, marks: MarkGrammar, prices: Prices = lambda _: None) -> None:
+        self._marks = marks
+        self._prices = prices
+
+    def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
+        """Counts of words and tokens; US dollars."""
+        said = scored_text(prediction, self._marks)
+        took, given = prediction.usage.input_tokens, prediction.usage.output_tokens
+        price = self._prices(prediction.model)
+        return {
+            "words": None if said is None else float(len(said.split())),
+            "tokens.input": None if took is None else float(took),
+            "tokens.output": None if given is None else float(given),
+            "usd": None if price is None or took is None or given is None else price.of(took, given),
+        }

@@ -1,0 +1,78 @@
+"""ROUGE-L: the longest common subsequence of an answer and its gold answer."""
+
+import re
+from collections.abc import Sequence
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
+
+BETA = 1.2
+_WORD = re.compile("[a-z0-9]+")
+
+
+class RougeL:
+    """`rouge_l.precision`, `rouge_l.recall`, `rouge_l.f1` and `rouge_l.beta_1.2`, means over questions.
+
+    With LCS the length in words of the longest common subsequence (Lin, ROUGE: A Package for Automatic Evaluation of
+    Summaries, 2004, section 3.1), P = LCS / |answer| and R = LCS / |gold|:
+
+        F_β = (1 + β²) R P / (R + β² P), and 0 where nothing is common
+
+    `rouge_l.f1` has β = 1, as the package rouge-score does; `rouge_l.beta_1.2` has β = 1.2, as MMDocRAG does (arXiv
+    2505.16470, appendix A.2, equation 3). Both are called ROUGE-L. Words are those of rouge-score without stemming:
+    runs of a to z and 0 to 9 in lower case, so that answers in other scripts have none. MMDocRAG does not say what its
+    words are, nor whether marks are among them: its figures are not reproduced by this.
+
+    The gold is `reference.answer`, else `reference.short_answer`. Marks are taken out of both texts; with `marks_kept`
+    they are read as words, and figures end in `.marks_kept`. Undefined without a response, and without words in gold.
+    """
+
+    name = "rouge_l"
+
+    def __init__(self, marks: MarkGrammar, *, marks_kept: bool = False) -> None:
+        self._marks, self._kept = marks, marks_kept
+        suffix = ".marks_kept" if marks_kept else ""
+        self._columns = tuple(f"rouge_l.{figure}{suffix}" for figure in ("precision", "recall", "f1", f"beta_{BETA}"))
+        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(column) for column in self._columns)
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """The figures, 0 to 1."""
+        said = scored_text(prediction, self._marks, marks_kept=self._kept)
+        gold = example.reference.answer or example.reference.short_answer or ""
+        theirs = rouge_words(gold if self._kept else without_marks(gold))
+        if said is None or not theirs:
+            return {}
+        ours = rouge_words(said)
+        common = lcs_length(ours, theirs)
+        precision, recall = common / len(ours) if ours else 0.0, common / len(theirs)
+        values = (precision, recall, f_measure(precision, recall), f_measure(precision, recall, BETA))
+        return dict(zip(self._columns, values, strict=True))
+
+
+def rouge_words(text: str) -> list[str]:
+    """The words of rouge-score, unstemmed."""
+    return _WORD.findall(text.lower())
+
+
+def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
+    """(1 + β²) R P / (R + β² P); 0 where both are 0."""
+    weighted = recall + beta**2 * precision
+    return (1 + beta**2) * recall * precision / weighted if weighted else 0.0
+
+
+def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
+    """Length of the longest common subsequence.
+
+    One row of the table is the bits of one integer (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004),
+    so time is |a| additions of |b| bits.
+    """
+    places: dict[str, int] = {}
+    for place, word in enumerate(b):
+        places[word] = places.get(word, 0) | 1 << place
+    full = (1 << len(b)) - 1
+    row = full
+    for word in a:
+        if matches := row & places.get(word, 0):
+            row = ((row + matches) | (row - matches)) & full
+    return len(b) - row.bit_count()

@@ -1,0 +1,1 @@
+"""Metrics of citations: which quotes an answer cites, and whether they support it."""

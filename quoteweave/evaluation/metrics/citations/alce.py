@@ -1,0 +1,90 @@
+"""ALCE citation recall and precision: whether cited quotes entail a sentence, and all of them are needed.
+
+ALCE (arXiv 2305.14627). Of the sentences of a response, each with the quotes that it cites, each once:
+
+    recall     the fraction of all sentences that their cited quotes together (concatenated) entail; a sentence that
+               cites nothing counts 0
+    precision  the fraction of citations that count: the sentence is entailed by all together, and either by this one
+               alone, or not by the others without it
+
+Figures are means over responses. `alce.first3.…` keeps the first three citations of each sentence, as the authors'
+code does by default. As there, a sentence that cites a quote that the context does not have counts 0, and its citations
+are left out of precision; `alce.out_of_range.total` says how many such quotes are cited. Unlike there, marks that
+open a sentence belong to the one before, as ALiiCE (arXiv 2406.13375) has it for both.
+
+Undefined: both without a sentence, precision without citations, which the `published` convention counts 0.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from quoteweave.core.answers import Context
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.metrics.citations.cited_claims import CitedClaim, CitedResponse, PremiseClaim, context_of
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, total_of
+from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+
+COUNTS = ("out_of_range", "without_words")
+
+
+def alce_responses(
+    answered: Iterable[tuple[Prediction, Example]], cut: SentenceSplitter, *, first: int | None = None
+) -> dict[str, CitedResponse]:
+    """Example to the sentences of its response, those that say nothing left out; `first`: citations kept of each.
+
+    Raises DatasetError for an example without context.
+    """
+    return {
+        example.id: _response(marked_sentences(prediction, cut), context_of(prediction, example), first)
+        for prediction, example in answered
+        if prediction.response is not None
+    }
+
+
+def _response(sentences: list[MarkedSentence], context: Context, first: int | None) -> CitedResponse:
+    said = [sentence for sentence in sentences if sentence.text]
+    return CitedResponse(
+        claims=tuple(CitedClaim(sentence.text, _premises(sentence, context)[:first]) for sentence in said),
+        out_of_range=sum(context.quote(*item) is None for sentence in said for item in sentence.cited),
+        kept=first,
+    )
+
+
+def _premises(sentence: MarkedSentence, context: Context) -> tuple[str, ...]:
+    """None where one of the quotes does not exist."""
+    quotes = [context.quote(*item) for item in sentence.cited]
+    return () if None in quotes else tuple(quote.words() for quote in quotes if quote is not None)
+
+
+class Alce:
+    """Columns of `CitedResponse.columns`; claims are sentences.
+
+    `responses` are those of `alce_responses`, and `verdicts` what a model said of their pairs.
+    """
+
+    name = "alce"
+
+    def __init__(
+        self,
+        responses: Mapping[str, CitedResponse],
+        verdicts: Mapping[PremiseClaim, bool],
+        convention: Convention = "strict",
+    ) -> None:
+        self._responses, self._verdicts = responses, verdicts
+        self._empty = 0.0 if convention == "published" else None
+        kept = next((response.kept for response in responses.values()), None)
+        self._prefix = prefix = "alce" if kept is None else f"alce.first{kept}"
+        self.aggregates: tuple[Aggregate, ...] = (
+            *(mean_of(f"{prefix}.{ratio}") for ratio in ("recall", "precision")),
+            *(total_of(f"{prefix}.{count}.total", f"{prefix}.{count}") for count in COUNTS),
+        )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """Counts and fractions; nothing for a response of which not all was asked."""
+        response = self._responses.get(example.id)
+        if prediction.response is None or response is None or not response.known(self._verdicts):
+            return {}
+        columns = response.columns(self._verdicts)
+        if columns["precision"] is None and response.claims:
+            columns["precision"] = self._empty
+        return {f"{self._prefix}.{column}": value for column, value in columns.items()}

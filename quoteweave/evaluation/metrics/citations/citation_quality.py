@@ -1,0 +1,163 @@
+"""Citation quality: how far a judge finds that cited items support a sentence and are relevant to it.
+
+MCiteBench (arXiv 2503.02589, section 4). Of each sentence of a response:
+
+    support     0, 0.5 or 1: how far all cited items together (concatenated, as its first version says) support it
+    precision   the mean over its cited items of 0 or 1, whether the item bears on the sentence
+
+and Citation F1 is the harmonic mean of recall and precision. An item that the context does not have is a citation of
+precision 0, and supports nothing. The paper is silent on two points, so each choice has a name:
+
+    sentences without citation   `recall.cited` and `f1.cited` leave them out; in `recall.all` and `f1.all` their
+                                 support is 0. Precision is of sentences with citations.
+    level of averaging           `citation.recall.cited`: mean over the sentences of a response, then over responses;
+                                 F1 is of each response, then averaged. `….of_means`: the F1 of the two mean figures.
+                                 `….pooled`: over all sentences of all responses, and F1 of these.
+
+No claim is made that published figures are reproduced by any of them. Figures are `citation_by_rule.…` where responses
+were split by rule: published ones were split by a model, and are not comparable.
+
+Undefined: precision and `.cited` figures where nothing is cited, all of them without a sentence (0 by the `published`
+convention), and recall or precision where a judgement that it needs failed; `failed.total` counts failed judgements.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import Grade
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, SentenceVerdict
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, ratio_of, total_of
+
+if TYPE_CHECKING:
+    from quoteweave.evaluation.statistics.aggregates import Sums
+
+SCOPES = ("cited", "all")
+COUNTS = {"cited": "cited_sentences", "all": "sentences"}
+HIGHEST_ACCURACY = 2
+
+
+class CitationQuality:
+    """Columns `sentences`, `cited_sentences`, `support` and `relevance` (sums over sentences), `failed`, and means."""
+
+    name = "citation_quality"
+
+    def __init__(self, verdicts: Mapping[str, EvidenceVerdict], convention: Convention = "strict") -> None:
+        self._verdicts = verdicts
+        self._empty = 0.0 if convention == "published" else None
+        by_rule = any(verdict.by_rule for verdict in verdicts.values())
+        self._prefix = prefix = "citation_by_rule" if by_rule else "citation"
+        self.aggregates: tuple[Aggregate, ...] = (
+            *(mean_of(f"{prefix}.{ratio}.{scope}") for ratio in ("recall", "f1") for scope in SCOPES),
+            mean_of(f"{prefix}.precision"),
+            *(_f1_of_means(prefix, scope) for scope in SCOPES),
+            *(ratio_of(f"{prefix}.recall.{s}.pooled", f"{prefix}.support", f"{prefix}.{COUNTS[s]}") for s in SCOPES),
+            ratio_of(f"{prefix}.precision.pooled", f"{prefix}.relevance", f"{prefix}.cited_sentences"),
+            *(_pooled_f1(prefix, scope) for scope in SCOPES),
+            total_of(f"{prefix}.failed.total", f"{prefix}.failed"),
+        )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """Sums over sentences, and fractions."""
+        verdict = self._verdicts.get(example.id)
+        if prediction.response is None or (verdict is None and prediction.response):
+            return {}
+        sentences = () if verdict is None else verdict.sentences
+        if sentences is None:
+            return {}
+        cited = [sentence for sentence in sentences if sentence.cited]
+        support, relevance = _sum(_support(one) for one in cited), _sum(_relevance(one) for one in cited)
+        recalls = {"cited": self._mean(support, len(cited)), "all": self._mean(support, len(sentences))}
+        precision = self._mean(relevance, len(cited))
+        columns: dict[str, float | None] = {
+            "sentences": float(len(sentences)),
+            "cited_sentences": float(len(cited)),
+            "support": support,
+            "relevance": relevance,
+            "failed": float(sum(grade.score is None for sentence in sentences for grade in sentence.grades())),
+            "precision": precision,
+        }
+        for scope, recall in recalls.items():
+            columns[f"recall.{scope}"] = recall
+            columns[f"f1.{scope}"] = _f1(recall, precision) if cited or recall is None else 0.0
+        return {f"{self._prefix}.{column}": value for column, value in columns.items()}
+
+    def _mean(self, total: float | None, count: int) -> float | None:
+        return self._empty if count == 0 else None if total is None else total / count
+
+
+class AnswerAccuracy:
+    """`accuracy`, and `accuracy.explanation` and `accuracy.locating`: a judge's 0, 1 or 2, divided by 2; means.
+
+    MCiteBench (arXiv 2503.02589, section 4 and Tables 9 and 10), whose two kinds of questions are judged by rubrics of
+    their own. Undefined where the judgement failed, and without a gold answer.
+    """
+
+    name = "answer_accuracy"
+    aggregates = tuple(mean_of(name) for name in ("accuracy", "accuracy.explanation", "accuracy.locating"))
+
+    def __init__(self, verdicts: Mapping[str, EvidenceVerdict], convention: Convention = "strict") -> None:
+        self._verdicts = verdicts
+        self._convention = convention
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """Fractions."""
+        verdict = self._verdicts.get(example.id)
+        grade = None if verdict is None else verdict.accuracy
+        value = None if grade is None or grade.score is None else grade.score / HIGHEST_ACCURACY
+        if verdict is None and prediction.response == "" and self._convention == "published":
+            value = 0.0
+        return {"accuracy": value, f"accuracy.{example.question_type}": value}
+
+
+def _support(sentence: SentenceVerdict) -> float | None:
+    return 0.0 if sentence.support is None else sentence.support.score
+
+
+def _relevance(sentence: SentenceVerdict) -> float | None:
+    total = _sum(_score(grade) for grade in sentence.relevance.values())
+    return None if total is None else total / len(sentence.cited)
+
+
+def _score(grade: Grade) -> float | None:
+    return grade.score
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where a value is."""
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def _f1(recall: float | None, precision: float | None) -> float | None:
+    if recall is None or precision is None:
+        return None
+    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+def _f1_of_means(prefix: str, scope: str) -> Aggregate:
+    columns = (f"{prefix}.recall.{scope}", f"{prefix}.precision")
+    return Aggregate(
+        f"{prefix}.f1.{scope}.of_means", columns, lambda sums: _harmonic(sums[1] / sums[0], sums[2] / sums[0])
+    )
+
+
+def _pooled_f1(prefix: str, scope: str) -> Aggregate:
+    columns = tuple(f"{prefix}.{column}" for column in ("support", COUNTS[scope], "relevance", "cited_sentences"))
+    return Aggregate(
+        f"{prefix}.f1.{scope}.pooled", columns, lambda sums: _harmonic(sums[1] / sums[2], sums[3] / sums[4])
+    )
+
+
+def _harmonic(recall: "Sums", precision: "Sums") -> "Sums":
+    """0 where both are 0."""
+    import numpy as np
+
+    total = recall + precision
+    harmonic: Sums = 2 * recall * precision / np.where(total == 0, 1, total)
+    return harmonic

@@ -1,0 +1,109 @@
+"""Claims with their cited premises, and which citations an entailment model counts as supporting.
+
+Recall and precision of ALCE (arXiv 2305.14627) and of ALiiCE (arXiv 2406.13375) rest on the same three
+questions: whether all cited quotes together, one by itself, and the others without it entail the claim.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import Entailment
+
+PremiseClaim = tuple[str, str]
+"""Premise and claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedClaim:
+    """A claim, and what it cites in words."""
+
+    text: str
+    premises: tuple[str, ...]
+    """The words of each cited quote, in the order cited; empty where an image has none."""
+
+    def pairs(self) -> list[PremiseClaim]:
+        """All that has to be asked to score it. Nothing is asked of an empty premise: it entails nothing."""
+        places = range(len(self.premises))
+        premises = [self._all(), *self.premises, *(self._without(place) for place in places)]
+        return [(premise, self.text) for premise in premises if premise]
+
+    def entailed(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+        """Whether all that it cites together entails it; not where it cites nothing."""
+        return self._says(self._all(), verdicts)
+
+    def counting(self, verdicts: Mapping[PremiseClaim, bool]) -> int:
+        """How many of its citations count: it is entailed, and by that one alone or not without that one."""
+        if not self.entailed(verdicts):
+            return 0
+        return sum(
+            self._says(premise, verdicts) or not self._says(self._without(place), verdicts)
+            for place, premise in enumerate(self.premises)
+        )
+
+    def _says(self, premise: str, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+        return bool(premise) and verdicts[premise, self.text]
+
+    def _all(self) -> str:
+        return _joined(self.premises)
+
+    def _without(self, place: int) -> str:
+        return _joined((*self.premises[:place], *self.premises[place + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class CitedResponse:
+    """The claims of one response."""
+
+    claims: tuple[CitedClaim, ...]
+    out_of_range: int
+    """Citations of quotes that the context does not have."""
+    whole_sentences: int = 0
+    """Sentences that should have been taken apart, but could not be."""
+    kept: int | None = None
+    """How many citations of each claim were kept, the first ones; None: all."""
+
+    def known(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+        """Whether all that has to be asked was asked."""
+        return all(pair in verdicts for claim in self.claims for pair in claim.pairs())
+
+    def columns(self, verdicts: Mapping[PremiseClaim, bool]) -> dict[str, float | None]:
+        """`claims`, `citations`, `entailed` (claims), `counting` (citations), `out_of_range` and `without_words`.
+
+        And `recall` and `precision`, entailed over claims and counting over citations, None where there are none.
+        `without_words` are citations of images that no words are known of, and which so entail nothing.
+        """
+        premises = [premise for claim in self.claims for premise in claim.premises]
+        entailed = sum(claim.entailed(verdicts) for claim in self.claims)
+        counting = sum(claim.counting(verdicts) for claim in self.claims)
+        return {
+            "claims": float(len(self.claims)),
+            "citations": float(len(premises)),
+            "entailed": float(entailed),
+            "counting": float(counting),
+            "recall": entailed / len(self.claims) if self.claims else None,
+            "precision": counting / len(premises) if premises else None,
+            "out_of_range": float(self.out_of_range),
+            "without_words": float(premises.count("")),
+        }
+
+
+def entailments(responses: Iterable[CitedResponse], model: Entailment) -> dict[PremiseClaim, bool]:
+    """What the model says of all pairs of these responses, asked together, each once. Raises ModelError."""
+    claims = (claim for response in responses for claim in response.claims)
+    asked = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs()))
+    return dict(zip(asked, model.entails(asked), strict=True))
+
+
+def context_of(prediction: Prediction, example: Example) -> Context:
+    """What the response cites. Raises DatasetError where it is not at hand."""
+    context = prediction.context or example.context
+    if context is None:
+        raise DatasetError(f"example {example.id!r} has no context: there is nothing that could entail a claim")
+    return context
+
+
+def _joined(premises: Iterable[str]) -> str:
+    return "\n".join(premise for premise in premises if premise)

@@ -1,0 +1,81 @@
+"""Source selection: whether a response cites the items that its answer needs.
+
+MCiteBench (arXiv 2503.02589, section 4, equations 1 to 3). With P the items that a response cites, each once, and G
+the gold items:
+
+    precision = |P ∩ G| / |P|   recall = |P ∩ G| / |G|   F1 = 2 |P ∩ G| / (|P| + |G|)   exact match = 1 if P = G, else 0
+
+Items go by their printed names, as `text.source_marks` reads them.
+
+The paper does not say at which level it averages. `source.f1` and the like are means over questions, `….pooled` are
+over all (question, item) pairs together. It also had a model split responses into sentences and their citations, and
+took P from these: by our rule, which reads every mention as a citation, figures are named `source_by_rule.…`, and are
+not comparable with published ones.
+
+Undefined where gold is not named in this way; precision also without citations, which the `published` convention
+counts as 0.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.metrics.gold import gold_items
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1, ratio_of
+from quoteweave.evaluation.text.responses import MarkGrammar, answer_of
+from quoteweave.evaluation.text.source_marks import cited_items, item_name
+
+
+class SourceSelection:
+    """Columns `cited`, `gold`, `common`, `precision`, `recall`, `f1` and `exact_match`, the first three counts.
+
+    `splits` gives what a splitter found the responses to cite, by example; without it, responses are read by rule.
+    """
+
+    name = "source_selection"
+
+    def __init__(
+        self,
+        marks: MarkGrammar,
+        convention: Convention = "strict",
+        *,
+        splits: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self._marks = marks
+        self._splits = splits
+        self._empty = 0.0 if convention == "published" else None
+        self._prefix = prefix = "source_by_rule" if splits is None else "source"
+        common, cited, gold = (f"{prefix}.{column}" for column in ("common", "cited", "gold"))
+        self.aggregates: tuple[Aggregate, ...] = (
+            *(mean_of(f"{prefix}.{column}") for column in ("precision", "recall", "f1", "exact_match")),
+            ratio_of(f"{prefix}.precision.pooled", common, cited),
+            ratio_of(f"{prefix}.recall.pooled", common, gold),
+            pooled_f1(f"{prefix}.f1.pooled", common, cited, gold),
+        )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """Counts are of items; the rest are fractions."""
+        gold, cited = gold_items(example), self._cited(prediction)
+        if gold is None or cited is None:
+            return {}
+        common = len(cited & gold)
+        columns: dict[str, float | None] = {
+            "cited": float(len(cited)),
+            "gold": float(len(gold)),
+            "common": float(common),
+            "precision": common / len(cited) if cited else self._empty,
+            "recall": common / len(gold),
+            "f1": 2 * common / (len(cited) + len(gold)),
+            "exact_match": float(cited == gold),
+        }
+        return {f"{self._prefix}.{column}": value for column, value in columns.items()}
+
+    def _cited(self, prediction: Prediction) -> frozenset[str] | None:
+        if prediction.response is None:
+            return None
+        if self._splits is None:
+            return frozenset(cited_items(answer_of(prediction.response, self._marks)))
+        if not prediction.response:
+            return frozenset()
+        found = self._splits.get(prediction.example)
+        return None if found is None else frozenset(item_name(item) for item in found)

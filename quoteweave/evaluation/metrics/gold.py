@@ -1,0 +1,121 @@
+"""Match gold references with quotes: by id in the dataset's own context, by layout element in a retrieved one."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quoteweave.core.answers import Context
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.evaluation.text.source_marks import item_name
+
+Item = str | tuple[str, int]
+"""The id of a quote, or the document and layout id of a layout element."""
+
+KINDS: tuple[Kind, Kind] = ("text", "image")
+_PLACE = re.compile(r"(text|image)([0-9]{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold of one question, in the terms of what was put before the generator."""
+
+    kinds: Mapping[Item, Kind | None]
+    """Gold items to their kind, None where the dataset does not tell it."""
+    context: Context | None
+    """What the marks of the response number; None where the quotes are not at hand, and marks name them by number."""
+    by_layout: bool
+    """Whether items are layout elements."""
+
+    def item(self, kind: Kind, number: int) -> Item | None:
+        """The item that a mark means; None where the context has no such quote."""
+        if self.context is None:
+            return f"{kind}{number}"
+        quote = self.context.quote(kind, number)
+        return None if quote is None else self._of(quote)
+
+    def places(self) -> dict[str, Item]:
+        """Place in the context, such as `text3`, to the gold item that stands there."""
+        if self.context is None:
+            return {str(item): item for item in self.kinds if _PLACE.fullmatch(str(item))}
+        hits = {"text": self.context.texts, "image": self.context.images}
+        placed = {f"{kind}{n}": self._of(hit.quote) for kind in KINDS for n, hit in enumerate(hits[kind], start=1)}
+        return {place: item for place, item in placed.items() if item in self.kinds}
+
+    def _of(self, quote: Quote) -> Item:
+        return item_of(quote) if self.by_layout else quote.id
+
+
+def gold_of(prediction: Prediction, example: Example) -> Gold | None:
+    """The gold quotes; None where the dataset does not tell which quotes of the context are gold.
+
+    Quotes of the example's own context are gold by id. Retrieved quotes are gold by (document, layout id), in
+    collections whose quotes carry layout ids (those imported from MMDocIR's layouts); by id where a dataset's gold
+    names quotes of the collection; and elsewhere it cannot be known. Kinds are told by the dataset alone: what was
+    retrieved would tell them only of gold that was found, and recall by kind would count that alone.
+    """
+    ids, context = own_gold(example), prediction.context
+    if context is None or prediction.scope == "context":
+        return None if ids is None else Gold(ids, context or example.context, by_layout=False)
+    if example.reference.layouts:
+        retrieved = [hit.quote for hit in _hits(context)]
+        if retrieved and all(quote.layout_id is None for quote in retrieved):
+            return None
+        return Gold(_layouts(example), context, by_layout=True)
+    if ids is None or example.context is not None or any(_PLACE.fullmatch(str(item)) for item in ids):
+        return None
+    return Gold(ids, context, by_layout=False)
+
+
+def own_gold(example: Example) -> dict[Item, Kind | None] | None:
+    """Gold ids of the example to their kinds, from its own context or else from names such as `image7`.
+
+    None where the dataset names no gold quotes at all; empty where it says that none is gold.
+    """
+    if example.reference.relevant is None:
+        return None
+    seen = {} if example.context is None else _kinds(example.context)
+    ids = [item for item, grade in example.reference.relevant.items() if grade > 0]
+    return {item: seen.get(item, _kind_by_name(item)) for item in ids}
+
+
+def _kinds(context: Context) -> dict[Item, Kind]:
+    return {hit.quote.id: hit.quote.kind for hit in _hits(context)}
+
+
+def _hits(context: Context) -> tuple[Hit, ...]:
+    return (*context.texts, *context.images)
+
+
+def _kind_by_name(item: str) -> Kind | None:
+    named = _PLACE.fullmatch(item)
+    if named is None:
+        return None
+    return "text" if named[1] == "text" else "image"
+
+
+def _layouts(example: Example) -> dict[Item, Kind | None]:
+    """Gold layout elements to their kinds, as far as the dataset tells them."""
+    return {layout_element(layout.document, layout.layout_id): layout.kind for layout in example.reference.layouts}
+
+
+def item_of(quote: Quote) -> Item:
+    """The layout element that a quote is, or its id where it is none."""
+    return quote.id if quote.layout_id is None else layout_element(quote.document, quote.layout_id)
+
+
+def layout_element(document: str, layout_id: int) -> tuple[str, int]:
+    """A layout element as gold and retrieved quotes both name it: documents are told with `.pdf` or without."""
+    return document.removesuffix(".pdf"), layout_id
+
+
+_NAMED = re.compile(r"[0-9]{1,9}|(?:Figure|Table) [0-9.]+")
+
+
+def gold_items(example: Example) -> frozenset[str] | None:
+    """Names of the gold items; None where the dataset does not name any in this way."""
+    relevant = example.reference.relevant
+    if relevant is None:
+        return None
+    gold = frozenset(item_name(item) for item, grade in relevant.items() if grade > 0)
+    return gold if gold and all(_NAMED.fullmatch(item) for item in gold) else None

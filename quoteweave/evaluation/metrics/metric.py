@@ -1,0 +1,20 @@
+"""The protocol of a metric, and the two conventions for failed predictions."""
+
+from typing import Literal, Protocol
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+
+Convention = Literal["published", "strict"]
+"""How rows that failed count: as empty answers and zeros (as published figures do), or not at all, but counted."""
+
+
+class Metric(Protocol):
+    """A metric: the columns of a question, and the figures that are made of these columns."""
+
+    name: str
+    aggregates: tuple[Aggregate, ...]
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """The columns of one question, counts included; None where undefined. Raises nothing."""
+        ...

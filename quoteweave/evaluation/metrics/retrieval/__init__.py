@@ -1,0 +1,1 @@
+"""Metrics of rankings: quotes, pages and boxes."""

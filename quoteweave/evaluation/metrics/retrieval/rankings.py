@@ -1,0 +1,141 @@
+"""Recall, precision, nDCG, MAP, MRR and hit rate of rankings against graded gold.
+
+With g the grade of each gold item (relevant where g > 0), R the number of relevant items, and the items ranked from 1:
+
+    recall@k     relevant items among the first k / R
+    precision@k  relevant items among the first k / k, also where fewer than k were ranked
+    hit_rate@k   1 if any of the first k is relevant, else 0
+    ndcg@k       DCG@k / ideal DCG@k, with DCG@k = Σ g_i / log2(i + 1) over the first k; the ideal sorts gold by grade
+    map          Σ precision@i over the ranks i of relevant items / R, down to the end of the ranking
+    mrr          1 / the rank of the first relevant item, 0 where none is ranked
+
+These are `recall`, `P`, `success`, `ndcg_cut`, `map` and `recip_rank` of trec_eval; nDCG is that of Järvelin and
+Kekäläinen (Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002) with the gain and discount that
+trec_eval uses. Names conflict: some call hit_rate@k "recall@k" or "accuracy"; much of learning to rank means by nDCG a
+gain of 2^g - 1 (Burges et al., 2005), which is the same only where all grades are 0 or 1; `map` and `mrr` are often
+cut at a rank, which these are not.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Kind
+from quoteweave.evaluation.metrics.gold import KINDS, Item, item_of, layout_element, own_gold
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+
+CUT = ("recall", "precision", "hit_rate", "ndcg")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRanking:
+    """A ranking, the grades of its gold, and the kinds of items, in the same terms."""
+
+    ranking: Sequence[Item]
+    grades: Mapping[Item, int]
+    kinds: Mapping[Item, Kind | None]
+
+
+class Rankings:
+    """The figures above, means over questions, for each k of `cutoffs`; and `text.recall@k` and `image.recall@k`.
+
+    The recall of a kind is the share of its gold among the first k of the whole ranking, as MMDocRAG words it (arXiv
+    2505.16470, section 4.1; which ranking its Table 6 cuts is not said).
+
+    What is ranked: `items` where a prediction has them (TREC runs), by score in single precision, ties broken by id,
+    the greater first, as trec_eval does; else its hits in their order. An item that comes twice counts where it first
+    stands.
+
+    What is gold: items by id; retrieved quotes by (document, layout id) where the dataset names layouts. Undefined, all
+    of it, without relevant gold, where an example's own quotes were put before the generator unranked, and where the
+    hits carry no layout ids to match; the recall of a kind where the dataset does not tell the kinds of all its gold,
+    or none is of that kind.
+    """
+
+    name = "rankings"
+
+    def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10, 20)) -> None:
+        self._cutoffs = tuple(cutoffs)
+        cut = [f"{figure}@{k}" for figure in CUT for k in self._cutoffs]
+        by_kind = [f"{kind}.recall@{k}" for kind in KINDS for k in self._cutoffs]
+        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(column) for column in (*cut, "map", "mrr", *by_kind))
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """`relevant`, a count of gold items, and the figures as fractions."""
+        found = graded_ranking(prediction, example)
+        relevant = {item for item, grade in found.grades.items() if grade > 0} if found else set()
+        if found is None or not relevant:
+            return {}
+        gains = [max(found.grades.get(item, 0), 0) for item in found.ranking]
+        row: dict[str, float | None] = {"relevant": float(len(relevant))}
+        for k in self._cutoffs:
+            hits = sum(gain > 0 for gain in gains[:k])
+            row |= {f"recall@{k}": hits / len(relevant), f"precision@{k}": hits / k}
+            row |= {f"hit_rate@{k}": float(hits > 0), f"ndcg@{k}": _ndcg(gains, found.grades, k)}
+        ranks = [rank for rank, gain in enumerate(gains, start=1) if gain > 0]
+        row["map"] = math.fsum(place / rank for place, rank in enumerate(ranks, start=1)) / len(relevant)
+        row["mrr"] = 1 / ranks[0] if ranks else 0.0
+        return row | self._by_kind(found, relevant)
+
+    def _by_kind(self, graded_ranking: GradedRanking, relevant: set[Item]) -> dict[str, float | None]:
+        kinds = {item: graded_ranking.kinds.get(item) for item in relevant}
+        if None in kinds.values():
+            return {}
+        row: dict[str, float | None] = {}
+        for kind in KINDS:
+            gold = {item for item, of in kinds.items() if of == kind}
+            for k in self._cutoffs if gold else ():
+                row[f"{kind}.recall@{k}"] = len(gold.intersection(graded_ranking.ranking[:k])) / len(gold)
+        return row
+
+
+def by_score(items: Mapping[str, float]) -> list[str]:
+    """Items as trec_eval ranks them: by score in single precision, ties by id, the greater first."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        scores = {item: float(np.float32(score)) for item, score in items.items()}
+    return sorted(sorted(items, reverse=True), key=lambda item: -scores[item])
+
+
+def _ndcg(gains: Sequence[int], grades: Mapping[Item, int], k: int) -> float:
+    ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
+    return _dcg(gains[:k]) / _dcg(ideal[:k])
+
+
+def _dcg(gains: Sequence[int]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1) if gain)
+
+
+def graded_ranking(prediction: Prediction, example: Example) -> GradedRanking | None:
+    """The ranking and its gold in the same terms; None where nothing was ranked, or the two cannot be matched."""
+    reference, hits = example.reference, prediction.hits
+    ids: dict[Item, int] = dict((reference.relevant or {}).items())
+    kinds = own_gold(example) or {}
+    if prediction.items:
+        return GradedRanking(by_score(prediction.items), ids, kinds)
+    if prediction.scope == "context" and hits:
+        return GradedRanking(_once([hit.quote.id for hit in hits]), ids, kinds)
+    if not hits and (prediction.scope == "context" or prediction.context is not None):
+        return None  # quotes were put before a generator, and no ranking was kept
+    if reference.layouts:
+        quotes = [hit.quote for hit in hits]
+        if quotes and all(quote.layout_id is None for quote in quotes):
+            return None
+        ranking = [item_of(quote) for quote in quotes]
+        gold: list[Item] = [layout_element(layout.document, layout.layout_id) for layout in reference.layouts]
+        return GradedRanking(_once(ranking), dict.fromkeys(gold, 1), _layout_kinds(example))
+    named = example.context is not None or any(kinds.values())  # gold named as `image7` is a place in a context
+    return None if named else GradedRanking(_once([hit.quote.id for hit in hits]), ids, kinds)
+
+
+def _once(ranking: Sequence[Item]) -> list[Item]:
+    return list(dict.fromkeys(ranking))
+
+
+def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
+    """As the example's own quotes tell: what was retrieved tells the kinds of gold that was found, and no others."""
+    own = (*example.context.texts, *example.context.images) if example.context else ()
+    quotes = [hit.quote for hit in own]
+    return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}

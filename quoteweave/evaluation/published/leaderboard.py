@@ -1,0 +1,116 @@
+"""Rank runs among the systems of a published table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from pydantic import Field
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import counted
+from quoteweave.core.records import Record
+from quoteweave.evaluation.published import PublishedTable
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
+
+DEFAULT = "overall.f1"
+
+
+class LeaderboardEntry(Record):
+    """One line of the ranking."""
+
+    rank: int | None = Field(description="1 is best; equal figures share a rank; None where there is none")
+    system: str
+    setting: str
+    ours: bool = Field(description="a run of the user's, not a published system")
+    figures: Mapping[str, float]
+
+
+def ranking_figure(table: PublishedTable, by: str | None) -> str:
+    """The figure that ranks: the one asked for, else overall F1, else the first that can.
+
+    Raises UsageError for one that the table does not print, or by which it cannot rank.
+    """
+    if by is None:
+        return DEFAULT if DEFAULT in table.ranks else table.ranks[0]
+    if by in table.unlike:
+        raise UsageError(
+            f"{table.source} prints {by!r}, which is another thing than ours, or not better where it is more; rank by "
+            f"one of: {', '.join(table.ranks)}"
+        )
+    if by not in table.ranks:
+        raise UsageError(f"{table.source} does not print {by!r}; rank with --by, by one of: {', '.join(table.ranks)}")
+    return by
+
+
+def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> list[LeaderboardEntry]:
+    """Published systems and runs, best first by one figure, of which more is better.
+
+    A run's figure is rounded half up to the decimals that are printed, so that it shares its rank with the same figure
+    in print. A run that is not whole, with questions that are missing or left out as failed, has no rank. Raises
+    UsageError as `ranking_figure`, and for a run over a dataset that the table is not of.
+    """
+    by = ranking_figure(table, by)
+    lines = [(row.system, row.setting, False, row.figures, row.figures.get(by)) for row in table.rows]
+    for run in runs:
+        if run.dataset not in table.datasets:
+            raise UsageError(f"{table.source} is of {' and '.join(table.datasets)}, and {run.name} of {run.dataset}")
+        for setting, figures in _settings(table, run):
+            value = _rounded(figures.get(by), table, by) if is_whole(run) else None
+            lines.append((run.name, setting, True, figures, value))
+    ranked = sorted(lines, key=lambda line: (line[4] is None, -(line[4] or 0.0)))
+    values = [line[4] for line in ranked]
+    return [
+        LeaderboardEntry(
+            rank=None if value is None else values.index(value) + 1,
+            system=system,
+            setting=setting,
+            ours=ours,
+            figures=figures,
+        )
+        for system, setting, ours, figures, value in ranked
+    ]
+
+
+def is_whole(run: Scores) -> bool:
+    """Whether every question of the dataset counts in the run's figures."""
+    return not run.missing and (not run.failed or run.convention == "published")
+
+
+def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
+    """What a reader must know of these runs in that table."""
+    told = [
+        f"{run.name} has no rank: {counted(run.missing, 'question is', 'questions are')} not "
+        f"answered, {run.failed} failed"
+        for run in runs
+        if not is_whole(run)
+    ]
+    marks = any(name.endswith(".f1.pooled") or name == DEFAULT for name in table.ranks)
+    if marks and any((run.convention, run.marks) != ("published", "published") for run in runs):
+        told.append("published figures are by the published convention and marks: --convention published is comparable")
+    if any(name.startswith("judge.") for name in table.ranks):
+        told.append("scores of a judge are comparable where model and prompt are the same as in the paper")
+    return told
+
+
+def _settings(table: PublishedTable, run: Scores) -> Iterator[tuple[str, dict[str, float]]]:
+    """The run's figures, of each group that the table's rows tell apart."""
+    if table.split is None:
+        yield f"{run.convention}, marks {run.marks}", _known(run.figures)
+        return
+    for setting in dict.fromkeys(row.setting for row in table.rows):
+        found = run.breakdowns.get(table.split, {}).get(setting)
+        if found is not None:
+            yield setting, _known(found)
+
+
+def _known(figures: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: found.value for name, found in figures.items() if found.value is not None}
+
+
+def _rounded(value: float | None, table: PublishedTable, by: str) -> float | None:
+    if value is None:
+        return None
+    printed = [Decimal(str(row.figures[by])) for row in table.rows if by in row.figures]
+    exponents = [number.as_tuple().exponent for number in printed]
+    return float(half_up(value, max(-exponent for exponent in exponents if isinstance(exponent, int))))

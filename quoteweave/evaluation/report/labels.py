@@ -1,0 +1,124 @@
+"""Labels and units of figures in reports, and which of two values is better."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from quoteweave.evaluation.judges.judgements import ASPECTS
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
+
+UNDEFINED = "–"
+MAIN = (
+    *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "token_f1", "rouge_l.f1"),
+    *("page_recall@5", "recall@5"),
+)
+"""What plots and breakdowns show: the first of these that is known of the runs."""
+
+SELECTION = {
+    **{f"overall.{ratio}": f"overall {short}" for ratio, short in (("precision", "P"), ("recall", "R"), ("f1", "F1"))},
+    **{
+        f"{kind}.{ratio}.pooled": f"{kind} {short}"
+        for kind in ("image", "text")
+        for ratio, short in (("precision", "P"), ("recall", "R"), ("f1", "F1"))
+    },
+}
+JUDGE = {
+    **{f"judge.{aspect}": aspect.replace("_", " ").replace("text image", "text–image") for aspect in ASPECTS},
+    "judge.average": "average",
+}
+ANSWERS = {
+    **{"rouge_l.f1": "ROUGE-L F1", "bleu": "BLEU", "token_f1": "token F1", "exact_match": "exact match"},
+    **{"mmlongbench.accuracy": "short answers, accuracy", "mmlongbench.f1.pooled": "short answers, F1"},
+    **{"words": "words", "tokens.input": "tokens in", "tokens.output": "tokens out"},
+    **{"usd": "US dollars", "usd.total": "US dollars"},
+}
+RETRIEVAL = {
+    name: name.replace("_", " ")
+    for name in (
+        *(f"page_recall@{k}" for k in (1, 3, 5, 10)),
+        *("recall@1", "recall@5", "recall@10", "recall@20", "ndcg@10", "map", "mrr"),
+        *("text.recall@10", "image.recall@10", "box_recall@10", "box_precision@10"),
+    )
+}
+LABELS: Mapping[str, str] = {**SELECTION, **ANSWERS, **JUDGE, "judge.average": "judge's average", **RETRIEVAL}
+_BREAKDOWNS = {
+    "evidence": "evidence modality",
+    "gold_images": "number of gold images",
+    "gold_pages": "number of gold pages",
+    "gold_modalities": "number of evidence modalities",
+    "position": "place of the gold quote in the context",
+}
+_COUNTS = {"none": "none", "single": "one", "several": "several"}
+"""Groups of breakdowns by number, in their order."""
+
+
+class Unit(NamedTuple):
+    """How the values of a figure are written."""
+
+    name: str
+    scale: float
+    decimals: int
+
+
+_PER_CENT = Unit("%", 100, 1)
+_COUNT = Unit("in all", 1, 0)
+_UNITS = {
+    **dict.fromkeys(JUDGE, Unit("0 to 5", 1, 2)),
+    **dict.fromkeys(("words", "tokens.input", "tokens.output"), Unit("a question", 1, 0)),
+    **{"usd": Unit("a question", 1, 4), "usd.total": Unit("in all", 1, 2)},
+}
+_NEITHER_BETTER = ("words", "tokens.input", "tokens.output", "usd", "usd.total")
+
+
+def unit(figure: str) -> Unit:
+    """Per cent, unless the figure is no fraction."""
+    return _UNITS.get(figure, _COUNT if figure.endswith(".total") else _PER_CENT)
+
+
+def label(figure: str) -> str:
+    """The figure's short name; its own where it has no other."""
+    return LABELS.get(figure, figure)
+
+
+def with_unit(figure: str) -> str:
+    """The figure's short name and its unit."""
+    between = " " if unit(figure).name == "a question" else ", "
+    return f"{label(figure)}{between}{unit(figure).name}"
+
+
+def breakdown_label(breakdown: str) -> str:
+    """What the groups of a breakdown are told apart by."""
+    return _BREAKDOWNS.get(breakdown, breakdown.replace("_", " "))
+
+
+def ordered(groups: Iterable[str]) -> list[str]:
+    """Each group once; numbers by size, others as they come."""
+    found = list(dict.fromkeys(groups))
+    return [name for name in _COUNTS if name in found] if set(found) <= set(_COUNTS) else found
+
+
+def group_label(group: str) -> str:
+    """What a group is called."""
+    return _COUNTS.get(group, group)
+
+
+def written(figure: str, value: float | None) -> str:
+    """A value of the figure, in its unit."""
+    if value is None:
+        return UNDEFINED
+    return half_up(unit(figure).scale * value, unit(figure).decimals).replace("-", "−")
+
+
+def interval(figure: str, estimate: Estimate) -> str:
+    """The 95 % interval in the figure's unit; empty where none was made."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    between = " to " if estimate.low < 0 else "–"
+    return f"{written(figure, estimate.low)}{between}{written(figure, estimate.high)}"
+
+
+def best(figure: str, values: Iterable[float | None]) -> str | None:
+    """The best of several values, as written; None where all are written alike, and where more is not better."""
+    known = [value for value in values if value is not None]
+    apart = len({written(figure, value) for value in known}) > 1
+    return written(figure, max(known)) if apart and figure not in _NEITHER_BETTER else None

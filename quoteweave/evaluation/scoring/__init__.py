@@ -1,0 +1,1 @@
+"""Score predictions against examples: rows, aggregates, breakdowns, comparisons of runs."""

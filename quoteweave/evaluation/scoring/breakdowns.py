@@ -1,0 +1,123 @@
+"""Break figures down by groups of questions, and recall by the position of gold quotes in the context."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from quoteweave.core.examples import Example
+from quoteweave.evaluation.metrics.citations.quote_selection import POSITION
+from quoteweave.evaluation.metrics.gold import gold_items, own_gold
+from quoteweave.evaluation.scoring.scores import ScoredQuestion
+from quoteweave.evaluation.statistics.aggregates import Aggregate, mean_of
+from quoteweave.evaluation.statistics.bootstrap import Intervals
+from quoteweave.evaluation.statistics.estimates import Estimate, estimates
+
+BY_POSITION = "position"
+POSITION_FIGURE = "recall"
+GROUP_RESAMPLES = 2_000
+"""There are many groups, and this many resamples settle their bounds to about a tenth of a point."""
+
+Groups = tuple[str, ...]
+
+
+def _several(count: int) -> Groups:
+    return () if count == 0 else ("single",) if count == 1 else ("several",)
+
+
+def _gold_images(example: Example) -> Groups:
+    kinds = own_gold(example) or {}
+    return ("none",) if kinds and "image" not in kinds.values() else _several(list(kinds.values()).count("image"))
+
+
+def _answer_format(example: Example) -> Groups:
+    return () if (found := example.reference.answer_format) is None else (found,)
+
+
+def _source_count(example: Example) -> tuple[str, ...]:
+    """`single-source` or `multi-source`, by the number of gold items."""
+    gold = gold_items(example)
+    return () if gold is None else ("single-source",) if len(gold) == 1 else ("multi-source",)
+
+
+def _mcitebench_task(example: Example) -> tuple[str, ...]:
+    """By question type and sources, e.g. `explanation, multi-source`: the columns of MCiteBench's Table 2."""
+    return tuple(f"{example.question_type}, {group}" for group in _source_count(example) if example.question_type)
+
+
+def _modality(example: Example) -> tuple[str, ...]:
+    """The modality of the evidence, or `mixed` where there are several: the columns of MCiteBench's Table 4."""
+    if gold_items(example) is None:
+        return ()
+    types = dict.fromkeys(example.evidence_types)
+    return tuple(types) if len(types) < 2 else ("mixed",)
+
+
+_MCITEBENCH_GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
+    "mcitebench_task": _mcitebench_task,
+    "sources": _source_count,
+    "modality": _modality,
+}
+"""The groups of MCiteBench (arXiv 2503.02589, Tables 2 to 4).
+
+Its Citation F1 is one of our `citation.f1.…`, Source F1 `source.f1`, Source EM `source.exact_match`, Acc `accuracy`.
+"""
+
+
+GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
+    "domain": lambda example: () if example.domain is None else (example.domain,),
+    "question_type": lambda example: () if example.question_type is None else (example.question_type,),
+    "evidence": lambda example: example.evidence_types,
+    "answer_format": _answer_format,
+    "gold_images": _gold_images,
+    "gold_pages": lambda example: _several(len(set(example.reference.pages))),
+    "gold_modalities": lambda example: _several(len(example.evidence_types)),
+    **_MCITEBENCH_GROUPINGS,
+}
+"""Breakdown to the groups of an example. With several evidence types it counts in each; unknown, in none.
+
+Those of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence modality, and
+one or several images, pages or modalities of evidence; the answer format, of MMLongBench-Doc; and those of MCiteBench,
+for questions like its own.
+"""
+
+
+def groups_of(example: Example) -> dict[str, Groups]:
+    """Breakdown to the groups in which the example counts, where there are any."""
+    return {name: groups for name, grouping in GROUPINGS.items() if (groups := grouping(example))}
+
+
+def breakdowns(
+    questions: Sequence[ScoredQuestion], figures: Sequence[Aggregate], intervals: Intervals | None = None
+) -> dict[str, dict[str, dict[str, Estimate]]]:
+    """Breakdown to group to figure; groups by name.
+
+    `position` has one figure, `recall`, for each place of the context (`text1`…, `image1`…): the share of the gold
+    quotes standing there that are cited (the paper's Figure 8).
+    """
+    found = {}
+    for name in GROUPINGS:
+        members: defaultdict[str, list[ScoredQuestion]] = defaultdict(list)
+        for question in questions:
+            for group in question.groups.get(name, ()):
+                members[group].append(question)
+        found[name] = {group: _of(members[group], figures, intervals) for group in sorted(members)}
+    found[BY_POSITION] = _positions(questions, intervals)
+    return {name: groups for name, groups in found.items() if groups}
+
+
+def _of(
+    questions: Sequence[ScoredQuestion], figures: Sequence[Aggregate], intervals: Intervals | None
+) -> dict[str, Estimate]:
+    rows, clusters = [question.row for question in questions], [question.cluster for question in questions]
+    return estimates(figures, rows, clusters, intervals, resamples=GROUP_RESAMPLES)
+
+
+def _positions(questions: Sequence[ScoredQuestion], intervals: Intervals | None) -> dict[str, dict[str, Estimate]]:
+    columns = {column for question in questions for column in question.row if column.startswith(POSITION)}
+    places = sorted((column.removeprefix(POSITION) for column in columns), key=_text_first)
+    found = _of(questions, [mean_of(f"{POSITION}{place}") for place in places], intervals)
+    return {place: {POSITION_FIGURE: found[f"{POSITION}{place}"]} for place in places}
+
+
+def _text_first(place: str) -> tuple[bool, int]:
+    kind = place.rstrip("0123456789")
+    return kind != "text", int(place.removeprefix(kind))

@@ -1,0 +1,93 @@
+"""Match predictions with the examples that they answer; refuse those of another dataset or setting."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.messages import counted
+from quoteweave.core.records import Kind
+from quoteweave.evaluation.metrics.gold import KINDS
+from quoteweave.evaluation.text.responses import citations
+
+_SHOWN = 3
+_FEWEST = 20
+_GREATEST = 40
+_MOST = 0.25
+"""From so many answers on that cite, so large a share that cites beyond its context is no model's mistake: of nine
+models' answers over MMDocRAG's 20 quotes at most 0.03 do, and taken for answers over 15 quotes at least 0.38."""
+
+
+def match_predictions(
+    examples: Sequence[Example], predictions: Sequence[Prediction], *, partial: bool = False, known: bool = False
+) -> list[Prediction]:
+    """The predictions, in the order of the examples.
+
+    Raises DatasetError, with counts and instances, where a question is answered twice, where answers are to questions
+    that the dataset does not ask, where many cite quotes that their questions do not have, and, unless `partial`, where
+    questions are not answered.
+    """
+    counts = Counter(prediction.example for prediction in predictions)
+    asked = [example.id for example in examples]
+    problems = [
+        _told("answered more than once", [name for name, count in counts.items() if count > 1]),
+        _told("answered that the dataset does not ask", sorted(counts.keys() - set(asked))),
+        "" if partial else _told("not answered", [name for name in asked if name not in counts]),
+    ]
+    found = [problem for problem in problems if problem]
+    if found:
+        advice = "" if partial or not problems[2] else "; --partial scores those that are answered"
+        raise DatasetError(
+            f"{counted(len(predictions), 'answer does', 'answers do')} not fit "
+            f"{counted(len(examples), 'question')}: {'; '.join(found)}{advice}"
+        )
+    made = {prediction.example: prediction for prediction in predictions}
+    if not known:  # a run that names these references was made over no others
+        _check_setting(examples, made)
+    return [made[name] for name in asked if name in made]
+
+
+def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) -> None:
+    """Raises DatasetError where answers were made over more quotes than the examples have."""
+    cited = [(example, _cited(example, made[example.id])) for example in examples if example.id in made]
+    citing = [(example, marks) for example, marks in cited if marks]
+    beyond = [
+        f"{example.id}: {', '.join(missing)}"
+        for example, marks in citing
+        if example.context and (missing := [f"{kind} {n}" for kind, n in marks if not example.context.quote(kind, n)])
+    ]
+    if len(citing) >= _FEWEST and len(beyond) > _MOST * len(citing):
+        raise DatasetError(
+            f"{_told('answers cite quotes that their questions do not have', beyond)}, of {len(citing)} that cite; "
+            "they were made over another setting: name its references (mmdocrag-20 has more quotes than mmdocrag-15)"
+        )
+
+
+def select_scope(predictions: Sequence[Prediction], scope: Scope | None) -> list[Prediction]:
+    """The predictions of that scope. Raises UsageError where the run has several and none is named, or not that one."""
+    there = sorted({prediction.scope for prediction in predictions})
+    if scope is None and len(there) > 1:
+        raise UsageError(f"the run searched several scopes ({', '.join(there)}); name one with --scope")
+    if scope is not None and scope not in there:
+        raise UsageError(f"--scope {scope}: the run has {', '.join(there) or 'no predictions'}")
+    return [prediction for prediction in predictions if scope in (None, prediction.scope)]
+
+
+def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
+    """What an answer over the example's own quotes cites, where these go by their places (`text3`)."""
+    own, response = example.context, prediction.response
+    if own is None or prediction.context is not None or not response:
+        return []
+    if not all(hit.quote.id == f"text{place}" for place, hit in enumerate(own.texts, start=1)):
+        return []
+    # A text mark alone in its brackets, and of a number that another setting could have: "[2019, 2020]" are years.
+    found = citations(response, "published")
+    cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
+    return [(kind, number) for kind, number in cited if number <= _GREATEST]
+
+
+def _told(what: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    return f"{len(names)} {what} ({shown}{', …' if len(names) > _SHOWN else ''})"

@@ -1,0 +1,196 @@
+"""Score a saved run or response file with its references and judgements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.core.chat.prices import Prices
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.jsonl import is_cut_short
+from quoteweave.core.messages import counted
+from quoteweave.core.records import Record
+from quoteweave.core.runs import PREDICTIONS, RUN, said_of
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.formats import load_predictions
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, load_evidence_verdicts, request_hash
+from quoteweave.evaluation.judges.judgements import ASPECTS, Judgement, load_judgements, malformed
+from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
+from quoteweave.evaluation.metrics.metric import Convention, Metric
+from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
+from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, counted_rows, score
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+from quoteweave.evaluation.statistics.bootstrap import Intervals
+from quoteweave.evaluation.text.responses import MarkGrammar
+
+OTHER_CONVENTION: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
+DEFAULT_GRAMMAR: Mapping[Convention, MarkGrammar] = {"published": "published", "strict": "own"}
+"""The grammar that a convention goes with, where none is named."""
+
+QUOTE_SELECTION_ONLY = ("quote_selection",)
+HEADLINE = (
+    *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
+    *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
+)
+"""The figures of which both conventions are told, where they differ."""
+
+
+class ScoringRequest(Record):
+    """A saved run to score: its files, and how to read and count them."""
+
+    run: Path = Field(description="a run folder, or a file of responses")
+    dataset: str
+    references: Path | None = Field(default=None, description="the dataset's file, or one with its gold alone")
+    judgements: Path | None = Field(default=None, description="scores of answers, by `quoteweave eval judge` or others")
+    citations: Path | None = Field(default=None, description="what `quoteweave eval citations` kept")
+    scope: Scope | None = Field(default=None, description="of a run that searched several: which of them")
+    convention: Convention = "strict"
+    marks: MarkGrammar | None = Field(default=None, description="None: the grammar that goes with the convention")
+    metrics: tuple[str, ...] | None = Field(default=None, description="names of METRICS; None: all of them")
+    partial: bool = Field(default=False, description="whether answers to some of the questions will do")
+
+    @property
+    def grammar(self) -> MarkGrammar:
+        """The marks that count as citations."""
+        return self.marks or DEFAULT_GRAMMAR[self.convention]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRun:
+    """The contents of a run's files, matched with each other."""
+
+    examples: Sequence[Example]
+    predictions: Sequence[Prediction]
+    judgements: Mapping[str, Judgement]
+    citations: Mapping[str, EvidenceVerdict] = field(default_factory=dict)
+    stale: int = 0
+    """Verdicts on sentences that are of another response, and are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """Scores, with the aggregates and rows they were computed from."""
+
+    scores: Scores
+    aggregates: Mapping[str, Aggregate]
+    rows: Sequence[Row]
+
+
+def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None) -> LoadedRun:
+    """Load a run with its references and judgements; `examples` of the same dataset and references are not read again.
+
+    Raises DatasetError for files that cannot be read or do not belong together, UsageError for a scope that the run has
+    not.
+    """
+    examples = examples or load_dataset(request.dataset, request.references)
+    try:
+        found = select_scope(load_predictions(request.run), request.scope)
+        known = run_names_references(request.run, request.dataset, request.references)
+        predictions = match_predictions(examples, found, partial=request.partial, known=known)
+    except DatasetError as error:
+        raise DatasetError(f"{error}{'; ' if (cut := _cut(request.run)) else ''}{cut}") from error
+    judgements = {} if request.judgements is None else load_judgements(request.judgements)
+    citations = {} if request.citations is None else load_evidence_verdicts(request.citations)
+    for path, judged in ((request.judgements, judgements), (request.citations, citations)):
+        strangers = sorted(judged.keys() - {example.id for example in examples})
+        if strangers:
+            raise DatasetError(
+                f"{path} judges {counted(len(strangers), 'answer')} to questions that {request.dataset} does not ask, "
+                f"such as {strangers[0]!r}; name the judgements of this dataset"
+            )
+    asked = {example.id: example for example in examples}
+    of_now = {request_hash(one, asked[one.example]) for one in predictions} if citations else set()
+    fresh = {name: verdict for name, verdict in citations.items() if verdict.request in of_now}
+    if citations and not fresh:
+        raise DatasetError(f"{request.citations} judges other answers than those of {request.run}; judge these anew")
+    return LoadedRun(examples, predictions, judgements, fresh, stale=len(citations) - len(fresh))
+
+
+def score_run(
+    loaded: LoadedRun,
+    request: ScoringRequest,
+    *,
+    convention: Convention | None = None,
+    intervals: Intervals | None = None,
+    prices: Prices = lambda _: None,
+) -> ScoredRun:
+    """Score a loaded run by the convention of `request`, or by another one with the same grammar of marks.
+
+    Figures that nothing is known for, such as those of a ranking where answers are scored, are not among the scores.
+    """
+    convention = convention or request.convention
+    names = METRICS if request.metrics is None else request.metrics
+    options = MetricOptions(request.grammar, convention, prices)
+    metrics: list[Metric] = [METRICS[name](options) for name in names]
+    if loaded.judgements:
+        metrics.append(JudgeScores(loaded.judgements, convention))
+    if loaded.citations:
+        metrics += evidence_metrics(loaded.citations, options)
+    settings = ScoringSettings(
+        name=request.run.name, dataset=request.dataset, convention=convention, marks=request.grammar
+    )
+    scores = score(loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=intervals)
+    aggregates = {aggregate.name: aggregate for metric in metrics for aggregate in metric.aggregates}
+    return ScoredRun(scores, aggregates, counted_rows(scores))
+
+
+def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
+    """Notes for readers: how failures were counted, what the other convention gives, what is not comparable."""
+    notes = [cut] if (cut := _cut(request.run)) else []
+    published = scores.convention == "published"
+    if scores.failed:
+        how = "counted as empty answers" if published else "left out"
+        notes.append(f"{counted(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
+    broken = sum(malformed(judgement) for judgement in loaded.judgements.values())
+    if broken:
+        how = "what is missing counts 0" if published else "left out"
+        notes.append(f"{counted(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}")
+    if loaded.stale:
+        notes.append(f"{counted(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
+    if (other_dataset := _asked_of(request.run)) not in (None, request.dataset):
+        notes.append(f"the run says that it was asked of {other_dataset}, not of {request.dataset}")
+    by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
+    if by_rule:
+        notes.append("citation_by_rule figures are of sentences cut by rule: not comparable with published ones")
+    if "mmlongbench.accuracy" in scores.figures:
+        notes.append("mmlongbench figures are of short answers read by rule: not comparable with published ones")
+    if scores.failed or broken:
+        selection = request.model_copy(update={"metrics": QUOTE_SELECTION_ONLY})
+        other = score_run(loaded, selection, convention=OTHER_CONVENTION[scores.convention]).scores
+        notes += convention_differences(scores, other, [name for name in HEADLINE if name in scores.figures])
+    overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
+    if overall and kinds and overall.value is not None and kinds.value is not None:
+        notes.append(
+            f"overall.f1 ({overall.value:.4f}) is the mean over questions of the F1 on the union of image and text "
+            "quotes, as MMDocRAG published it; its section 4.1 describes the mean of the image and the text F1, "
+            f"overall.mean_of_kinds_f1.pooled ({kinds.value:.4f})"
+        )
+    if scores.marks == "own":
+        notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
+    return tuple(notes)
+
+
+def _asked_of(run: Path) -> object:
+    """The dataset that a run folder says it was asked of; None where it does not say."""
+    return said_of(run).configuration.get("dataset") if (run / RUN).is_file() else None
+
+
+def _cut(run: Path) -> str:
+    """What to say of a run that was stopped while it wrote a line; empty where it was not."""
+    path = run / PREDICTIONS
+    if not (path.is_file() and is_cut_short(path)):
+        return ""
+    return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"
+
+
+def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
+    """Whether the run says itself that it answered these very references. Raises DatasetError."""
+    if references is None or not references.is_file() or not (run / RUN).exists():
+        return False
+    said, of = said_of(run), file_sha256(references)
+    return said.configuration.get("dataset") == dataset and said.fingerprints.get("references") == of

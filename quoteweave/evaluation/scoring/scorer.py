@@ -1,0 +1,107 @@
+"""Score predictions: a row for each question, then aggregates, by one of two conventions for failures.
+
+strict     a prediction that is an error is no wrong answer: it is left out of every figure, and counted
+published  it is an empty answer, as in MMDocRAG's published figures, which count 0 for all that is missing
+"""
+
+from collections.abc import Sequence
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Record
+from quoteweave.evaluation.metrics.metric import Convention, Metric
+from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
+from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
+from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.statistics.bootstrap import Intervals
+from quoteweave.evaluation.statistics.estimates import Estimate, estimates
+from quoteweave.evaluation.text.responses import MarkGrammar
+
+
+class ScoringSettings(Record):
+    """Names of what is scored, and the conventions to score it by."""
+
+    name: str
+    dataset: str
+    convention: Convention = "strict"
+    marks: MarkGrammar = "own"
+
+
+def score(
+    examples: Sequence[Example],
+    predictions: Sequence[Prediction],
+    *,
+    metrics: Sequence[Metric],
+    settings: ScoringSettings,
+    intervals: Intervals | None = None,
+) -> Scores:
+    """The figures of `metrics` over the examples that have a prediction; `metrics` are made for the same convention.
+
+    One prediction an example at most, each of an example that is among `examples`; examples without one are counted as
+    `missing`, and count in no figure by either convention. Intervals, where asked for, resample documents if the
+    document of every example is known, else questions.
+    """
+    made = {prediction.example: prediction for prediction in predictions}
+    by_document = all(example.document is not None for example in examples)
+    questions = [
+        _question(example, made[example.id], metrics, convention=settings.convention, by_document=by_document)
+        for example in examples
+        if example.id in made
+    ]
+    counted = [question for question in questions if question.error is None or settings.convention == "published"]
+    figures = [figure for metric in metrics for figure in metric.aggregates]
+    rows, clusters = [question.row for question in counted], [question.cluster for question in counted]
+    return Scores(
+        name=settings.name,
+        dataset=settings.dataset,
+        convention=settings.convention,
+        marks=settings.marks,
+        clusters="document" if by_document else "question",
+        failed=sum(question.error is not None for question in questions),
+        missing=len(examples) - len(questions),
+        figures=estimates(figures, rows, clusters, intervals),
+        breakdowns=breakdowns(counted, figures, intervals),
+        questions=tuple(questions),
+    )
+
+
+def _question(
+    example: Example,
+    prediction: Prediction,
+    metrics: Sequence[Metric],
+    *,
+    convention: Convention,
+    by_document: bool,
+) -> ScoredQuestion:
+    row: dict[str, float | None] = {}
+    if prediction.error is None or convention == "published":
+        read = prediction if prediction.error is None else prediction.model_copy(update={"response": "", "error": None})
+        for metric in metrics:
+            row |= metric.row(read, example)
+    return ScoredQuestion(
+        example=example.id,
+        cluster=str(example.document) if by_document else example.id,
+        groups=groups_of(example),
+        row=row,
+        error=prediction.error,
+    )
+
+
+def counted_rows(scores: Scores) -> list[Row]:
+    """The rows that figures were made of: of all questions if `published`, else of those without error."""
+    return [question.row for question in scores.questions if question.error is None or scores.convention == "published"]
+
+
+def convention_differences(scores: Scores, other: Scores, figures: Sequence[str]) -> list[str]:
+    """A sentence for each of the named figures that differs by the other convention, with both values."""
+    differing = [(name, scores.figures.get(name), other.figures.get(name)) for name in figures]
+    return [
+        f"{name}: {_said(here)} by the {scores.convention} convention, {_said(there)} by the {other.convention} one"
+        for name, here, there in differing
+        if _said(here) != _said(there)
+    ]
+
+
+def _said(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return "undefined"
+    return f"{estimate.value:.4f} (n = {estimate.n})"

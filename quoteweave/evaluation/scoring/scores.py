@@ -1,0 +1,41 @@
+"""Records of what a run scored: a row for each question, and the figures computed from the rows."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.statistics.estimates import Estimate
+
+
+class ScoredQuestion(Record):
+    """One question of a run."""
+
+    example: str
+    cluster: str = Field(description="its document where that is known, else the question itself")
+    groups: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="breakdown to the groups it counts in, e.g. domain to ('Brochure',)"
+    )
+    row: Row = Field(description="the columns of every metric")
+    error: str | None = Field(default=None, description="why there is no answer, or no judgement")
+
+
+class Scores(Record):
+    """The figures of a run; `questions` are the rows that they were made of."""
+
+    name: str = Field(description="of the run")
+    dataset: str
+    convention: Convention
+    marks: str = Field(description="which marks were read as citations: 'published' or 'own'")
+    clusters: Literal["document", "question"] = Field(description="what intervals resample")
+    failed: int = Field(ge=0, description="questions whose prediction is an error")
+    missing: int = Field(ge=0, description="questions of the dataset that the run does not hold")
+    figures: Mapping[str, Estimate] = Field(description="by the name of the figure")
+    breakdowns: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = Field(
+        default_factory=dict, description="breakdown to group to figure"
+    )
+    questions: tuple[ScoredQuestion, ...] = ()
+    notes: tuple[str, ...] = Field(default=(), description="what a reader must know of how these were counted")

@@ -1,0 +1,1 @@
+"""Statistics of rows: aggregates, bootstrap intervals, paired permutation tests."""

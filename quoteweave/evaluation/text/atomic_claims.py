@@ -1,0 +1,188 @@
+"""Split a sentence with several citations into the atomic claims that they support.
+
+ALiiCE (arXiv 2406.13375). A citation belongs to the word that it follows. The claim of a cited word is what is left of
+the sentence's dependency tree once it was parted from each other cited word in turn, in order. With `lca` their lowest
+common ancestor, and the *branch* of either the child of `lca` that leads to it:
+
+    lca is the word itself   the other's branch is pruned
+    lca is the other         the word's branch replaces it
+    lca is a third word      depends on whether a conjunction or comma, their joint, stands between the branches:
+        joint, word first    the other's branch is pruned
+        joint, word second   the word's branch replaces the root; below any other lca, only this branch stays
+        joint, and the first branch is a clause (`prep`, `advcl`) that opens the sentence, right under its root: as if
+                             the word that is first were second, and the other way round
+        no joint             the word's branch replaces the root; below any other lca, the other's branch is pruned
+
+So "Cups can be made of glass [1] or plastic [2]" claims "Cups can be made of glass" and "Cups can be made of plastic".
+
+What joined a pruned branch goes with it, and the root is replaced like any other word. The authors' code does neither
+throughout: it leaves the "or" in the first claim, and prunes nothing where the other cited word has become the root. It
+also parses sentences without punctuation.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quoteweave.core.errors import MissingExtra, ModelNotFound
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+DependencyParser = Callable[[Sequence[str]], "Iterable[Doc]"]
+"""Sentences to their trees, in order; such as `nlp.pipe` of spaCy."""
+
+MODEL = "en_core_web_sm"
+LONGEST = 50
+"""Words of a sentence; trees of longer ones are too often wrong, the authors found."""
+_CLAUSES = frozenset({"prep", "advcl"})
+_ATTACHED = frozenset(".,;:!?%)]}…”’»")
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicClaim:
+    """What some marks of a sentence are for."""
+
+    text: str
+    marks: tuple[int, ...]
+    """Places of the marks among those of the sentence."""
+
+
+def spacy_parse(model: str = MODEL) -> DependencyParser:
+    """A parser by spaCy, loaded now. Raises MissingExtra, and ModelNotFound where the model is not installed."""
+    try:
+        import spacy
+    except ModuleNotFoundError as error:
+        raise MissingExtra("spacy", "citations") from error
+    try:
+        return spacy.load(model).pipe
+    except OSError as error:
+        raise ModelNotFound(
+            f"spaCy has no model {model}; install it with: python -m spacy download {model}, or name another"
+        ) from error
+
+
+def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
+    """A claim for each cited word, in the order of the sentence; None where the tree fails.
+
+    `doc` is a sentence without its marks, `marks` how many of its characters stand before each, blanks not counted.
+    Where all marks are at one word, the sentence is the claim. A tree fails that has no dependencies, several roots,
+    more than `LONGEST` words or a citation at its root, and a sentence without words.
+    """
+    at_word: dict[int, list[int]] = {}
+    for place, word in enumerate(_cited_words(doc, marks)):
+        at_word.setdefault(word, []).append(place)
+    if len(at_word) == 1:
+        return [AtomicClaim(doc.text.strip(), tuple(range(len(marks))))]
+    if not at_word or not _usable(doc) or any(doc[word].head.i == word for word in at_word):
+        return None
+    claims = []
+    for word, places in sorted(at_word.items()):
+        tree = _Tree(doc)
+        for other in at_word:
+            if other != word and other in tree.heads:
+                _part(tree, word, other)
+        claims.append(AtomicClaim(_said(doc, tree.heads), tuple(places)))
+    return claims
+
+
+def _cited_words(doc: "Doc", marks: Sequence[int]) -> list[int]:
+    """The last word that begins before each mark, or else the first word; nothing where there are no words."""
+    words: list[int] = []
+    starts: list[int] = []
+    length = 0
+    for token in doc:
+        if _is_word(token):
+            words.append(token.i)
+            starts.append(length)
+        length += len("".join(token.text.split()))
+    return [words[max(bisect_left(starts, before) - 1, 0)] for before in marks] if words else []
+
+
+def _is_word(token: "Token") -> bool:
+    return any(character.isalnum() for character in token.text)
+
+
+def _usable(doc: "Doc") -> bool:
+    roots = sum(token.head.i == token.i for token in doc)
+    words = sum(map(_is_word, doc))
+    return doc.has_annotation("DEP") and roots == 1 and words <= LONGEST
+
+
+class _Tree:
+    """A dependency tree to be cut: what is left of it, by places of tokens in the sentence."""
+
+    def __init__(self, doc: "Doc") -> None:
+        self.heads = {token.i: None if token.head.i == token.i else token.head.i for token in doc}
+        self._deps = {token.i: token.dep_ for token in doc}
+        self._commas = {token.i for token in doc if token.text == ","}
+
+    def path(self, token: int) -> list[int]:
+        """From the token up to the root."""
+        path = [token]
+        while (head := self.heads[path[-1]]) is not None:
+            path.append(head)
+        return path
+
+    def children(self, token: int) -> list[int]:
+        return [child for child, head in self.heads.items() if head == token]
+
+    def joints(self, token: int, one: int, other: int) -> list[int]:
+        """Children of `token` between the two that join them."""
+        between = range(min(one, other) + 1, max(one, other))
+        joining = (child for child in self.children(token) if child in self._commas or self._deps[child] == "cc")
+        return [child for child in joining if child in between]
+
+    def opens(self, branch: int) -> bool:
+        """Whether the branch is a clause that the sentence opens with."""
+        return self._deps[branch] in _CLAUSES and 0 in self.heads and branch in self.path(0)
+
+    def prune(self, *branches: int) -> None:
+        """Takes out these tokens and all below them."""
+        below = [token for token in self.heads if not set(branches).isdisjoint(self.path(token))]
+        for token in below:
+            del self.heads[token]
+
+    def replace(self, token: int, branch: int) -> None:
+        """Puts a branch of `token` where it stood; all else below it is taken out."""
+        self.heads[branch], self._deps[branch] = self.heads[token], self._deps[token]
+        self.prune(token)
+
+
+def _part(tree: _Tree, word: int, other: int) -> None:
+    """Leaves out of the tree what belongs to the other word."""
+    up, across = tree.path(word), tree.path(other)
+    lca = next(token for token in up if token in across)
+    if lca == word:
+        its = across[across.index(lca) - 1]
+        tree.prune(its, *tree.joints(lca, word, its))
+    elif lca == other:
+        tree.replace(lca, up[up.index(lca) - 1])
+    else:
+        _part_branches(tree, lca, up[up.index(lca) - 1], across[across.index(lca) - 1])
+
+
+def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
+    joints = tree.joints(lca, mine, its)
+    at_root = tree.heads[lca] is None
+    clause_first = at_root and tree.opens(min(mine, its))
+    if joints and (mine < its) != clause_first:
+        tree.prune(its, *joints)
+    elif at_root:
+        tree.replace(lca, mine)
+    elif joints:
+        tree.prune(*(child for child in tree.children(lca) if child != mine))
+    else:
+        tree.prune(its)
+
+
+def _said(doc: "Doc", left: Container[int]) -> str:
+    """The words that are left, with the blanks that stood between neighbours."""
+    said, last = "", -1
+    for token in doc:
+        if token.i in left:
+            apart = doc[token.i - 1].whitespace_ if token.i == last + 1 and said else " "
+            said += token.text if token.text[:1] in _ATTACHED else apart + token.text
+            last = token.i
+    return said.strip(" ,;:")

@@ -1,0 +1,96 @@
+"""Parse mentions of items by their printed names, such as `[1]`, "Figure 3" or "Tables 1 and 2".
+
+These are the marks of MCiteBench (arXiv 2503.02589, section 4). `[1]` is a text, `Figure 3` and `Table 2` are by the
+index of their captions, and "Figure 1a" or "Figure 1(b)" is Figure 1 (its section on limitations). Read are also
+`[1, 2]`, `[1-3]`, `[1, Figure 2]`, "Fig. 3", "Figures 1 and 2", in any case of letters; what stands in code or links
+cites as well.
+"""
+
+import re
+from dataclasses import dataclass
+
+from quoteweave.core.text.marks import MAX_RANGE
+
+# Possessive quantifiers keep hostile text linear.
+_NUMBER = r"[1-9][0-9]{0,8}+(?:\.[0-9]{1,4}+)*+"
+_PART = r"(?:\s?\([a-z]\)|[a-z]\b)?+"
+_LABEL = r"\b(?P<label>fig(?:ure|\.)?|tab(?:le|\.))(?P<many>s\.?)?"
+_LABELLED = re.compile(
+    rf"{_LABEL}[\s~]{{0,3}}+(?P<first>{_NUMBER}){_PART}"
+    rf"(?P<more>(?:(?:\s?,\s?(?:and\s|&\s?)?|\s?(?:and|&)\s|\s?[-\u2013]\s?){_NUMBER}{_PART})*+)",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200}+)\]")
+_TEXTS = re.compile(r"(?P<first>[0-9]{1,9})(?:\s*+[-\u2013]\s*+(?P<last>[0-9]{1,9}))?+")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMark:
+    """A mention of items: `text[start:end]` of what was read."""
+
+    start: int
+    end: int
+    items: tuple[str, ...]
+    """Names such as `1`, `Figure 3` and `Table 2`, each once."""
+    bracketed: bool
+    """Whether it is a mark in brackets, and no part of what the sentence says."""
+
+
+def source_marks(text: str) -> list[SourceMark]:
+    """Every mention of items in `text`, in order and without overlap. Linear in time."""
+    marks = [
+        SourceMark(*match.span(), tuple(dict.fromkeys(items)), bracketed=True)
+        for match in _BRACKETS.finditer(text)
+        if (items := _in_brackets(match[1]))
+    ]
+    taken = [(mark.start, mark.end) for mark in marks]
+    place = 0
+    for match in _LABELLED.finditer(text):
+        while place < len(taken) and taken[place][1] <= match.start():
+            place += 1
+        if place == len(taken) or match.start() < taken[place][0]:
+            marks.append(SourceMark(*match.span(), tuple(dict.fromkeys(_labelled(match))), bracketed=False))
+    return sorted(marks, key=lambda mark: mark.start)
+
+
+def cited_items(text: str) -> tuple[str, ...]:
+    """Names of the items that `text` mentions, each once, in the order of first mention."""
+    return tuple(dict.fromkeys(item for mark in source_marks(text) for item in mark.items))
+
+
+def item_name(item: str) -> str:
+    """The name of an item as marks give it: "Figure 1a" is `Figure 1`; any other id stays as it is."""
+    match = _LABELLED.fullmatch(item.strip())
+    return _labelled(match)[0] if match else item.strip()
+
+
+def _in_brackets(listed: str) -> list[str]:
+    """Items of `[…]`; none where anything else stands there."""
+    items: list[str] = []
+    for part in (part.strip() for part in re.split("[,;]", listed)):
+        texts, labelled = _TEXTS.fullmatch(part), _LABELLED.fullmatch(part)
+        if texts is not None:
+            items += _numbers(texts["first"], texts["last"] or texts["first"])
+        elif labelled is not None:
+            items += _labelled(labelled)
+        else:
+            return []
+    return items
+
+
+def _labelled(match: re.Match[str]) -> list[str]:
+    """`more` belongs to it only where the label is in the plural, but for "Figure 1 and Figure 2", found by itself."""
+    label = "Figure" if match["label"][0] in "fF" else "Table"
+    if not match["many"]:
+        return [f"{label} {match['first']}"]
+    numbers = [match["first"]]
+    for joint, number in re.findall(rf"(-|\u2013|,|and|&)[^0-9]*?({_NUMBER})", match["more"], re.IGNORECASE):
+        simple = joint in "-\u2013" and numbers[-1].isdigit() and number.isdigit()
+        numbers += _numbers(numbers[-1], number)[1:] if simple else [number]
+    return [f"{label} {number}" for number in numbers]
+
+
+def _numbers(first: str, last: str) -> list[str]:
+    """All from first to last; the two ends alone where they are too far apart or run backwards."""
+    begin, end = int(first), int(last)
+    return [str(n) for n in (range(begin, end + 1) if 0 <= end - begin < MAX_RANGE else (begin, end))]
