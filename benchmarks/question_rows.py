@@ -10,7 +10,7 @@ from page_retrieval import PAGES
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.scoring.retrieval_report import score_retrieval
+from quoteweave.evaluation.scoring.retrieval import score_retrieval
 from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
 
 Scope = Literal["in_document", "collection"]
@@ -57,7 +57,11 @@ def rows_of(
 ) -> list[QuestionRow]:
     """The rows of one retriever; `lengths` are pages of documents, by name."""
     examples = [(questions.name, example) for questions in sets for example in questions.examples]
-    report = score_retrieval([example for _, example in examples], predictions)
+    scores = score_retrieval([example for _, example in examples], predictions, intervals=None)
+    near, far = (
+        {question.example: question.row for question in scores[scope].questions if question.error is None}
+        for scope in ("document", "collection")
+    )
     return [
         QuestionRow(
             example=example.id,
@@ -67,10 +71,10 @@ def rows_of(
             pages=lengths.get(example.document or "", 0),
             evidence_types=example.evidence_types or ("not said",),
             gold_pages=len(example.reference.pages),
-            in_document=row.in_document,
-            collection=row.collection,
+            in_document=near.get(example.id),
+            collection=far.get(example.id),
         )
-        for (name, example), row in zip(examples, report.rows, strict=True)
+        for name, example in examples
     ]
 
 

@@ -42,9 +42,9 @@ from quoteweave.core.messages import counted
 from quoteweave.core.urls import without_credentials
 
 if TYPE_CHECKING:
-    from quoteweave.core.examples import Example, Prediction
+    from quoteweave.core.examples import Example, Prediction, Scope
     from quoteweave.core.runs import Configuration, Run, RunWriter
-    from quoteweave.evaluation.scoring.retrieval_report import RetrievalReport
+    from quoteweave.evaluation.scoring.scores import Scores
 
 app = typer.Typer(no_args_is_help=True)
 app.command("score", epilog=eval_score.JSON)(eval_score.score)
@@ -65,9 +65,10 @@ unread: document to the reason why it could not be read;
 
 failed: questions whose search failed;
 
-in_document: figure to mean, from page_recall@1 to box_precision@20;
+in_document: figure to mean: page_recall@k, box_recall@k, box_precision@k, layout_recall@k; page and
+layout recall also as page_recall@k.mean_over_domains;
 
-collection: figure to mean, page_recall@1 to page_recall@10;
+collection: figure to mean: page_recall@k, page_recall@k.mean_over_domains;
 
 by_evidence_type: type to n, in_document, collection, as above;
 
@@ -121,8 +122,11 @@ def retrieval(
     Box recall: the share of its gold area that the first k quotes cover.
     Box precision: the share of the area they cover that is gold.
 
-    Whole-page quotes are left out of box figures. All are means over questions;
-    a question with several evidence types counts in each. A document that could
+    Layout recall: as box recall, but overlaps count as often as they occur.
+
+    Whole-page quotes are left out of box and layout figures. All are means over
+    questions, page and layout recall also over domains; a question with several
+    evidence types counts in each. A document that could
     not be read yields nothing for its questions; a question whose search failed
     is left out. Both are told, and give exit code 1.
 
@@ -133,7 +137,7 @@ def retrieval(
     from quoteweave.evaluation.datasets import load_dataset
     from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS
     from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
-    from quoteweave.evaluation.scoring.retrieval_report import score_retrieval
+    from quoteweave.evaluation.scoring.retrieval import score_retrieval, search_errors
 
     questions = {DatasetName.MMDOCIR: ANNOTATIONS, DatasetName.MMLONGBENCH: SAMPLES}[dataset]
     examples = load_dataset(dataset.value, path)
@@ -159,13 +163,15 @@ def retrieval(
             **recorded(finding.terms),
         }
         asked = Run(configuration=configuration, fingerprints=fingerprints)
-        report = score_retrieval(examples, _predictions(examples, subject, run, asked))
+        predictions = _predictions(examples, subject, run, asked)
+        scores = score_retrieval(examples, predictions, dataset=dataset.value)
+        errors = search_errors(scores)
     _tell_notes(subject.notes)
     unread = _unread(examples, subject, path / DOCUMENTS)
     asked_with = {"retriever": named, "terms": [str(file) for file in terms or ()], **steps}
     head = {"dataset": dataset.value, **asked_with, "questions": len(examples), "unread": unread}
-    _show(report, head, as_json=as_json)
-    if unread or report.failed:
+    _show(scores, errors, head, as_json=as_json)
+    if unread or errors:
         raise typer.Exit(1)
 
 
@@ -228,19 +234,20 @@ def _said(how: object) -> str:
     return ", ".join(map(str, how)) if isinstance(how, list) else str(how)
 
 
-def _show(report: "RetrievalReport", head: Mapping[str, object], *, as_json: bool) -> None:
+def _show(
+    scores: "Mapping[Scope, Scores]", errors: Mapping[str, str], head: Mapping[str, object], *, as_json: bool
+) -> None:
     from quoteweave.cli.eval_report import as_dict, tables
     from quoteweave.cli.output import console, print_json
     from quoteweave.cli.tables import show_table
 
     if as_json:
-        print_json({**head, "failed": report.failed, **as_dict(report)})
+        print_json({**head, "failed": len(errors), **as_dict(scores)})
     else:
         asked = [f"{part} {_said(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]]
         typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
         out = console()
-        for table in tables(report):
+        for table in tables(scores):
             show_table(out, table)
-    for row in report.rows:
-        if row.error is not None:
-            typer.echo(f"failed: {row.example}: {row.error}", err=True)
+    for name, error in errors.items():
+        typer.echo(f"failed: {name}: {error}", err=True)

@@ -23,6 +23,7 @@ from quoteweave.evaluation.metrics.retrieval.context_recall import ContextRecall
 from quoteweave.evaluation.metrics.retrieval.layout_recall import LayoutRecall
 from quoteweave.evaluation.metrics.retrieval.page_recall import PageRecall
 from quoteweave.evaluation.metrics.retrieval.rankings import Rankings
+from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 
@@ -77,12 +78,14 @@ class MetricInfo(Record):
 def list_metrics() -> list[MetricInfo]:
     """Every metric of `METRICS`, with its figures."""
     made = [make(MetricOptions()) for make in METRICS.values()]
-    return [
-        MetricInfo(
-            name=metric.name, figures=tuple(aggregate.name for aggregate in metric.aggregates), says=_first_line(metric)
-        )
-        for metric in made
-    ]
+    return [MetricInfo(name=metric.name, figures=figure_names(metric), says=_first_line(metric)) for metric in made]
+
+
+def figure_names(metric: Metric) -> tuple[str, ...]:
+    """The figures of a metric, then those of them that are reported as means over domains too."""
+    names = [aggregate.name for aggregate in metric.aggregates]
+    by_domain = [f"{aggregate.name}{DOMAIN_MEAN}" for aggregate in metric.aggregates if aggregate.by_domain]
+    return (*names, *by_domain)
 
 
 def _first_line(metric: Metric) -> str:

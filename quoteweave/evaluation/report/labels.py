@@ -33,11 +33,13 @@ ANSWERS = {
     **{"usd": "US dollars", "usd.total": "US dollars"},
 }
 RETRIEVAL = {
-    name: name.replace("_", " ")
+    name: name.replace("_", " ").replace(".mean", ", mean")
     for name in (
         *(f"page_recall@{k}" for k in (1, 3, 5, 10)),
-        *("recall@1", "recall@5", "recall@10", "recall@20", "ndcg@10", "map", "mrr"),
-        *("text.recall@10", "image.recall@10", "box_recall@10", "box_precision@10"),
+        *(f"page_recall@{k}.mean_over_domains" for k in (1, 3, 5)),
+        *("recall@1", "recall@5", "recall@10", "recall@15", "recall@20", "ndcg@10", "map", "mrr"),
+        *("text.recall@10", "image.recall@10", "text.recall@15", "image.recall@15"),
+        *("box_recall@10", "box_precision@10", "layout_recall@10"),
     )
 }
 LABELS: Mapping[str, str] = {**SELECTION, **ANSWERS, **JUDGE, "judge.average": "judge's average", **RETRIEVAL}

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -21,9 +21,6 @@ from quoteweave.evaluation.statistics.paired_tests import (
     permutation_test,
     standardised,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class Comparison(Record):
@@ -79,7 +76,7 @@ def _compared(pair: tuple[Scores, Scores], figure: Aggregate, permutations: int,
     p = permutation_test(difference, paired.rows, paired.clusters, permutations=permutations, seed=seed)
     known = [row for row in paired.rows if difference.undefined([row]) == 0]
     first, second = (
-        figure.of([{column: row[side + column] for column in figure.columns} for row in known])
+        figure.of([{column: row.get(side + column) for column in figure.columns} for row in known])
         for side in (FIRST, SECOND)
     )
     low, high = bounds or (None, None)
@@ -107,7 +104,7 @@ def _effect(difference: Aggregate, rows: Sequence[Row]) -> float | None:
 def _paired(ours: Scores, theirs: Scores) -> _Paired:
     first, second = _counting(ours), _counting(theirs)
     shared = [name for name in first if name in second]
-    rows = [joint(first[name].row, second[name].row) for name in shared]
+    rows = [joint(first[name].columns(), second[name].columns()) for name in shared]
     apart = len(first) + len(second) - 2 * len(shared)
     return _Paired(rows, [first[name].cluster for name in shared], apart)
 

@@ -22,7 +22,13 @@ from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
-from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, counted_rows, score
+from quoteweave.evaluation.scoring.scorer import (
+    ScoringSettings,
+    convention_differences,
+    counted_rows,
+    domain_means,
+    score,
+)
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Intervals
@@ -135,8 +141,9 @@ def score_run(
         name=request.run.name, dataset=request.dataset, convention=convention, marks=request.grammar
     )
     scores = score(loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=intervals)
-    aggregates = {aggregate.name: aggregate for metric in metrics for aggregate in metric.aggregates}
-    return ScoredRun(scores, aggregates, counted_rows(scores))
+    aggregates = [aggregate for metric in metrics for aggregate in metric.aggregates]
+    by_name = {aggregate.name: aggregate for aggregate in [*aggregates, *domain_means(aggregates, scores.questions)]}
+    return ScoredRun(scores, by_name, counted_rows(scores))
 
 
 def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:

@@ -4,14 +4,14 @@ strict     a prediction that is an error is no wrong answer: it is left out of e
 published  it is an empty answer, as in MMDocRAG's published figures, which count 0 for all that is missing
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
-from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_over_domains
 from quoteweave.evaluation.statistics.bootstrap import Intervals
 from quoteweave.evaluation.statistics.estimates import Estimate, estimates
 from quoteweave.evaluation.text.responses import MarkGrammar
@@ -48,8 +48,9 @@ def score(
         if example.id in made
     ]
     counted = [question for question in questions if question.error is None or settings.convention == "published"]
-    figures = [figure for metric in metrics for figure in metric.aggregates]
-    rows, clusters = [question.row for question in counted], [question.cluster for question in counted]
+    aggregates = [aggregate for metric in metrics for aggregate in metric.aggregates]
+    by_domain = domain_means(aggregates, counted)
+    rows, clusters = [question.columns() for question in counted], [question.cluster for question in counted]
     return Scores(
         name=settings.name,
         dataset=settings.dataset,
@@ -58,10 +59,19 @@ def score(
         clusters="document" if by_document else "question",
         failed=sum(question.error is not None for question in questions),
         missing=len(examples) - len(questions),
-        figures=estimates(figures, rows, clusters, intervals),
-        breakdowns=breakdowns(counted, figures, intervals),
+        figures={
+            **estimates(aggregates, rows, clusters, intervals),
+            **estimates(by_domain, rows, clusters, intervals),
+        },
+        breakdowns=breakdowns(counted, aggregates, intervals),
         questions=tuple(questions),
     )
+
+
+def domain_means(aggregates: Iterable[Aggregate], questions: Iterable[ScoredQuestion]) -> list[Aggregate]:
+    """Means over the domains of these questions, of the aggregates that are reported so; none without domains."""
+    domains = sorted({question.domain for question in questions if question.domain is not None})
+    return [mean_over_domains(aggregate, domains) for aggregate in aggregates if aggregate.by_domain and domains]
 
 
 def _question(
@@ -88,7 +98,11 @@ def _question(
 
 def counted_rows(scores: Scores) -> list[Row]:
     """The rows that figures were made of: of all questions if `published`, else of those without error."""
-    return [question.row for question in scores.questions if question.error is None or scores.convention == "published"]
+    return [
+        question.columns()
+        for question in scores.questions
+        if question.error is None or scores.convention == "published"
+    ]
 
 
 def convention_differences(scores: Scores, other: Scores, figures: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.statistics.aggregates import Row
+from quoteweave.evaluation.statistics.aggregates import DOMAIN, Row, with_domain
 from quoteweave.evaluation.statistics.estimates import Estimate
 
 
@@ -21,6 +21,15 @@ class ScoredQuestion(Record):
     )
     row: Row = Field(description="the columns of every metric")
     error: str | None = Field(default=None, description="why there is no answer, or no judgement")
+
+    @property
+    def domain(self) -> str | None:
+        """The domain of the question; None where the dataset does not tell it."""
+        return next(iter(self.groups.get(DOMAIN, ())), None)
+
+    def columns(self) -> Row:
+        """The row, and its columns again as those of the question's domain (`with_domain`)."""
+        return with_domain(self.row, self.domain)
 
 
 class Scores(Record):

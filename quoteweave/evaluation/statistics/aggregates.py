@@ -24,12 +24,27 @@ class Aggregate:
     """`formula` of the sums of `columns` over the rows in which all of these are defined.
 
     It is given an array (1 + columns, …): the number of such rows, then the sum of each column; and gives an array (…),
-    NaN where the figure is undefined.
+    NaN where the figure is undefined. Columns that are `optional` count 0 where a row lacks them. `by_domain` is of
+    means that papers also print as a mean over domains (`mean_over_domains`).
     """
 
     name: str
     columns: tuple[str, ...]
     formula: "Callable[[Sums], Sums]"
+    optional: frozenset[str] = frozenset()
+    by_domain: bool = False
+
+    def values(self, row: Row) -> list[float] | None:
+        """What a row adds to the sums of the columns; None where the row does not count."""
+        found = [row.get(column) for column in self.columns]
+        if not self.optional:
+            return None if None in found else [value for value in found if value is not None]
+        values: list[float] = []
+        for column, value in zip(self.columns, found, strict=True):
+            if value is None and column not in self.optional:
+                return None
+            values.append(value or 0.0)
+        return values
 
     def matrix(self, rows: Sequence[Row]) -> "Sums":
         """(rows, 1 + columns): what each row adds to the sums; zeros for a row in which a column is undefined."""
@@ -37,8 +52,7 @@ class Aggregate:
 
         table = np.zeros((len(rows), 1 + len(self.columns)))
         for place, row in enumerate(rows):
-            values = [row.get(column) for column in self.columns]
-            if None not in values:
+            if (values := self.values(row)) is not None:
                 table[place] = [1, *values]
         return table
 
@@ -58,12 +72,50 @@ class Aggregate:
 
     def undefined(self, rows: Sequence[Row]) -> int:
         """In how many rows a column of it is undefined."""
-        return sum(any(row.get(column) is None for column in self.columns) for row in rows)
+        return sum(self.values(row) is None for row in rows)
 
 
-def mean_of(column: str, name: str | None = None) -> Aggregate:
+def mean_of(column: str, name: str | None = None, *, by_domain: bool = False) -> Aggregate:
     """The mean over questions of a column."""
-    return Aggregate(name or column, (column,), lambda sums: sums[1] / sums[0])
+    return Aggregate(name or column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain)
+
+
+DOMAIN = "domain"
+DOMAIN_MEAN = ".mean_over_domains"
+"""Ends the names of figures that are means over domains."""
+
+
+def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
+    """The mean over domains of the mean over each domain's questions: "macro" in MMDocIR (arXiv 2501.08828, Table 5).
+
+    `mean` is of one column; rows are such as `with_domain` gives. A question of no known domain does not count, nor
+    does a domain without a question, as there may be in a bootstrap resample.
+    """
+    (column,) = mean.columns
+    pairs = [pair for domain in domains for pair in (_in_domain(column, domain), _in_domain(DOMAIN, domain))]
+
+    def formula(sums: "Sums") -> "Sums":
+        import numpy as np
+
+        totals, counts = sums[3::2], sums[4::2]
+        there = counts > 0
+        means = np.where(there, totals / np.where(there, counts, 1), 0)
+        average: Sums = means.sum(axis=0) / there.sum(axis=0)
+        return average
+
+    return Aggregate(f"{mean.name}{DOMAIN_MEAN}", (column, DOMAIN, *pairs), formula, optional=frozenset(pairs))
+
+
+def with_domain(row: Row, domain: str | None) -> Row:
+    """The columns of a question, and each again as a column of its domain; without a domain, the row itself."""
+    if domain is None:
+        return row
+    known = {**row, DOMAIN: 1.0}
+    return {**known, **{_in_domain(column, domain): value for column, value in known.items()}}
+
+
+def _in_domain(column: str, domain: str) -> str:
+    return f"{column} of {domain}"
 
 
 def ratio_of(name: str, numerator: str, denominator: str) -> Aggregate:

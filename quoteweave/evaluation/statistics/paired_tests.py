@@ -27,8 +27,9 @@ def difference_of(figure: Aggregate) -> Aggregate:
         difference: Sums = figure.formula(sums[: 1 + number]) - figure.formula(theirs)
         return difference
 
-    columns = (*(FIRST + column for column in figure.columns), *(SECOND + column for column in figure.columns))
-    return Aggregate(figure.name, columns, formula)
+    columns = tuple(side + column for side in (FIRST, SECOND) for column in figure.columns)
+    optional = frozenset(side + column for side in (FIRST, SECOND) for column in figure.optional)
+    return Aggregate(figure.name, columns, formula, optional=optional)
 
 
 def joint(ours: Row, theirs: Row) -> Row:

@@ -18,8 +18,7 @@ def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
     """
     import numpy as np
 
-    known = [[row.get(column) for column in figure.columns] for row in rows]
-    counted = [values for values in known if None not in values]
+    counted = [values for row in rows if (values := figure.values(row)) is not None]
     sums = [sum(map(_fraction, column), Fraction(0)) for column in zip(*counted, strict=True)]
     if not counted:
         return None
@@ -39,5 +38,5 @@ def half_up(value: Fraction | float, decimals: int) -> str:
     return f"{sign}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
 
 
-def _fraction(value: float | None) -> Fraction:
-    return Fraction(value or 0.0).limit_denominator(_LARGEST)
+def _fraction(value: float) -> Fraction:
+    return Fraction(value).limit_denominator(_LARGEST)

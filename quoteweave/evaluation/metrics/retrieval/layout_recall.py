@@ -9,7 +9,7 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 
 class LayoutRecall:
-    """`layout_recall@k` of MMDocIR (arXiv 2501.08828, its layout-level recall), mean over questions.
+    """`layout_recall@k` of MMDocIR (arXiv 2501.08828, its layout-level recall), means over questions and over domains.
 
     With q_1 … q_k the boxes of the first k quotes and g the gold boxes, pairs on the same page alone:
 
@@ -27,7 +27,9 @@ class LayoutRecall:
 
     def __init__(self, *, cutoffs: Sequence[int] = (1, 5, 10)) -> None:
         self._cutoffs = tuple(cutoffs)
-        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(f"layout_recall@{k}") for k in self._cutoffs)
+        self.aggregates: tuple[Aggregate, ...] = tuple(
+            mean_of(f"layout_recall@{k}", by_domain=True) for k in self._cutoffs
+        )
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`layout_recall@k`, 0 or more."""

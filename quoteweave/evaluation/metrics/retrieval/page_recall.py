@@ -7,10 +7,11 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 
 class PageRecall:
-    """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, mean over questions, for each k of `cutoffs`.
+    """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, for each k of `cutoffs`; means over questions.
 
     The page-level recall of MMDocIR (arXiv 2501.08828, Table 5). The mean over questions is what that table calls
-    "micro"; its "macro" is a mean over domains. Some papers call a hit on any gold page recall: that is another figure.
+    "micro"; its "macro" is `page_recall@k.mean_over_domains`. Some papers call a hit on any gold page recall: that is
+    another figure.
 
     A page of the same number in another document does not count. Undefined for a question without gold pages or without
     a document, and where nothing was searched (an example's own quotes, or a ranking of other items).
@@ -20,7 +21,9 @@ class PageRecall:
 
     def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10)) -> None:
         self._cutoffs = tuple(cutoffs)
-        self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(f"page_recall@{k}") for k in self._cutoffs)
+        self.aggregates: tuple[Aggregate, ...] = tuple(
+            mean_of(f"page_recall@{k}", by_domain=True) for k in self._cutoffs
+        )
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`gold_pages`, a count, and `page_recall@k`, 0 to 1."""

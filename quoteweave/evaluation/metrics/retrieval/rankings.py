@@ -55,7 +55,7 @@ class Rankings:
 
     name = "rankings"
 
-    def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10, 20)) -> None:
+    def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10, 15, 20)) -> None:
         self._cutoffs = tuple(cutoffs)
         cut = [f"{figure}@{k}" for figure in CUT for k in self._cutoffs]
         by_kind = [f"{kind}.recall@{k}" for kind in KINDS for k in self._cutoffs]

@@ -1,0 +1,59 @@
+"""Score what a retriever found, within the question's document and over the whole collection."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, figure_names
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
+
+RETRIEVAL_METRICS: Mapping[Scope, tuple[str, ...]] = {
+    "document": ("page_recall", "box_coverage", "layout_recall"),
+    "collection": ("page_recall",),
+}
+"""The scopes in which retrieval is measured, each with its metrics by name."""
+
+
+def score_retrieval(
+    examples: Sequence[Example],
+    predictions: Iterable[Prediction],
+    *,
+    dataset: str = "",
+    intervals: Intervals | None = bootstrap_intervals,
+) -> dict[Scope, Scores]:
+    """Scores of both scopes; predictions come in any order, and the last of a question and scope counts.
+
+    A question that failed in one scope counts in the other. Raises DatasetError for a prediction of a question that is
+    not among the examples.
+    """
+    made = {(prediction.scope, prediction.example): prediction for prediction in predictions}
+    strangers = sorted({example for _, example in made} - {example.id for example in examples})
+    if strangers:
+        raise DatasetError(f"the run answers {strangers[0]!r}, which the dataset does not ask; score it with its own")
+    return {
+        scope: score(
+            examples,
+            [prediction for (of, _), prediction in made.items() if of == scope],
+            metrics=[METRICS[name](MetricOptions()) for name in names],
+            settings=ScoringSettings(name=scope, dataset=dataset),
+            intervals=intervals,
+        )
+        for scope, names in RETRIEVAL_METRICS.items()
+    }
+
+
+def retrieval_figures(scope: Scope) -> tuple[str, ...]:
+    """Names of the figures of a scope, whether they are defined in a run or not."""
+    metrics = (METRICS[name](MetricOptions()) for name in RETRIEVAL_METRICS[scope])
+    return tuple(name for metric in metrics for name in figure_names(metric))
+
+
+def search_errors(scores: Mapping[Scope, Scores]) -> dict[str, str]:
+    """Why the search of a question failed in any scope, by question."""
+    errors: dict[str, str] = {}
+    for question in (question for each in scores.values() for question in each.questions):
+        if question.error is not None:
+            errors.setdefault(question.example, question.error)
+    return errors
