@@ -27,14 +27,6 @@ interval), p, p_holm (corrected for all that are listed), effect, n, left_out;
 
 published: with --published, table, source, by, notes, and standings: rank, system, setting, ours,
 figures, best first."""
-FIGURES = (
-    *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
-    *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
-    *("mmlongbench.accuracy", "mmlongbench.f1.pooled"),
-    *("source_identification", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
-)
-"""Those of them that all runs have are compared, unless others are named."""
-MOST_COMPARED = 6
 
 
 def compare(
@@ -76,6 +68,7 @@ def compare(
     from quoteweave.cli.eval_report_command import for_each
     from quoteweave.core.errors import UsageError
     from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+    from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
 
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
@@ -96,7 +89,7 @@ def compare(
     ]
     with Console(stderr=True).status("scoring"):
         scored = _scored(sources)
-        comparisons = _comparisons(scored, figure)
+        comparisons = compare_runs(scored, figure)
         among = None if published is None else _among(scored, published, by)
     if as_json:
         _print_json(scored, comparisons, among)
@@ -118,15 +111,13 @@ def _scored(sources: "Sequence[ScoringRequest]") -> "list[ScoredRun]":
     """Each run, its notes included; the dataset is read once."""
     from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.datasets import load_dataset
-    from quoteweave.evaluation.scoring.saved_runs import load_run, score_run, scoring_notes
+    from quoteweave.evaluation.scoring.saved_runs import score
 
     examples = load_dataset(sources[0].dataset, sources[0].references)
     names, found = _names([one.run for one in sources]), []
     for one, name in zip(sources, names, strict=True):
-        loaded = load_run(one, examples)
-        scored = score_run(loaded, one, prices=chat_price)
-        notes = scoring_notes(scored.scores, loaded, one)
-        found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name, "notes": notes})))
+        scored = score(one, examples=examples, intervals=None, prices=chat_price)
+        found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name})))
     return found
 
 
@@ -134,18 +125,6 @@ def _names(paths: Sequence[Path]) -> list[str]:
     """What tells the runs apart: their file names, or whole paths where these are the same."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
-
-
-def _comparisons(scored: "Sequence[ScoredRun]", asked: Sequence[str] | None) -> "Sequence[Comparison]":
-    from quoteweave.core.errors import UsageError
-    from quoteweave.evaluation.scoring.comparison import compare as compare_runs
-
-    known = scored[0].aggregates
-    for name in asked or []:
-        if name not in known:
-            raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
-    shared = [name for name in FIGURES if all(name in one.scores.figures for one in scored)][:MOST_COMPARED]
-    return compare_runs([one.scores for one in scored], [known[name] for name in asked or shared])
 
 
 def _among(scored: "Sequence[ScoredRun]", name: str, asked: str | None) -> Among:
@@ -224,9 +203,10 @@ def _standing_table(ranked: "Sequence[LeaderboardEntry]", by: str) -> "Table":
     from quoteweave.cli.output import plain
     from quoteweave.cli.tables import make_table
     from quoteweave.evaluation.report.labels import unit
+    from quoteweave.evaluation.scoring.saved_runs import COMPARED
 
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
-    columns = [name for name in dict.fromkeys([by, *FIGURES]) if name in shared]
+    columns = [name for name in dict.fromkeys([by, *COMPARED]) if name in shared]
     headings = [name.replace(".", "\n") for name in columns]
     shown = make_table(["rank", "system", "setting", *headings], words=["system", "setting"], padding=0)
     for standing in ranked:

@@ -57,7 +57,7 @@ def entailment(
     """
     from quoteweave.cli.eval_score_output import show
     from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, load_run
-    from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+    from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
     from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
     from quoteweave.models.checkpoints import Hardware, when_downloading
 
@@ -69,7 +69,7 @@ def entailment(
     pairs = _answered(loaded.examples, loaded.predictions)
     metrics, notes = _metrics(pairs, _Asked(model, hardware, window, path), parser, first)
     settings = ScoringSettings(name=run.name, dataset=dataset, convention="strict", marks="own")
-    scores = score(
+    scores = score_predictions(
         loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=bootstrap_intervals
     )
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)

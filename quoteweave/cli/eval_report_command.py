@@ -50,8 +50,8 @@ def report(
     from quoteweave.cli.output import print_json, printable, writing_output
     from quoteweave.endpoints.prices import chat_price
     from quoteweave.evaluation.report.drawing import require_matplotlib
-    from quoteweave.evaluation.report.gather import gather
     from quoteweave.evaluation.report.questions import PictureFolder
+    from quoteweave.evaluation.report.runs import make_report
     from quoteweave.evaluation.report.writing import MARKDOWN, PAGE, PLOTS, TABLES, write_report
     from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
@@ -75,7 +75,7 @@ def report(
     ]
     folder = images or (None if references is None else references.parent)
     with Console(stderr=True).status("scoring"):
-        gathered = gather(sources, prices=chat_price)
+        gathered = make_report(sources, prices=chat_price)
         written = write_report(gathered, out, pictures=None if folder is None else PictureFolder(folder).data_url)
     if as_json:
         of = {name: [str(path) for path in written if path.parent == out / name] for name in (PLOTS, TABLES)}

@@ -102,10 +102,7 @@ def _scores(sources: "ScoringRequest") -> "Scores":
     from rich.console import Console
 
     from quoteweave.endpoints.prices import chat_price
-    from quoteweave.evaluation.scoring.saved_runs import load_run, score_run, scoring_notes
-    from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+    from quoteweave.evaluation.scoring.saved_runs import score as score_saved
 
     with Console(stderr=True).status("scoring"):
-        loaded = load_run(sources)
-        scores = score_run(loaded, sources, intervals=bootstrap_intervals, prices=chat_price).scores
-        return scores.model_copy(update={"notes": scoring_notes(scores, loaded, sources)})
+        return score_saved(sources, prices=chat_price).scores

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quoteweave.evaluation.report.gather import gather
+from quoteweave.evaluation.report.runs import make_report
 from quoteweave.evaluation.report.writing import write_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
@@ -45,7 +45,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = [{"q_id": n, "response": f"[1] {HOSTILE}", "in_tok": 9, "out_tok": 9} for n in range(4)]
         run.write_text("".join(json.dumps(row) + "\n" for row in rows))
     sources = [ScoringRequest(run=run, dataset="mmdocrag-20", references=gold) for run in runs]
-    return write_report(gather(sources, permutations=100), folder / "out")[0]
+    return write_report(make_report(sources, permutations=100), folder / "out")[0]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

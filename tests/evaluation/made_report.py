@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from quoteweave.evaluation.report.gather import Report, gather
+from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
@@ -74,7 +74,7 @@ def gathered(folder: Path, runs: Mapping[str, Mapping[str, str | None]], **optio
         ScoringRequest(run=answers(folder / name, said), dataset="mmdocrag-20", references=references, **options)
         for name, said in runs.items()
     ]
-    return gather(sources, intervals=quick, permutations=100)
+    return make_report(sources, intervals=quick, permutations=100)
 
 
 class Html(HTMLParser):

@@ -7,7 +7,7 @@ from quoteweave.core.examples import Example, GoldBox, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
 from quoteweave.evaluation.scoring.breakdowns import groups_of
-from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 
@@ -31,7 +31,7 @@ def scored() -> Scores:
         asked("c", "text1", "text2", domain="News"),
     ]
     predictions = [answered("[1] ![x](image1)", "a"), answered("[2] ![x](image2)", "b"), answered("[1, 2]", "c")]
-    return score(
+    return score_predictions(
         examples,
         predictions,
         metrics=[QuoteSelection("own")],
@@ -80,7 +80,7 @@ def test_recall_by_place_is_over_the_gold_quotes_that_stand_there() -> None:
 
 def test_places_are_in_the_order_of_their_numbers() -> None:
     gold = [f"text{n}" for n in (10, 9, 2)]
-    scores = score(
+    scores = score_predictions(
         [example("q", gold=["image1", *gold])],
         [answered("[2]")],
         metrics=[QuoteSelection("own")],

@@ -8,7 +8,7 @@ from scipy import stats
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.scoring.comparison import compare
+from quoteweave.evaluation.scoring.comparison import compare_scores
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, pooled_f1
 from quoteweave.evaluation.statistics.paired_tests import difference_of, holm, joint, permutation_test, standardised
@@ -39,7 +39,7 @@ def scores(
 def test_a_difference_is_of_the_questions_in_which_both_are_defined() -> None:
     ours: list[Row] = [{"x": 1.0}, {"x": None}, {"x": 0.5}, {"x": 0.25}]
     theirs: list[Row] = [{"x": 0.0}, {"x": 1.0}, {"x": 0.5}, {"x": 0.75}]
-    (found,) = compare([scores("a", ours), scores("b", theirs)], [MEAN])
+    (found,) = compare_scores([scores("a", ours), scores("b", theirs)], [MEAN])
     assert (found.n, found.left_out) == (3, 1)
     assert found.difference == pytest.approx((1 + 0 - 0.5) / 3)
     assert found.first_value == pytest.approx(1.75 / 3)
@@ -49,7 +49,7 @@ def test_a_difference_is_of_the_questions_in_which_both_are_defined() -> None:
 def test_pooled_figures_are_compared_by_their_sums() -> None:
     ours: list[Row] = [{"common": 1, "cited": 1, "gold": 2}, {"common": 0, "cited": 3, "gold": 1}]
     theirs: list[Row] = [{"common": 2, "cited": 2, "gold": 2}, {"common": 1, "cited": 1, "gold": 1}]
-    (found,) = compare([scores("a", ours), scores("b", theirs)], [F1])
+    (found,) = compare_scores([scores("a", ours), scores("b", theirs)], [F1])
     assert found.first_value == pytest.approx(2 / 7)
     assert (found.second_value, found.effect) == (1.0, None)
     assert found.difference == pytest.approx(2 / 7 - 1)
@@ -96,7 +96,7 @@ def test_p_is_never_zero_and_the_same_seed_gives_the_same() -> None:
 
 def test_equal_runs_differ_in_nothing() -> None:
     rows: list[Row] = [{"x": 0.2}, {"x": 0.9}, {"x": 0.4}]
-    (found,) = compare([scores("a", rows), scores("b", rows)], [MEAN])
+    (found,) = compare_scores([scores("a", rows), scores("b", rows)], [MEAN])
     assert (found.difference, found.low, found.high, found.p, found.effect) == (0.0, 0.0, 0.0, 1.0, None)
 
 
@@ -124,12 +124,12 @@ def test_effect_sizes() -> None:
 def test_runs_that_were_not_scored_alike_are_not_compared() -> None:
     rows: list[Row] = [{"x": 0.2}]
     with pytest.raises(DatasetError, match="convention 'strict' and 'published'"):
-        compare([scores("a", rows), scores("b", rows, convention="published")], [MEAN])
+        compare_scores([scores("a", rows), scores("b", rows, convention="published")], [MEAN])
 
 
 def test_p_values_of_all_pairs_are_corrected_together() -> None:
     rng = np.random.default_rng(0)
     runs = [scores(name, [{"x": float(x)} for x in rng.random(30)]) for name in "abc"]
-    found = compare(runs, [MEAN, Aggregate("twice", ("x",), lambda sums: 2 * sums[1] / sums[0])])
+    found = compare_scores(runs, [MEAN, Aggregate("twice", ("x",), lambda sums: 2 * sums[1] / sums[0])])
     assert [(one.first, one.second) for one in found] == [("a", "b")] * 2 + [("a", "c")] * 2 + [("b", "c")] * 2
     assert [one.p_holm for one in found] == holm([one.p for one in found])

@@ -10,7 +10,7 @@ from quoteweave.core.answers import Answer, TextBlock
 from quoteweave.core.examples import AnswerFormat, Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
-from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
 
 METRIC = MMLongBench("own")
@@ -67,7 +67,9 @@ def test_without_a_response_a_format_or_gold_it_is_undefined() -> None:
 def scored(lines: Sequence[tuple[str | None, AnswerFormat, Prediction]]) -> Scores:
     examples = [asked(gold, answer_format, str(n)) for n, (gold, answer_format, _) in enumerate(lines)]
     predictions = [one.model_copy(update={"example": str(n)}) for n, (_, _, one) in enumerate(lines)]
-    return score(examples, predictions, metrics=[METRIC], settings=ScoringSettings(name="r", dataset="mmlongbench"))
+    return score_predictions(
+        examples, predictions, metrics=[METRIC], settings=ScoringSettings(name="r", dataset="mmlongbench")
+    )
 
 
 def test_f1_joins_recall_of_the_answerable_and_precision_of_the_answered() -> None:

@@ -16,8 +16,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import MissingExtra, StorageError
 from quoteweave.core.examples import Scope
 from quoteweave.evaluation.report.csv_files import csv_files
-from quoteweave.evaluation.report.gather import Report, gather
 from quoteweave.evaluation.report.questions import PictureFolder, extreme_questions
+from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.report.writing import write_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
@@ -195,7 +195,7 @@ def test_a_run_that_only_retrieved_is_shown_by_its_ranking(tmp_path: Path) -> No
     source = ScoringRequest(
         run=write(tmp_path / "bm25.jsonl", ranked), dataset="mmdocrag-20", references=questions(tmp_path)
     )
-    report = gather([source], intervals=quick)
+    report = make_report([source], intervals=quick)
     text = "".join(Html(write_report(report, tmp_path / "out")[0].read_text("utf-8")).text)
     assert report.main == "recall@5"
     assert "What was retrieved" in text

@@ -7,8 +7,8 @@ from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, ques
 
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.report.gather import Report, gather, run_names
 from quoteweave.evaluation.report.labels import SELECTION
+from quoteweave.evaluation.report.runs import Report, make_report, run_names
 from quoteweave.evaluation.report.sections import sections
 from quoteweave.evaluation.report.tables import (
     OVERVIEW,
@@ -125,7 +125,7 @@ def test_judgements_and_prices_join_the_overview(tmp_path: Path) -> None:
         references=questions(tmp_path),
         judgements=judgements(tmp_path / "j.jsonl", {"q0": 5, "q1": 4, "q2": 3}),
     )
-    report = gather([sources], intervals=quick, prices=lambda _: Price(input=1, output=10))
+    report = make_report([sources], intervals=quick, prices=lambda _: Price(input=1, output=10))
     found = columns(runs_table(report, "", OVERVIEW))
     assert (found["judge's average"], found["US dollars"]) == (["4.00"], ["0.0020"])
 
@@ -140,7 +140,7 @@ def test_names_lose_what_they_share() -> None:
 
 def test_no_run_and_a_run_named_twice_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least one"):
-        gather([])
+        make_report([])
     source = ScoringRequest(run=tmp_path / "a.jsonl", dataset="mmdocrag-20")
     with pytest.raises(UsageError, match="twice"):
-        gather([source, source])
+        make_report([source, source])

@@ -5,7 +5,7 @@ import pytest
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference, Scope
 from quoteweave.core.records import Hit, PageHit, Query, Quote
-from quoteweave.evaluation.scoring.comparison import compare
+from quoteweave.evaluation.scoring.comparison import compare_scores
 from quoteweave.evaluation.scoring.retrieval import score_retrieval, search_errors
 from quoteweave.evaluation.scoring.scorer import domain_means
 from quoteweave.evaluation.scoring.scores import Scores
@@ -159,7 +159,7 @@ def test_a_mean_over_domains_is_compared_question_by_question() -> None:
     ours = score_retrieval(examples, [finds("q1", 1), finds("q2", 1, document="b.pdf")])["document"]
     theirs = score_retrieval(examples, [finds("q1", 1), finds("q2", 2, 1, document="b.pdf")])["document"]
     (mean,) = domain_means([mean_of("page_recall@1", by_domain=True)], ours.questions)
-    (compared,) = compare([ours, theirs], [mean])
+    (compared,) = compare_scores([ours, theirs], [mean])
     assert (compared.first_value, compared.second_value, compared.difference) == (1, 0.5, 0.5)
     assert (compared.n, compared.left_out) == (2, 0)
 

@@ -10,7 +10,12 @@ from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, counted_rows, score
+from quoteweave.evaluation.scoring.scorer import (
+    ScoringSettings,
+    convention_differences,
+    counted_rows,
+    score_predictions,
+)
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 
@@ -28,7 +33,9 @@ def scored(
 ) -> Scores:
     judged = JudgeScores({"a": ALL_FIVES, "b": ALL_FIVES, "c": {}}, convention)
     setting = ScoringSettings(name="run", dataset="d", convention=convention)
-    return score(examples, predictions, metrics=[QuoteSelection("own", convention), judged], settings=setting)
+    return score_predictions(
+        examples, predictions, metrics=[QuoteSelection("own", convention), judged], settings=setting
+    )
 
 
 def value(scores: Scores, figure: str) -> float | None:
@@ -92,7 +99,7 @@ def test_documents_are_resampled_where_all_are_known(
         seen.append(list(clusters))
         return {figure.name: (0.25, 0.75) for figure in figures}
 
-    scores = score(
+    scores = score_predictions(
         examples,
         [answered("[1]", name) for name in "abc"],
         metrics=[QuoteSelection("own")],

@@ -31,7 +31,12 @@ DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
 
 
 def load_dataset(name: str, path: Path | None) -> list[Example]:
-    """The examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read."""
+    """The examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read.
+
+    >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
+    >>> examples[0].id, examples[0].reference.relevant
+    ('0', {'text1': 1})
+    """
     if name not in DATASETS:
         raise UsageError(f"there is no dataset {name!r}; there are: {', '.join(DATASETS)}")
     if path is None:

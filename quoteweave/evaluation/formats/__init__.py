@@ -24,6 +24,9 @@ def load_predictions(path: Path) -> list[Prediction]:
     """The predictions of a run folder or of a file, `.gz` or not, in their order.
 
     Raises DatasetError, naming file, line and field, for what cannot be read or is none of these.
+
+        >>> load_predictions(Path("ours.jsonl"))[0].response
+        'Grain [1].'
     """
     if path.is_dir():
         return read_run(path)[1]

@@ -10,7 +10,18 @@ Convention = Literal["published", "strict"]
 
 
 class Metric(Protocol):
-    """A metric: the columns of a question, and the figures that are made of these columns."""
+    """A metric: the columns of a question, and the figures that are made of these columns.
+
+    >>> class Words:
+    ...     name = "words"
+    ...     aggregates = (mean_of("words"),)
+    ...
+    ...     def row(self, prediction: Prediction, example: Example) -> Row:
+    ...         return {"words": float(len((prediction.response or "").split()))}
+    >>> example = Example(id="q", query=Query(text="?"), reference=Reference())
+    >>> Words().row(Prediction(example="q", response="one two"), example)
+    {'words': 2.0}
+    """
 
     name: str
     aggregates: tuple[Aggregate, ...]

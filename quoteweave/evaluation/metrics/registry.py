@@ -28,7 +28,11 @@ from quoteweave.evaluation.text.responses import MarkGrammar
 
 
 class MetricOptions(NamedTuple):
-    """How metrics read and count answers."""
+    """How metrics read and count answers.
+
+    >>> METRICS["quote_selection"](MetricOptions(marks="published", convention="published")).name
+    'quote_selection'
+    """
 
     marks: MarkGrammar = "own"
     convention: Convention = "strict"
@@ -76,7 +80,11 @@ class MetricInfo(Record):
 
 
 def list_metrics() -> list[MetricInfo]:
-    """Every metric of `METRICS`, with its figures."""
+    """Every metric of `METRICS`, with its figures.
+
+    >>> next(metric for metric in list_metrics() if metric.name == "short_answer").figures
+    ('exact_match', 'token_f1')
+    """
     made = [make(MetricOptions()) for make in METRICS.values()]
     return [MetricInfo(name=metric.name, figures=figure_names(metric), says=_first_line(metric)) for metric in made]
 

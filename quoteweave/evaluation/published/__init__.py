@@ -60,7 +60,12 @@ def published_names() -> tuple[str, ...]:
 
 
 def published_table(name: str) -> PublishedTable:
-    """The table of that name; what it leaves empty is no figure of its row. Raises UsageError where there is none."""
+    """The table of that name; what it leaves empty is no figure of its row. Raises UsageError where there is none.
+
+    >>> table = published_table("mmdocrag-20")
+    >>> table.source, len(table.rows) > 10
+    ('MMDocRAG, arXiv 2505.16470, Table 3, 20 quotes', True)
+    """
     entries = _entries()
     if name not in entries:
         raise UsageError(f"there is no published table {name!r}; there are: {', '.join(entries)}")

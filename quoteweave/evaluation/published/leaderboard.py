@@ -49,6 +49,9 @@ def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> li
     A run's figure is rounded half up to the decimals that are printed, so that it shares its rank with the same figure
     in print. A run that is not whole, with questions that are missing or left out as failed, has no rank. Raises
     UsageError as `ranking_figure`, and for a run over a dataset that the table is not of.
+
+        >>> leaderboard(published_table("mmdocrag-20"), [], by="overall.f1")[0].rank
+        1
     """
     by = ranking_figure(table, by)
     lines = [(row.system, row.setting, False, row.figures, row.figures.get(by)) for row in table.rows]

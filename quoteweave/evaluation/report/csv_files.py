@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from quoteweave.evaluation.report.gather import Report
+from quoteweave.evaluation.report.runs import Report
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.estimates import Estimate

@@ -18,8 +18,8 @@ from quoteweave.evaluation.report.drawing import (
     shortened,
     style,
 )
-from quoteweave.evaluation.report.gather import Report, RunReport
 from quoteweave.evaluation.report.labels import JUDGE, breakdown_label, group_label, label, unit, with_unit
+from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.report.tables import breakdown_table, groups_of
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
 from quoteweave.evaluation.statistics.estimates import Estimate

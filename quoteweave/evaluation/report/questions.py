@@ -11,8 +11,8 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
-from quoteweave.evaluation.report.gather import RunReport
 from quoteweave.evaluation.report.labels import label, unit, written
+from quoteweave.evaluation.report.runs import RunReport
 from quoteweave.evaluation.scoring.scores import ScoredQuestion
 from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, citations
 

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.evaluation.report.drawing import Plot
-from quoteweave.evaluation.report.gather import Report
 from quoteweave.evaluation.report.labels import ANSWERS, JUDGE, RETRIEVAL, SELECTION
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
@@ -17,6 +16,7 @@ from quoteweave.evaluation.report.plots import (
     selection_plot,
     tokens_plot,
 )
+from quoteweave.evaluation.report.runs import Report
 from quoteweave.evaluation.report.tables import (
     OVERVIEW,
     Table,

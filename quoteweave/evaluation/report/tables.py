@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.records import Record
-from quoteweave.evaluation.report.gather import Report, RunReport
 from quoteweave.evaluation.report.labels import (
     LABELS,
     UNDEFINED,
@@ -17,6 +16,7 @@ from quoteweave.evaluation.report.labels import (
     with_unit,
     written,
 )
+from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.saved_runs import HEADLINE

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from quoteweave.core.errors import StorageError
 from quoteweave.evaluation.report.csv_files import csv_files
-from quoteweave.evaluation.report.gather import Report
 from quoteweave.evaluation.report.labels import label
 from quoteweave.evaluation.report.markdown import as_markdown
 from quoteweave.evaluation.report.questions import ExtremeQuestions, PictureReader, extreme_questions
+from quoteweave.evaluation.report.runs import Report
 from quoteweave.evaluation.report.sections import Section, sections
 
 PAGE, MARKDOWN, PLOTS, TABLES = "report.html", "report.md", "plots", "tables"
@@ -19,6 +19,10 @@ def write_report(report: Report, folder: Path, *, pictures: PictureReader | None
 
     `pictures` reads the quotes' images. Raises MissingExtra without matplotlib, StorageError where the folder cannot
     be written.
+
+        >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
+        >>> write_report(make_report([request]), Path("report"))[0].name
+        'report.html'
     """
     try:
         # Drawing takes a while: a folder that cannot be written is told before.

@@ -24,7 +24,15 @@ from quoteweave.evaluation.statistics.paired_tests import (
 
 
 class Comparison(Record):
-    """One figure of two runs, over the questions that count in both."""
+    """One figure of two runs, over the questions that count in both.
+
+    >>> requests = [
+    ...     ScoringRequest(run=run, dataset="mmdocrag-20", references="gold.jsonl")
+    ...     for run in ("ours.jsonl", "theirs.jsonl")
+    ... ]
+    >>> compare([score(request, intervals=None) for request in requests], ["overall.recall"])[0].n
+    4
+    """
 
     figure: str
     first: str = Field(description="name of a run")
@@ -41,7 +49,7 @@ class Comparison(Record):
     left_out: int = Field(ge=0, description="questions that count in only one, or in which the figure is undefined")
 
 
-def compare(
+def compare_scores(
     runs: Sequence[Scores],
     figures: Sequence[Aggregate],
     *,

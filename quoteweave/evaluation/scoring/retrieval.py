@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, figure_names
-from quoteweave.evaluation.scoring.scorer import ScoringSettings, score
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
 
@@ -27,13 +27,19 @@ def score_retrieval(
 
     A question that failed in one scope counts in the other. Raises DatasetError for a prediction of a question that is
     not among the examples.
+
+        >>> example = Example(id="q", query=Query(text="?"), document="a.pdf", reference=Reference(pages=(2,)))
+        >>> found = PageHit(rank=1, score=1.0, document="a.pdf", page=2)
+        >>> scores = score_retrieval([example], [Prediction(example="q", scope="document", pages=(found,))])
+        >>> scores["document"].figures["page_recall@1"].value
+        1.0
     """
     made = {(prediction.scope, prediction.example): prediction for prediction in predictions}
     strangers = sorted({example for _, example in made} - {example.id for example in examples})
     if strangers:
         raise DatasetError(f"the run answers {strangers[0]!r}, which the dataset does not ask; score it with its own")
     return {
-        scope: score(
+        scope: score_predictions(
             examples,
             [prediction for (of, _), prediction in made.items() if of == scope],
             metrics=[METRICS[name](MetricOptions()) for name in names],

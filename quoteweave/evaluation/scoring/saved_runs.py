@@ -1,13 +1,13 @@
 """Score a saved run or response file with its references and judgements."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import Field
 
 from quoteweave.core.chat.prices import Prices
-from quoteweave.core.errors import DatasetError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.jsonl import is_cut_short
@@ -21,17 +21,20 @@ from quoteweave.evaluation.judges.judgements import ASPECTS, Judgement, load_jud
 from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
+from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
 from quoteweave.evaluation.scoring.scorer import (
     ScoringSettings,
     convention_differences,
     counted_rows,
     domain_means,
-    score,
+    score_predictions,
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Intervals
+from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 OTHER_CONVENTION: Mapping[Convention, Convention] = {"published": "strict", "strict": "published"}
@@ -44,10 +47,23 @@ HEADLINE = (
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
 )
 """The figures of which both conventions are told, where they differ."""
+COMPARED = (
+    *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
+    *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
+    *("mmlongbench.accuracy", "mmlongbench.f1.pooled"),
+    *("source_identification", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
+)
+"""The figures by which runs are compared, unless others are named: the first `MOST_COMPARED` that all runs have."""
+MOST_COMPARED = 6
 
 
 class ScoringRequest(Record):
-    """A saved run to score: its files, and how to read and count them."""
+    """A saved run to score: its files, and how to read and count them.
+
+    >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
+    >>> request.convention, request.grammar
+    ('strict', 'own')
+    """
 
     run: Path = Field(description="a run folder, or a file of responses")
     dataset: str
@@ -80,11 +96,72 @@ class LoadedRun:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """Scores, with the aggregates and rows they were computed from."""
+    """Scores, with the aggregates and rows they were computed from.
+
+    >>> run = score(ScoringRequest(run="theirs.jsonl", dataset="mmdocrag-20", references="gold.jsonl"))
+    >>> run.scores.name, len(run.rows), run.figures["overall.f1"].value
+    ('theirs.jsonl', 4, 0.5)
+    """
 
     scores: Scores
     aggregates: Mapping[str, Aggregate]
     rows: Sequence[Row]
+
+    @property
+    def figures(self) -> Mapping[str, Estimate]:
+        """The figures of the run, by name."""
+        return self.scores.figures
+
+
+def score(
+    request: ScoringRequest,
+    *,
+    examples: Sequence[Example] | None = None,
+    intervals: Intervals | None = bootstrap_intervals,
+    prices: Prices = lambda _: None,
+) -> ScoredRun:
+    """Load a saved run and score it, with intervals and the notes that a reader needs.
+
+    `examples` of the same dataset and references are not read again; `intervals=None` is faster where none are needed;
+    `prices` are of models' tokens. Raises as `load_run`.
+
+        >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
+        >>> run = score(request)
+        >>> run.figures["overall.f1"].value
+        1.0
+    """
+    loaded = load_run(request, examples)
+    scored = score_run(loaded, request, intervals=intervals, prices=prices)
+    notes = scoring_notes(scored.scores, loaded, request)
+    return replace(scored, scores=scored.scores.model_copy(update={"notes": notes}))
+
+
+def compare(
+    runs: Sequence[ScoredRun],
+    figures: Sequence[str] | None = None,
+    *,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> tuple[Comparison, ...]:
+    """Compare every pair of runs by the named figures, else by the first `MOST_COMPARED` of `COMPARED` that all have.
+
+    Raises UsageError for a figure that the runs do not have, DatasetError for runs that were not scored alike.
+
+        >>> ours, theirs = (
+        ...     score(ScoringRequest(run=run, dataset="mmdocrag-20", references="gold.jsonl"), intervals=None)
+        ...     for run in ("ours.jsonl", "theirs.jsonl")
+        ... )
+        >>> (found,) = compare([ours, theirs], ["overall.f1"])
+        >>> found.first_value, found.second_value, found.difference
+        (1.0, 0.5, 0.5)
+    """
+    known = runs[0].aggregates if runs else {}
+    for name in figures or ():
+        if name not in known:
+            raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
+    shared = [name for name in COMPARED if all(name in run.figures for run in runs)][:MOST_COMPARED]
+    aggregates = [known[name] for name in figures or shared]
+    return compare_scores([run.scores for run in runs], aggregates, permutations=permutations, seed=seed)
 
 
 def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None) -> LoadedRun:
@@ -140,7 +217,9 @@ def score_run(
     settings = ScoringSettings(
         name=request.run.name, dataset=request.dataset, convention=convention, marks=request.grammar
     )
-    scores = score(loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=intervals)
+    scores = score_predictions(
+        loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=intervals
+    )
     aggregates = [aggregate for metric in metrics for aggregate in metric.aggregates]
     by_name = {aggregate.name: aggregate for aggregate in [*aggregates, *domain_means(aggregates, scores.questions)]}
     return ScoredRun(scores, by_name, counted_rows(scores))

@@ -18,7 +18,11 @@ from quoteweave.evaluation.text.responses import MarkGrammar
 
 
 class ScoringSettings(Record):
-    """Names of what is scored, and the conventions to score it by."""
+    """Names of what is scored, and the conventions to score it by.
+
+    >>> ScoringSettings(name="mine", dataset="questions").convention
+    'strict'
+    """
 
     name: str
     dataset: str
@@ -26,7 +30,7 @@ class ScoringSettings(Record):
     marks: MarkGrammar = "own"
 
 
-def score(
+def score_predictions(
     examples: Sequence[Example],
     predictions: Sequence[Prediction],
     *,
@@ -39,6 +43,15 @@ def score(
     One prediction an example at most, each of an example that is among `examples`; examples without one are counted as
     `missing`, and count in no figure by either convention. Intervals, where asked for, resample documents if the
     document of every example is known, else questions.
+
+        >>> found = score_predictions(
+        ...     load_dataset("mmdocrag-20", Path("gold.jsonl")),
+        ...     load_predictions(Path("theirs.jsonl")),
+        ...     metrics=[METRICS["quote_selection"](MetricOptions())],
+        ...     settings=ScoringSettings(name="theirs", dataset="mmdocrag-20"),
+        ... )
+        >>> found.figures["overall.f1"].value
+        0.5
     """
     made = {prediction.example: prediction for prediction in predictions}
     by_document = all(example.document is not None for example in examples)

@@ -26,6 +26,10 @@ class Aggregate:
     It is given an array (1 + columns, …): the number of such rows, then the sum of each column; and gives an array (…),
     NaN where the figure is undefined. Columns that are `optional` count 0 where a row lacks them. `by_domain` is of
     means that papers also print as a mean over domains (`mean_over_domains`).
+
+        >>> share = Aggregate("share", ("cited", "gold"), lambda sums: sums[1] / sums[2])
+        >>> share.of([{"cited": 1, "gold": 2}, {"cited": 2, "gold": 2}, {"cited": None, "gold": 5}])
+        0.75
     """
 
     name: str
@@ -76,7 +80,11 @@ class Aggregate:
 
 
 def mean_of(column: str, name: str | None = None, *, by_domain: bool = False) -> Aggregate:
-    """The mean over questions of a column."""
+    """The mean over questions of a column.
+
+    >>> mean_of("recall").of([{"recall": 1.0}, {"recall": 0.5}, {"recall": None}])
+    0.75
+    """
     return Aggregate(name or column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain)
 
 
@@ -119,7 +127,11 @@ def _in_domain(column: str, domain: str) -> str:
 
 
 def ratio_of(name: str, numerator: str, denominator: str) -> Aggregate:
-    """The sum of one column over the sum of another."""
+    """The sum of one column over the sum of another.
+
+    >>> ratio_of("recall.pooled", "found", "gold").of([{"found": 1, "gold": 1}, {"found": 1, "gold": 3}])
+    0.5
+    """
     return Aggregate(name, (numerator, denominator), lambda sums: sums[1] / sums[2])
 
 

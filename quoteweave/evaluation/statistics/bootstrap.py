@@ -49,6 +49,10 @@ def bootstrap_intervals(
     out of its quantiles. With few clusters the interval is somewhat too narrow; with fewer than two it is None.
 
     All figures see the same draws, and the same seed gives the same intervals.
+
+        >>> rows = [{"recall": 1.0}, {"recall": 0.0}, {"recall": 1.0}]
+        >>> bootstrap_intervals([mean_of("recall")], rows, ["a.pdf", "a.pdf", "b.pdf"], resamples=1000)
+        {'recall': (0.5, 1.0)}
     """
     members, number = number_clusters(clusters)
     if number < 2 or not figures:
@@ -98,7 +102,11 @@ MEAN = mean_of("value")
 
 
 class Interval(Record):
-    """A mean over questions and where it may lie."""
+    """A mean over questions and where it may lie.
+
+    >>> clustered_interval([1, 1, 0], ["a.pdf", "b.pdf", "c.pdf"], resamples=1000).clusters
+    3
+    """
 
     mean: float
     low: float | None = Field(description="None where fewer than two clusters leave nothing to resample")
@@ -122,6 +130,10 @@ def clustered_interval(
 
     `clusters` names the cluster of each value. None values are undefined and left out; None comes back where no value
     is left. The same seed gives the same interval. Raises ValueError for sequences of unequal length.
+
+        >>> found = clustered_interval([1, 0, None, 1], ["a.pdf", "a.pdf", "b.pdf", "c.pdf"], resamples=1000)
+        >>> found.low, found.high, found.n
+        (0.5, 1.0, 3)
     """
     known = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
     if not known:
@@ -144,6 +156,10 @@ def paired_difference(
     """95 % interval of the mean of `ours - theirs`, question by question, as `clustered_interval` makes it.
 
     The two hold the same questions in the same order. A question where either is undefined is left out.
+
+        >>> gain = paired_difference([1, 1, 1], [1, 0, 0], ["a.pdf", "b.pdf", "c.pdf"], resamples=1000)
+        >>> round(gain.mean, 2), gain.low, gain.high
+        (0.67, 0.0, 1.0)
     """
     pairs = zip(ours, theirs, strict=True)
     differences = [None if a is None or b is None else a - b for a, b in pairs]

@@ -10,7 +10,11 @@ from quoteweave.evaluation.statistics.bootstrap import RESAMPLES, Intervals
 
 
 class Estimate(Record):
-    """One figure over some questions."""
+    """One figure over some questions.
+
+    >>> estimates([mean_of("recall")], [{"recall": 1.0}, {"recall": None}], ["a.pdf", "b.pdf"])["recall"]
+    Estimate(value=1.0, low=None, high=None, n=1, undefined=1)
+    """
 
     value: float | None = Field(description="a fraction unless the figure's name says otherwise; None where undefined")
     low: float | None = Field(default=None, description="lower end of the 95 % interval, where one was made")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.statistics.bootstrap import number_clusters, sums_by_cluster
 
 if TYPE_CHECKING:
@@ -70,8 +70,32 @@ def permutation_test(
     return (beyond + 1) / (permutations + 1)
 
 
+def paired_test(
+    ours: Sequence[float | None],
+    theirs: Sequence[float | None],
+    clusters: Sequence[str],
+    *,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> float | None:
+    """Two-sided p of the mean of `ours - theirs`, by `permutation_test`; None where no question has both values.
+
+    The two hold the same questions in the same order, `clusters` the document of each, or the question itself.
+
+        >>> paired_test([1.0] * 8, [0.0] * 8, [f"{n}.pdf" for n in range(8)]) < 0.05
+        True
+    """
+    mean = mean_of("value")
+    rows = [joint({mean.name: a}, {mean.name: b}) for a, b in zip(ours, theirs, strict=True)]
+    return permutation_test(difference_of(mean), rows, clusters, permutations=permutations, seed=seed)
+
+
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction (Scand. J. Stat. 6, 1979); None are not counted among the comparisons."""
+    """Holm's step-down correction (Scand. J. Stat. 6, 1979); None are not counted among the comparisons.
+
+    >>> holm([0.01, 0.04, None])
+    [0.02, 0.04, None]
+    """
     ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)
     highest = 0.0

@@ -9,7 +9,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.report.labels import MAIN
-from quoteweave.evaluation.scoring.comparison import Comparison, compare
+from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
 from quoteweave.evaluation.scoring.saved_runs import (
     HEADLINE,
     OTHER_CONVENTION,
@@ -79,7 +79,7 @@ class Report:
         return [name for name in figures if any(run.value(name) is not None for run in self.runs)]
 
 
-def gather(
+def make_report(
     sources: Sequence[ScoringRequest],
     *,
     intervals: Intervals = bootstrap_intervals,
@@ -91,6 +91,10 @@ def gather(
     All runs are of the dataset and references of the first, which are read once.
 
     Raises UsageError without any run and for a run that is named twice, DatasetError for files that cannot be read.
+
+        >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
+        >>> make_report([request]).runs[0].name
+        'ours'
     """
     paths = [one.run for one in sources]
     if not paths:
@@ -150,7 +154,7 @@ def _compared(runs: Sequence[RunReport], permutations: int) -> list[Comparison]:
     found = [
         comparison
         for run in runs[1:]
-        for comparison in compare([run.scores, runs[0].scores], figures, permutations=permutations)
+        for comparison in compare_scores([run.scores, runs[0].scores], figures, permutations=permutations)
     ]
     corrected = holm([comparison.p for comparison in found])
     return [one.model_copy(update={"p_holm": p}) for one, p in zip(found, corrected, strict=True)]
