@@ -34,12 +34,12 @@ from quoteweave.evaluation.calibration.risk_coverage import (
 )
 
 FEW_ANSWERS = 20
-"""Right or wrong answers below which a fit says little."""
+"""With fewer correct or wrong answers than this, a fit is unreliable."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationExample:
-    """One question of a run, and what became of it."""
+    """A question of a run with its signals and whether it was answered correctly."""
 
     signals: Signals
     answerable: bool
@@ -48,7 +48,7 @@ class CalibrationExample:
 
 
 class GroupCounts(Record):
-    """What became, and would become, of the questions of one sort."""
+    """Outcomes of one group of questions, in the run and with the calibration."""
 
     questions: int = Field(ge=0)
     answered: int = Field(ge=0, description="by the model")
@@ -57,7 +57,7 @@ class GroupCounts(Record):
 
 
 class CalibrationReport(Record):
-    """What came of fitting."""
+    """The fitted calibration with its risk–coverage curve and counts."""
 
     calibration: Calibration | None = Field(description="None where no threshold keeps the risk")
     risk: float = Field(description="the share of wrong answers that was to be kept")

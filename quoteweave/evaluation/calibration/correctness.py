@@ -12,7 +12,7 @@ CORRECT = 2
 
 
 def answerable(example: Example) -> bool:
-    """Whether the question is to be answered: not where the dataset says that it has no answer or nothing relevant."""
+    """Whether the question is answerable: not where the dataset has no answer or nothing relevant for it."""
     reference = example.reference
     if reference.answer_format == "none":
         return False
@@ -60,6 +60,6 @@ def _answers(prediction: Prediction) -> bool:
 
 
 def _on_gold_page(citation: Citation, example: Example) -> bool:
-    """Documents are told with the file's suffix or without."""
+    """Whether a citation is on a gold page; documents match with or without the file's suffix."""
     names = {citation.document, citation.document.rpartition(".")[0]}
     return citation.page in example.reference.pages and example.document in names

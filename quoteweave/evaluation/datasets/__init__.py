@@ -27,11 +27,11 @@ DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
     "questions": load_questions,
     "trec": load_qrels,
 }
-"""Name to what reads it; `docs/datasets.md` says what each is, and where it is had."""
+"""Name to loader; `docs/datasets.md` describes each dataset and where to get it."""
 
 
 def load_dataset(name: str, path: Path | None) -> list[Example]:
-    """The examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read.
+    """Load the examples of a dataset. Raises UsageError for an unknown name, DatasetError for what cannot be read.
 
     >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
     >>> examples[0].id, examples[0].reference.relevant

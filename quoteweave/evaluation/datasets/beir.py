@@ -106,7 +106,7 @@ def read_qrels(path: Path) -> Grades:
 
 
 def _graded(path: Path) -> Iterator[Line]:
-    """Lines of either form, told apart by the first one; BEIR's columns are parted by tabs alone."""
+    """Lines of either format, recognised by the first one; BEIR's columns are separated by tabs alone."""
     first = next(iter_columns(path, None), None)
     tabbed = first is not None and first.raw.count("\t") == 2
     lines = iter_columns(path, _BEIR, separator="\t") if tabbed else iter_columns(path, _TREC)

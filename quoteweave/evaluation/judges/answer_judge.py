@@ -63,7 +63,7 @@ class AnswerJudge:
         self._images = images
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """What is sent. Raises UsageError for a prompt of other fields."""
+        """The messages about one answer. Raises UsageError for a prompt of other fields."""
         context = prediction.context or example.context or Context()
         images = name_quotes(context.images, "image")
         gold = example.reference.answer or example.reference.short_answer
@@ -101,7 +101,7 @@ REPLY_TOKENS = 150
 
 
 def plan_judging(judge: AnswerJudge, pairs: Sequence[JudgingItem], stored: Mapping[str, AnswerVerdict]) -> JudgingPlan:
-    """What `stored` does not answer yet: missing, failed, or said of another answer, question, gold or context."""
+    """The answers that `stored` has no valid verdict on: none, a failed one, or one on another answer or context."""
     left: list[JudgingItem] = []
     answered = [pair for pair in pairs if pair[0].error is None]
     input_tokens = 0

@@ -10,14 +10,13 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.jsonl import appending, iter_rows
 from quoteweave.core.protocols import Entailment
 from quoteweave.core.records import Record
-from quoteweave.evaluation.metrics.citations.cited_claims import PremiseClaim
 
 AT_ONCE = 256
-"""Pairs after which what was said is kept."""
+"""Pairs in one call; verdicts are written after each."""
 
 
 class CachedEntailmentVerdict(Record):
-    """What a model said of one pair."""
+    """The verdict of a model on one pair."""
 
     pair: str = Field(description="SHA-256 of premise and claim")
     entails: bool
@@ -46,8 +45,8 @@ class CachedEntailment:
         """The other model's."""
         return self._model.name
 
-    def entails(self, pairs: Sequence[PremiseClaim]) -> list[bool]:
-        """As the other model says; kept as soon as it is said. Raises what the other model raises."""
+    def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """The verdicts of the other model, stored as soon as they are known. Raises what the other model raises."""
         keys = [_key(pair) for pair in pairs]
         new = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}.items())
         # Of like length together, as models like it.
@@ -61,5 +60,5 @@ class CachedEntailment:
         return [self._known[key] for key in keys]
 
 
-def _key(pair: PremiseClaim) -> str:
+def _key(pair: tuple[str, str]) -> str:
     return hashlib.sha256(repr(pair).encode("utf-8", "surrogatepass")).hexdigest()

@@ -29,7 +29,7 @@ PROMPT_TOKENS, GRADE_TOKENS = 350, 15
 
 
 class SentenceVerdict(Record):
-    """What was said of one sentence."""
+    """The grades of one sentence and of each item it cites."""
 
     text: str
     cited: tuple[str, ...] = Field(description="names of the items that it cites, each once")
@@ -42,7 +42,7 @@ class SentenceVerdict(Record):
 
 
 class EvidenceVerdict(Record):
-    """What was said of one response; or the error."""
+    """The verdicts on the sentences of one response; or the error."""
 
     example: str = Field(description="id of the example")
     judge: str = Field(description="name of the judge")

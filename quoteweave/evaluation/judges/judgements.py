@@ -81,7 +81,7 @@ JUDGEMENTS = "judgements.jsonl"
 
 
 class AnswerVerdict(Record):
-    """What a judge said of one answer; or the error."""
+    """A judge's scores of one answer; or the error."""
 
     example: str = Field(description="id of the example")
     scores: Mapping[str, int] | None = Field(description="criterion to score; None where the judgement failed")

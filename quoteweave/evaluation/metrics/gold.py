@@ -23,7 +23,7 @@ class Gold:
     kinds: Mapping[Item, Kind | None]
     """Gold items to their kind, None where the dataset does not tell it."""
     context: Context | None
-    """What the marks of the response number; None where the quotes are not at hand, and marks name them by number."""
+    """The quotes that the marks of the response refer to by number; None where only their numbers are known."""
     by_layout: bool
     """Whether items are layout elements."""
 
@@ -105,7 +105,7 @@ def item_of(quote: Quote) -> Item:
 
 
 def layout_element(document: str, layout_id: int) -> tuple[str, int]:
-    """A layout element as gold and retrieved quotes both name it: documents are told with `.pdf` or without."""
+    """The key of a layout element, the same for documents named with `.pdf` and without."""
     return document.removesuffix(".pdf"), layout_id
 
 

@@ -10,7 +10,7 @@ Convention = Literal["published", "strict"]
 
 
 class Metric(Protocol):
-    """A metric: the columns of a question, and the figures that are made of these columns.
+    """A metric: the columns of each question's row, and the aggregates over rows.
 
     >>> class Words:
     ...     name = "words"

@@ -54,7 +54,7 @@ def _groups(runs: Iterable[Scores]) -> list[Line]:
 
 
 def _questions(runs: Sequence[Scores]) -> str:
-    """One line a run and question, with every column that figures are made of."""
+    """One line for each run and question, with every column of its row."""
     rows: list[tuple[Line, Mapping[str, float | None]]] = [
         ((scores.name, question.example, question.cluster, question.error), question.row)
         for scores in runs

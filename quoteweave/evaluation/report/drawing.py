@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INK, GRID, FAINT, SHEET = "#1c2126", "#dde1e5", "#b4bcc4", "#fefefe"
 HIGHLIGHT, BAR = "#0072b2", "#56b4e9"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
-"""Those of Okabe and Ito that can be seen on white and on black, told apart by the colour-blind too."""
+"""Those of Okabe and Ito that can be seen on white and on black, distinguishable for the colour-blind too."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 """With another shape for each, seven colours tell 84 runs apart."""
 WIDTH = 7.2

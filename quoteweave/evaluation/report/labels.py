@@ -89,7 +89,7 @@ def with_unit(figure: str) -> str:
 
 
 def breakdown_label(breakdown: str) -> str:
-    """What the groups of a breakdown are told apart by."""
+    """The name of a breakdown as readers see it."""
     return _BREAKDOWNS.get(breakdown, breakdown.replace("_", " "))
 
 

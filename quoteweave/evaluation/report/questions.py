@@ -27,7 +27,7 @@ RIGHT = "cited, and gold"
 Place = tuple[Kind, int]
 """Kind and number, as in marks."""
 PictureReader = Callable[[str | None], str | None]
-"""A quote's stored crop to a data URL; None where it is not at hand."""
+"""From a quote's stored crop to a data URL; None where there is no such file."""
 
 
 class ShownQuote(Record):
@@ -139,7 +139,7 @@ def _quotes(
     cited: Sequence[Place],
     pictures: PictureReader,
 ) -> list[ShownQuote]:
-    """Those of the context that are cited or gold; none where the quotes themselves are not at hand."""
+    """The quotes of the context that are cited or gold; none without a context."""
     context = prediction.context or example.context
     if context is None:
         return []
@@ -179,7 +179,7 @@ class PictureFolder:
         self._folder = folder.resolve()
 
     def data_url(self, name: str | None) -> str | None:
-        """A JPEG of the picture as a data URL; None where it is not at hand, or cannot be read as a picture."""
+        """The picture as a JPEG data URL; None where it is missing or cannot be read."""
         path = None if not name or "\0" in name else (self._folder / name).resolve()
         if path is None or not path.is_relative_to(self._folder) or not path.is_file():
             return None

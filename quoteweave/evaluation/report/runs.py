@@ -86,7 +86,7 @@ def make_report(
     permutations: int = PERMUTATIONS,
     prices: Prices = lambda _: None,
 ) -> Report:
-    """Scores each run and compares the later ones with the first. `prices` are of models' tokens.
+    """Score each run and compare the later ones with the first. `prices` are of models' tokens.
 
     All runs are of the dataset and references of the first, which are read once.
 

@@ -15,7 +15,7 @@ PAGE, MARKDOWN, PLOTS, TABLES = "report.html", "report.md", "plots", "tables"
 
 
 def write_report(report: Report, folder: Path, *, pictures: PictureReader | None = None) -> list[Path]:
-    """Writes report.html, report.md, plots/ and tables/; files of an earlier report are written over.
+    """Write report.html, report.md, plots/ and tables/; files of an earlier report are written over.
 
     `pictures` reads the quotes' images. Raises MissingExtra without matplotlib, StorageError where the folder cannot
     be written.

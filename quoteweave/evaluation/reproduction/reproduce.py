@@ -133,7 +133,7 @@ def _value(figure: Aggregate | None, scored: ScoredRun) -> Fraction | None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command instead of ending the program."""
+    """Raises UsageError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"the command of a published row cannot be read: {message}")

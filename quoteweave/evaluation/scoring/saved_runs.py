@@ -46,7 +46,7 @@ HEADLINE = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
 )
-"""The figures of which both conventions are told, where they differ."""
+"""Figures whose values by both conventions are reported where they differ."""
 COMPARED = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1", "judge.average", "context.recall"),
     *("source.f1", "source_by_rule.f1", "citation.f1.cited", "citation_by_rule.f1.cited", "accuracy"),
@@ -262,7 +262,7 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
 
 
 def _asked_of(run: Path) -> object:
-    """The dataset that a run folder says it was asked of; None where it does not say."""
+    """The dataset recorded in a run folder; None where none is recorded."""
     return said_of(run).configuration.get("dataset") if (run / RUN).is_file() else None
 
 
@@ -275,7 +275,7 @@ def _cut(run: Path) -> str:
 
 
 def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
-    """Whether the run says itself that it answered these very references. Raises DatasetError."""
+    """Whether the run's record names exactly these references. Raises DatasetError."""
     if references is None or not references.is_file() or not (run / RUN).exists():
         return False
     said, of = said_of(run), file_sha256(references)

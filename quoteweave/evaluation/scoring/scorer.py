@@ -38,7 +38,7 @@ def score_predictions(
     settings: ScoringSettings,
     intervals: Intervals | None = None,
 ) -> Scores:
-    """The figures of `metrics` over the examples that have a prediction; `metrics` are made for the same convention.
+    """Score the predictions of the examples that have a prediction; `metrics` are made for the same convention.
 
     One prediction an example at most, each of an example that is among `examples`; examples without one are counted as
     `missing`, and count in no figure by either convention. Intervals, where asked for, resample documents if the
@@ -110,7 +110,7 @@ def _question(
 
 
 def counted_rows(scores: Scores) -> list[Row]:
-    """The rows that figures were made of: of all questions if `published`, else of those without error."""
+    """The rows that figures were computed from: of all questions if `published`, else of those without error."""
     return [
         question.columns()
         for question in scores.questions

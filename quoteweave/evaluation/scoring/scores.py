@@ -33,7 +33,7 @@ class ScoredQuestion(Record):
 
 
 class Scores(Record):
-    """The figures of a run; `questions` are the rows that they were made of.
+    """The figures of a run, and the rows in `questions` that they were computed from.
 
     >>> request = ScoringRequest(run="theirs.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
     >>> [question.row["overall.f1"] for question in score(request, intervals=None).scores.questions]

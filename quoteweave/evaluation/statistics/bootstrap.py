@@ -17,7 +17,7 @@ _CHUNK = 1_000_000
 
 
 class Intervals(Protocol):
-    """Makes an interval for each figure, by its name; None where there is none."""
+    """A method that gives an interval for each aggregate, by its name; None where there is none."""
 
     def __call__(
         self,
@@ -102,7 +102,7 @@ MEAN = mean_of("value")
 
 
 class Interval(Record):
-    """A mean over questions and where it may lie.
+    """A mean over questions with its interval.
 
     >>> clustered_interval([1, 1, 0], ["a.pdf", "b.pdf", "c.pdf"], resamples=1000).clusters
     3

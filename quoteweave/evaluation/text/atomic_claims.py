@@ -111,7 +111,7 @@ def _usable(doc: "Doc") -> bool:
 
 
 class _Tree:
-    """A dependency tree to be cut: what is left of it, by places of tokens in the sentence."""
+    """A dependency tree that can be pruned; nodes are positions of tokens in the sentence."""
 
     def __init__(self, doc: "Doc") -> None:
         self.heads = {token.i: None if token.head.i == token.i else token.head.i for token in doc}

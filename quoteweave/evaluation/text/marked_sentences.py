@@ -40,7 +40,7 @@ class MarkedSentence:
 
     marked: str
     text: str
-    """What it says: without marks, but with what image marks say of their images. May be empty."""
+    """The sentence without marks, but with the summaries of image marks. May be empty."""
     marks: tuple[PlacedMark, ...]
 
     @property

@@ -83,7 +83,7 @@ def scored_text(prediction: Prediction, marks: MarkGrammar, *, marks_kept: bool 
 
 
 def without_marks(text: str) -> str:
-    """`text` without its citation marks; what an image mark says of its image stays, for it is part of what is said.
+    """Remove the citation marks from `text`; the summary in an image mark stays, as it is part of the answer.
 
     Marks are those of `core.marks` by either convention, so that the words compared do not depend on it.
     """

@@ -47,7 +47,7 @@ def split_by_rule(sentences: Sequence[str]) -> list[CitedSentence]:
 
 
 def unmarked(sentence: str) -> str:
-    """What a sentence says, without its marks in brackets."""
+    """A sentence without its marks in brackets; empty where nothing else is in it."""
     parts, end = [], 0
     for mark in _bracketed(sentence):
         parts.append(sentence[end : mark.start])

@@ -45,7 +45,7 @@ _ITEM_WORDS = 6
 
 
 def is_abstention(text: str) -> bool:
-    """Whether a text says that the question cannot be answered, and nothing else."""
+    """Whether a text only states that the question cannot be answered."""
     return _ABSTENTION.fullmatch(" ".join(text.lower().split()).strip(" .!\"'")) is not None
 
 

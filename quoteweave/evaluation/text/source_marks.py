@@ -33,7 +33,7 @@ class SourceMark:
     items: tuple[str, ...]
     """Names such as `1`, `Figure 3` and `Table 2`, each once."""
     bracketed: bool
-    """Whether it is a mark in brackets, and no part of what the sentence says."""
+    """Whether it is a mark in brackets rather than part of the sentence."""
 
 
 def source_marks(text: str) -> list[SourceMark]:

@@ -1,5 +1,7 @@
 """Tokenise English text as the Penn Treebank and nltk's NLTKWordTokenizer do.
 
+Written here so that nltk is needed by tests alone, which compare every token with it.
+
 Each rule makes spaces around what is a token of its own; the order matters, for later rules see the spaces of earlier
 ones. Opening double quotes become `` and closing ones ''. A text is taken as one sentence: only a full stop at its very
 end is a token, and others stay with their words, as nltk does with text that was not split into sentences.

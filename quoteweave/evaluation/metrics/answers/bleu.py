@@ -1,4 +1,7 @@
-"""BLEU-4 of each answer against its gold answer, and of all answers together."""
+"""BLEU-4 of each answer against its gold answer, and of all answers together.
+
+Not taken from sacrebleu or nltk: neither gives both figures, and nltk differs for answers of fewer than four tokens.
+"""
 
 import math
 from collections import Counter
@@ -21,7 +24,7 @@ EPSILON = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What BLEU is made of: for each order from 1, n-grams in common and n-grams of the answer; lengths in tokens."""
+    """Counts for BLEU: for each order from 1, n-grams in common and n-grams of the answer; lengths in tokens."""
 
     common: tuple[int, ...]
     total: tuple[int, ...]

@@ -25,7 +25,7 @@ _CHOSEN = re.compile(
 
 
 def source_question(example: Example, *, seed: int = 0) -> Example | None:
-    """The probe made of an explanation question with five quotes, one of them gold; None of any other.
+    """Turn an explanation question with five quotes, one of them gold, into a probe; None for any other.
 
     `choices` are the letters A to E with the names of the quotes, in an order drawn from `seed` and the question's id;
     the gold answer is the letter of the right one. The example's id ends in `:source`.
@@ -44,7 +44,7 @@ def source_question(example: Example, *, seed: int = 0) -> Example | None:
 
 
 def source_questions(examples: Iterable[Example], *, seed: int = 0) -> list[Example]:
-    """The probes of those examples that one can be made of."""
+    """The probes of all examples that can be turned into one."""
     probes = (source_question(example, seed=seed) for example in examples)
     return [probe for probe in probes if probe is not None]
 

@@ -91,14 +91,14 @@ class CitedResponse:
 
 
 def entailments(responses: Iterable[CitedResponse], model: Entailment) -> dict[PremiseClaim, bool]:
-    """What the model says of all pairs of these responses, asked together, each once. Raises ModelError."""
+    """The verdicts of an entailment model on all pairs of these responses, each asked once. Raises ModelError."""
     claims = (claim for response in responses for claim in response.claims)
     asked = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs()))
     return dict(zip(asked, model.entails(asked), strict=True))
 
 
 def context_of(prediction: Prediction, example: Example) -> Context:
-    """What the response cites. Raises DatasetError where it is not at hand."""
+    """The context that the response cites. Raises DatasetError where there is none."""
     context = prediction.context or example.context
     if context is None:
         raise DatasetError(f"example {example.id!r} has no context: there is nothing that could entail a claim")
