@@ -84,7 +84,7 @@ def _compared(pair: tuple[Scores, Scores], figure: Aggregate, permutations: int,
     p = permutation_test(difference, paired.rows, paired.clusters, permutations=permutations, seed=seed)
     known = [row for row in paired.rows if difference.undefined([row]) == 0]
     first, second = (
-        figure.of([{column: row.get(side + column) for column in figure.columns} for row in known])
+        figure.of([{name: row[side + name] for name in figure.columns if side + name in row} for row in known])
         for side in (FIRST, SECOND)
     )
     low, high = bounds or (None, None)

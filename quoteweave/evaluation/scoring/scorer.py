@@ -38,19 +38,17 @@ def score_predictions(
     settings: ScoringSettings,
     intervals: Intervals | None = None,
 ) -> Scores:
-    """Score the predictions of the examples that have a prediction; `metrics` are made for the same convention.
+    """Score predictions by `metrics`, which are made for the same convention as `settings`.
 
     One prediction an example at most, each of an example that is among `examples`; examples without one are counted as
     `missing`, and count in no figure by either convention. Intervals, where asked for, resample documents if the
     document of every example is known, else questions.
 
-        >>> found = score_predictions(
-        ...     load_dataset("mmdocrag-20", Path("gold.jsonl")),
-        ...     load_predictions(Path("theirs.jsonl")),
-        ...     metrics=[METRICS["quote_selection"](MetricOptions())],
-        ...     settings=ScoringSettings(name="theirs", dataset="mmdocrag-20"),
-        ... )
-        >>> found.figures["overall.f1"].value
+        >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
+        >>> predictions = load_predictions(Path("theirs.jsonl"))
+        >>> metrics = [METRICS["quote_selection"](MetricOptions())]
+        >>> settings = ScoringSettings(name="theirs", dataset="mmdocrag-20")
+        >>> score_predictions(examples, predictions, metrics=metrics, settings=settings).figures["overall.f1"].value
         0.5
     """
     made = {prediction.example: prediction for prediction in predictions}
@@ -62,23 +60,24 @@ def score_predictions(
     ]
     counted = [question for question in questions if question.error is None or settings.convention == "published"]
     aggregates = [aggregate for metric in metrics for aggregate in metric.aggregates]
-    by_domain = domain_means(aggregates, counted)
-    rows, clusters = [question.columns() for question in counted], [question.cluster for question in counted]
     return Scores(
-        name=settings.name,
-        dataset=settings.dataset,
-        convention=settings.convention,
-        marks=settings.marks,
+        **settings.model_dump(),
         clusters="document" if by_document else "question",
         failed=sum(question.error is not None for question in questions),
         missing=len(examples) - len(questions),
-        figures={
-            **estimates(aggregates, rows, clusters, intervals),
-            **estimates(by_domain, rows, clusters, intervals),
-        },
+        figures=_figures(aggregates, counted, intervals),
         breakdowns=breakdowns(counted, aggregates, intervals),
         questions=tuple(questions),
     )
+
+
+def _figures(
+    aggregates: Sequence[Aggregate], questions: Sequence[ScoredQuestion], intervals: Intervals | None
+) -> dict[str, Estimate]:
+    """Aggregates over all questions, then their means over domains."""
+    rows, clusters = [question.columns() for question in questions], [question.cluster for question in questions]
+    by_domain = domain_means(aggregates, questions)
+    return estimates(aggregates, rows, clusters, intervals) | estimates(by_domain, rows, clusters, intervals)
 
 
 def domain_means(aggregates: Iterable[Aggregate], questions: Iterable[ScoredQuestion]) -> list[Aggregate]:

@@ -7,7 +7,7 @@ So one way of summing serves the figure itself, its bootstrap (clusters drawn: s
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,15 +40,8 @@ class Aggregate:
 
     def values(self, row: Row) -> list[float] | None:
         """What a row adds to the sums of the columns; None where the row does not count."""
-        found = [row.get(column) for column in self.columns]
-        if not self.optional:
-            return None if None in found else [value for value in found if value is not None]
-        values: list[float] = []
-        for column, value in zip(self.columns, found, strict=True):
-            if value is None and column not in self.optional:
-                return None
-            values.append(value or 0.0)
-        return values
+        found = [row.get(column, 0.0 if column in self.optional else None) for column in self.columns]
+        return None if None in found else cast("list[float]", found)
 
     def matrix(self, rows: Sequence[Row]) -> "Sums":
         """(rows, 1 + columns): what each row adds to the sums; zeros for a row in which a column is undefined."""
