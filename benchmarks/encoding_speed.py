@@ -93,7 +93,7 @@ def _peak_gb(quotes: int) -> float:
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         with Collection.create(Path(folder)) as collection:
             fill(collection, Writing(seed=1), quotes=quotes, documents=quotes // QUOTES_IN_A_DOCUMENT)
-        command = ["index", f"minilm={minilm()}", "-c", folder, "--device", "cpu"]
+        command = ["index", "build", f"minilm={minilm()}", "-c", folder, "--device", "cpu"]
         return run_and_watch([sys.executable, "-m", "quoteweave", *command]).bytes / 1e9
 
 

@@ -13,9 +13,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.core.runs import Run, open_run
-from quoteweave.pipeline.answering import Answerer, answer_all
+from quoteweave.pipeline.runs.answerer import Answerer, answer_all
+from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.search import Search
-from quoteweave.pipeline.settings import ModelSettings, make_generator
+from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.testing.model_server import Reply
 
@@ -76,7 +77,7 @@ def _run(collection: Collection, asked: Sequence[str], base_url: str, at_once: i
     """Answers questions over the collection, and keeps the answers in a passing folder."""
     examples = [Example(id=str(n), query=Query(text=text), reference=Reference()) for n, text in enumerate(asked)]
     search = Search(make_retriever("lexical", collection))
-    settings = ModelSettings(model="scripted", base_url=base_url, images=False)
+    settings = ChatSettings(model="scripted", base_url=base_url, images=False)
     answerer = Answerer(make_generator(settings, collection), search=lambda _: search, scope="collection")
     with (
         TemporaryDirectory(prefix="quoteweave-") as folder,

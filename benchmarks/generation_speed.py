@@ -33,7 +33,8 @@ from model_process import ModelProcess, serving
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answer_events import TextEvent
 from quoteweave.pipeline.rag import Rag
-from quoteweave.pipeline.settings import ModelSettings, make_generator
+from quoteweave.pipeline.runs.compose import make_generator
+from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.testing.model_server import Reply
 
@@ -92,7 +93,7 @@ def _overhead(collection: Collection, questions: Questions) -> tuple[Figures, Ta
     asked, retriever = questions(200), make_retriever("lexical", collection)
 
     def rag(*, pictures: bool = False) -> Rag:
-        settings = ModelSettings(model="scripted", base_url=server.base_url, images=pictures)
+        settings = ChatSettings(model="scripted", base_url=server.base_url, images=pictures)
         return Rag(retriever, make_generator(settings, collection))
 
     with serving(Reply(text=ANSWER)) as server:
@@ -116,7 +117,7 @@ def _first(collection: Collection, questions: Questions) -> tuple[Figures, Table
     chunks = -(-len(ANSWER) // CHUNK)
     delays = (0.0, FIRST_AFTER_S, *[NEXT_AFTER_S] * (chunks - 1))
     with serving(Reply(text=ANSWER, sizes=(CHUNK,), delays_s=delays)) as server:
-        settings = ModelSettings(model="scripted", base_url=server.base_url, images=False)
+        settings = ChatSettings(model="scripted", base_url=server.base_url, images=False)
         rag = Rag(make_retriever("lexical", collection), make_generator(settings, collection))
         told = asyncio.run(_first_told(rag, [*asked[:WAITING], *asked]))
         due = [arrival + FIRST_AFTER_S for arrival in server.arrivals()]

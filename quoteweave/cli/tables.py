@@ -2,22 +2,20 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Column, Table
-    from rich.text import Text
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from quoteweave.cli.console import plain
 
 
 def make_table(
     columns: Sequence[str], *, words: Collection[str] = (), title: str = "", padding: int = 1, ruled: bool = True
-) -> "Table":
+) -> Table:
     """A table whose columns of `words` stand left and fold where need be; all others stand right and are kept whole."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from quoteweave.cli.output import plain
 
     table = Table(
         title=plain(title) if title else None,
@@ -34,7 +32,7 @@ def make_table(
     return table
 
 
-def show_table(out: "Console", table: "Table") -> None:
+def show_table(out: Console, table: Table) -> None:
     """Print the table, its words folded between each other where need be.
 
     Where the terminal is too narrow even for that, each row is printed as lines of heading and value.
@@ -54,7 +52,7 @@ def show_table(out: "Console", table: "Table") -> None:
     out.print(table)
 
 
-def _show_rows(out: "Console", table: "Table") -> None:
+def _show_rows(out: Console, table: Table) -> None:
     headings = [" ".join(_text(out, column.header).plain.split()) for column in table.columns]
     # A row is named by its first words, and by what stands before them.
     named = next((place for place, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
@@ -70,21 +68,18 @@ def _show_rows(out: "Console", table: "Table") -> None:
         out.print(_text(out, table.caption))
 
 
-def _on_one_line(heading: str, cell: "Text") -> "Text":
-    from rich.text import Text
+def _on_one_line(heading: str, cell: Text) -> Text:
 
     return Text.assemble("  ", heading, ": " if heading else "", Text(" ").join(cell.split("\n")))
 
 
-def _longest(out: "Console", column: "Column", between: str) -> int:
+def _longest(out: Console, column: Column, between: str) -> int:
     """Width of the longest part of its cells, which end at any of these characters."""
-    from rich.cells import cell_len
 
     cells = (_text(out, cell).plain for cell in (column.header, *column.cells))
     return max(cell_len(part) for cell in cells for part in re.split(f"[{between}]", cell))
 
 
-def _text(out: "Console", cell: object) -> "Text":
-    from rich.text import Text
+def _text(out: Console, cell: object) -> Text:
 
     return cell if isinstance(cell, Text) else out.render_str(str(cell))

@@ -16,10 +16,13 @@ from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import QuoteweaveError
+from quoteweave.pipeline.pictures import CollectionPictures
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from quoteweave.collection.collection import Collection
 
 MOST_ROWS = 24
 # A photograph of so many is more than a megabyte, and takes a second or two to encode as sixel.
@@ -103,7 +106,7 @@ def _is_recent(version: str) -> bool:
     return version.isdecimal() and int(version) >= KONSOLE
 
 
-def pictures_on_stdout(name: PicturesName, collection: "Collection") -> Callable[[str], None] | None:
+def pictures_on_stdout(name: PicturesName, collection: Collection) -> Callable[[str], None] | None:
     """What shows the crop of an image quote, given its id; None where stdout gets text alone.
 
     That is so, whatever is asked for, where stdout is no terminal, or one that calls itself dumb.
@@ -117,13 +120,11 @@ def pictures_on_stdout(name: PicturesName, collection: "Collection") -> Callable
 class _Shown:
     """Writes crops on stdout, a terminal."""
 
-    def __init__(self, collection: "Collection", protocol: PicturesName) -> None:
+    def __init__(self, collection: Collection, protocol: PicturesName) -> None:
         self._collection, self._protocol = collection, protocol
 
     def __call__(self, quote_id: str) -> None:
         """Writes nothing where no crop is stored or it cannot be read, which is told elsewhere."""
-        from quoteweave.core.errors import QuoteweaveError
-        from quoteweave.pipeline.pictures import CollectionPictures
 
         try:
             quote = self._collection.quote(quote_id)

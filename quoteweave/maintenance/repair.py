@@ -254,7 +254,9 @@ class _Repair:
                 self._writer.drop_index(fingerprint, keep_shards=True)
                 kind = fingerprint.partition(".")[2]
                 what = "which index it was is lost with it, and so is the index"
-                advice = f"build it again: quoteweave index NAME@{kind} -c {shlex.quote(str(self._collection.root))}"
+                advice = (
+                    f"build it again: quoteweave index build NAME@{kind} -c {shlex.quote(str(self._collection.root))}"
+                )
                 self.lost.append(Damage(part="index", file=damage.file, what=what, advice=advice))
                 continue
             for path in folder.iterdir():

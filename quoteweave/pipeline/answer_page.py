@@ -9,11 +9,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.pipeline.answer_sections import AnswerView, MarkedBox, PageView, Pictures, section
 from quoteweave.pipeline.answer_verdicts import WORDS
+from quoteweave.pipeline.rag import Answered
+from quoteweave.pipeline.views import cited_pages, stored_crops
 
-__all__ = ["AnswerView", "PageView", "render_answer", "render_answers"]
+__all__ = ["AnswerView", "PageView", "render_answer", "render_answered", "render_answers"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -74,3 +77,24 @@ def _policy(style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+
+
+def render_answered(answers: Sequence[Answered], collection: Collection, title: str) -> tuple[str, list[str]]:
+    """Answers over a collection as one HTML document, and a sentence on each document whose pages cannot be shown."""
+    views, notes = list[AnswerView](), list[str]()
+    for answered in answers:
+        crops, lost_crops = stored_crops(collection, [hit.quote for hit in answered.context.images])
+        pages, lost_pages = cited_pages(collection, answered.answer)
+        notes += lost_pages
+        warnings = (*answered.answer.warnings, *lost_crops, *lost_pages)
+        views.append(
+            AnswerView(
+                answer=answered.answer.model_copy(update={"warnings": warnings}),
+                context=answered.context,
+                pages=tuple(pages),
+                crops=crops,
+                read=answered.trace.read,
+                reasons=answered.trace.reasons,
+            )
+        )
+    return render_answers(views, title), notes

@@ -1,75 +1,187 @@
-"""From what a user says (options, environment) to the objects that do the work."""
+"""Everything that can be set of retrieval, chat model, gate and window, declared once.
+
+Command-line options, the keys of TOML files and the records of runs are these fields: a field's description is its
+help text, its default the default everywhere, and its bounds are checked wherever a value comes from. Fields marked
+`exclude` do not change what a run is, and are no part of its record.
+"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationError
 
-from quoteweave.collection.collection import Collection
 from quoteweave.core.chat.prices import LOCAL
+from quoteweave.core.context_sizes import C15, C20, Split
 from quoteweave.core.errors import UsageError
 from quoteweave.core.jsonl import reason
-from quoteweave.core.protocols import ChatModel, Generator, SentenceScorer
 from quoteweave.core.records import Record
+from quoteweave.endpoints.connection import PatienceOptions
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.fitting import Window
 
-if TYPE_CHECKING:
-    from quoteweave.generation.prompt_pictures import ImageSource, PictureShower
+SPLITS: Mapping[int, Split] = {15: C15, 20: C20}
+_PICTURES = PictureLimits()
 
 
-class ModelSettings(Record):
-    """Which chat model writes the answers. Without a model's name, answers are extracted and nothing is sent."""
+class ResourceSettings(Record):
+    """What models on this machine run on, and how long endpoints are waited for."""
+
+    device: str | None = Field(
+        default=None, exclude=True, description="where models run: cuda, mps, cpu; else the best there is"
+    )
+    batch_size: int | None = Field(default=None, ge=1, exclude=True, description="items that a model takes at once")
+    trust_remote_code: bool = Field(
+        default=False,
+        exclude=True,
+        description="run the code that a checkpoint brings along, for models that cannot be had otherwise",
+    )
+    timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        exclude=True,
+        description="seconds that an endpoint may go without sending anything (120); comments in a stream do not count",
+    )
+    call_limit_s: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        exclude=True,
+        description="seconds that a call may take in all, further attempts included (five times the timeout)",
+    )
+    retries: int | None = Field(
+        default=None, ge=0, exclude=True, description="further attempts where an endpoint fails (2; for embeddings 5)"
+    )
+
+    @property
+    def hardware(self) -> Hardware:
+        """What models on this machine run on."""
+        return Hardware(device=self.device, batch_size=self.batch_size, trust_remote_code=self.trust_remote_code)
+
+    @property
+    def patience(self) -> PatienceOptions:
+        """How long endpoints are waited for: what is set; for the rest each client has a default of its own."""
+        found = PatienceOptions()
+        if self.timeout_s is not None:
+            found["timeout_s"] = self.timeout_s
+        if self.call_limit_s is not None:
+            found["call_limit_s"] = self.call_limit_s
+        if self.retries is not None:
+            found["max_retries"] = self.retries
+        return found
+
+
+class RetrievalSettings(ResourceSettings):
+    """How quotes are found."""
+
+    retriever: tuple[str, ...] = Field(
+        default=("lexical",),
+        min_length=1,
+        description="how quotes are found: lexical, bm25, tfidf, a name that quoteweave models lists, or A+B of text "
+        "and pictures; the rankings of several are fused",
+    )
+    fusion: str | None = Field(
+        default=None,
+        description="how several are fused: pages (each adds to the evidence for a page; the default with lexical), "
+        "rrf (by ranks; the default without) or scores; with weights as in scores:0.7,0.3",
+    )
+    terms: tuple[Path, ...] = Field(
+        default=(),
+        description="TOML files with terms of your field, by which lexical searches too; docs/retrieval.md explains "
+        "their form",
+    )
+    expand: str | None = Field(
+        default=None,
+        description="make several clauses of the question: by rules (rules), by what a first search finds (rm3), or by "
+        "a chat model (chat, or chat:MODEL@URL)",
+    )
+    rerank: str | None = Field(
+        default=None,
+        description="put what was found in a better order: a name that quoteweave models lists, cross-encoder=PATH, "
+        "endpoint:MODEL@URL, or a chat model (chat, or chat:MODEL@URL)",
+    )
+    explain: bool = Field(
+        default=False,
+        exclude=True,
+        description="say why each quote ranks where it does: words, references, terms, structure",
+    )
+
+
+class ChatSettings(ResourceSettings):
+    """Which chat model is asked, and how. Without a model's name nothing is sent."""
 
     model: str | None = Field(
         default=None,
-        description="the model's name, as its endpoint knows it; or local=CHECKPOINT, a folder or a name on the hub",
+        description="the chat model, else that of QUOTEWEAVE_MODEL; local=PATH is one on this machine",
     )
-    base_url: str | None = Field(default=None, description="an OpenAI-compatible endpoint")
-    api_key: str | None = Field(default=None, repr=False)
-    images: bool = Field(default=True, description="send the crops of image quotes, for models that see")
-    limits: PictureLimits = Field(default=PictureLimits(), description="how many pictures are shown, and how large")
-    image_urls: str | None = Field(default=None, description="where the model's server fetches pictures: an address")
+    base_url: str | None = Field(default=None, description="its OpenAI-compatible endpoint, else OPENAI_BASE_URL")
+    api_key: str | None = Field(default=None, repr=False, exclude=True, description="its key, else OPENAI_API_KEY")
+    images: bool = Field(default=True, description="show the model pictures, not their words alone")
+    max_pictures: int | None = Field(
+        default=None,
+        ge=1,
+        description=f"pictures that one prompt shows ({_PICTURES.max_pictures}); words stand for the others",
+    )
+    max_pixels: int | None = Field(
+        default=None,
+        ge=1,
+        description=f"pixels of one picture ({_PICTURES.max_pixels:_}); larger ones are shrunk",
+    )
+    max_total_pixels: int | None = Field(
+        default=None, ge=1, description=f"pixels of all pictures of one prompt ({_PICTURES.max_total_pixels:_})"
+    )
+    image_urls: str | None = Field(
+        default=None,
+        description="address at which the model's server fetches pictures, by their names in the images folder; else "
+        "they are sent",
+    )
     prompts: Path | None = Field(default=None, description="folder whose prompt files replace ours")
-    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    max_tokens: int | None = Field(default=None, ge=1, description="of an answer")
-    thinking: bool | None = Field(default=None, description="have the model think first or not, where that can be said")
+    temperature: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="how freely the model chooses words"
+    )
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens that the model may write")
+    thinking: bool | None = Field(
+        default=None, description="have the model think first or not, where its chat template can; else as it is"
+    )
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
-    timeout_s: float = Field(
-        default=120, gt=0, allow_inf_nan=False, description="seconds without a sign of life from the endpoint"
-    )
-    call_limit_s: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="seconds of a whole call; five times timeout_s if not said"
-    )
-    retries: int = Field(default=2, ge=0, description="further attempts where an endpoint fails")
-    calls: Path | None = Field(default=None, description="folder that keeps every call, and answers what it holds")
-    hardware: Hardware = Field(default=Hardware(), description="what a model on this machine runs on")
 
     @classmethod
-    def from_environment(cls, given: Mapping[str, object]) -> "ModelSettings":
-        """What is given, filled up from QUOTEWEAVE_MODEL and OPENAI_BASE_URL unless empty.
+    def from_environment(cls, given: Mapping[str, object]) -> Self:
+        """The settings given, None for what is not, completed as by `with_environment`.
 
-        OPENAI_API_KEY is left to the client, which knows where it may be sent: an address that is given may come from a
-        file of somebody else's.
-        Raises UsageError, which names the setting, for what cannot be.
+        Raises UsageError, naming the setting, for a value that is not allowed.
         """
-        environment = {
-            "model": os.environ.get("QUOTEWEAVE_MODEL") or None,
-            "base_url": os.environ.get("OPENAI_BASE_URL") or None,
-        }
-        said = {key: value for key, value in given.items() if value is not None}
         try:
-            read = cls.model_validate({**environment, **said})
-            urlsplit(read.base_url or "")
+            read = cls.model_validate({key: value for key, value in given.items() if value is not None})
         except ValidationError as error:
-            raise UsageError(f"the chat model: {reason(error)}") from error
+            raise UsageError(reason(error)) from error
+        return read.with_environment()
+
+    def with_environment(self) -> Self:
+        """The same with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.
+
+        OPENAI_API_KEY is left to the client, which knows where it may be sent: an address may come from a file of
+        somebody else's. Raises UsageError for an address that is none.
+        """
+        found = {
+            "model": self.model or os.environ.get("QUOTEWEAVE_MODEL") or None,
+            "base_url": self.base_url or os.environ.get("OPENAI_BASE_URL") or None,
+        }
+        try:
+            urlsplit(found["base_url"] or "")
         except ValueError:  # a bracket left open
-            raise UsageError("the chat model: base_url is no URL; it must look like http://localhost:8000/v1") from None
-        return read
+            raise UsageError("base_url is no URL; it must look like http://localhost:8000/v1") from None
+        return self.model_copy(update=found)
+
+    @property
+    def picture_limits(self) -> PictureLimits:
+        """How many pictures are shown, and how large."""
+        keys = PictureLimits.model_fields
+        return PictureLimits(**{key: value for key in keys if (value := getattr(self, key)) is not None})
 
     @property
     def checkpoint(self) -> str | None:
@@ -90,101 +202,51 @@ class ModelSettings(Record):
 
             openai_address(self.model, self.base_url, self.api_key)
 
-    def read(self, tokens: int | None) -> Window | None:
-        """The window of a model that reads so many tokens; None where that is not said."""
-        shown = self.images and self.model is not None
-        if tokens is None:
+
+class GateSettings(Record):
+    """What answers pass between the model that wrote them and the people who see them."""
+
+    gate: Literal["report", "drop", "refuse", "off"] = Field(
+        default="report",
+        description="what becomes of sentences whose numbers, dates or quoted words are not in what they cite: report "
+        "them, drop them, refuse the answer, or off",
+    )
+    check: str | None = Field(
+        default=None,
+        description="have each cited sentence checked by chat (the model that answers), chat:MODEL@URL, or an "
+        "entailment model: folder or hub name",
+    )
+    abstain: Path | None = Field(
+        default=None, description="abstain below the confidence that eval calibrate wrote into this file"
+    )
+    any_topic: bool | None = Field(
+        default=None,
+        description="ask the model even where what was found is about something else; runs do so unless this is false",
+    )
+
+
+class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
+    """How one question is answered: what `quoteweave ask` takes, and each setting of a run."""
+
+    size: Literal[15, 20] = Field(default=15, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
+    window: int | None = Field(
+        default=None, ge=2000, description="tokens that the model reads; quotes are cut to it, the longest first"
+    )
+    answer_with: str | None = Field(
+        default=None,
+        description="without a model: have this encoder of text or reranker order the sentences that answer, as "
+        "minilm; or reader=PATH, a reading model",
+    )
+
+    @property
+    def split(self) -> Split:
+        """Quotes of each kind that are retrieved."""
+        return SPLITS[self.size]
+
+    @property
+    def reading_window(self) -> Window | None:
+        """What the model can read; None where that is not set."""
+        if self.window is None:
             return None
-        return Window(tokens=tokens, answer=self.max_tokens or 0, pictures=shown, limits=self.limits)
-
-
-def make_chat(settings: ModelSettings) -> ChatModel | None:
-    """The chat model that is named, if one is. Raises UsageError where a model on this machine cannot do as is said."""
-    if settings.model is None:
-        return None
-    model = (
-        _endpoint(settings, settings.model) if settings.checkpoint is None else _local(settings, settings.checkpoint)
-    )
-    if settings.calls is None:
-        return model
-    from quoteweave.endpoints.call_cache import CachedChat
-
-    return CachedChat(model, settings.calls)
-
-
-def _endpoint(settings: ModelSettings, name: str) -> ChatModel:
-    from quoteweave.endpoints.chat import OpenAIChat
-
-    return OpenAIChat(
-        name,
-        base_url=settings.base_url,
-        api_key=settings.api_key,
-        timeout_s=settings.timeout_s,
-        max_retries=settings.retries,
-        call_limit_s=settings.call_limit_s,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        thinking=settings.thinking,
-        extra=settings.extra,
-    )
-
-
-def _local(settings: ModelSettings, checkpoint: str) -> ChatModel:
-    from quoteweave.models.chat import LocalChat
-
-    if settings.extra:
-        raise UsageError(f"{settings.model} runs on this machine, so that no request takes {', '.join(settings.extra)}")
-    return LocalChat(
-        checkpoint,
-        hardware=settings.hardware,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        thinking=settings.thinking,
-    )
-
-
-def make_generator(
-    settings: ModelSettings,
-    images: "Collection | ImageSource | None" = None,
-    chat: ChatModel | None = None,
-    *,
-    fallback: bool = False,
-    order: SentenceScorer | None = None,
-) -> Generator:
-    """The extractive generator, or one that asks `chat`, or else the named model.
-
-    `fallback`: whether the extractive generator answers where the model's endpoint fails. `order`: what orders the
-    extractive generator's sentences.
-    `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
-    that cannot be read, and where pictures cannot be shown as is said.
-    """
-    from quoteweave.generation.extractive import ExtractiveGenerator
-
-    model = chat or make_chat(settings)
-    if model is None:
-        return ExtractiveGenerator(order=order)
-    from quoteweave.generation.chat_generator import CitedGenerator
-    from quoteweave.generation.fallback import FallbackGenerator
-
-    cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
-    return FallbackGenerator(cited, ExtractiveGenerator(order=order)) if fallback else cited
-
-
-def _pictures(settings: ModelSettings, images: "Collection | ImageSource | None") -> "PictureShower | None":
-    """What shows the model pictures, if it is shown any. Raises UsageError for what is no address of pictures."""
-    from quoteweave.generation.prompt_pictures import InlinePictures, LinkedPictures
-
-    if not settings.images or images is None:
-        return None
-    if settings.image_urls is None:
-        return InlinePictures(_crops(images) if isinstance(images, Collection) else images, settings.limits)
-    if settings.checkpoint is not None:
-        raise UsageError(f"{settings.model} runs on this machine, and fetches no pictures: leave image_urls out")
-    return LinkedPictures(settings.image_urls, settings.limits)
-
-
-def _crops(collection: Collection) -> "ImageSource":
-    def read(key: str, /) -> bytes:
-        return collection.images.read(key)
-
-    return read
+        shown = self.images and self.model is not None
+        return Window(tokens=self.window, answer=self.max_tokens or 0, pictures=shown, limits=self.picture_limits)

@@ -1,14 +1,14 @@
-"""`--answer-with`, and the run key `answer_with`: a model orders the sentences of answers without a chat model."""
+"""The key `answer_with` of asks and runs: a model orders the sentences of answers without a chat model."""
 
 from pathlib import Path
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 from made_runs import RunIt
 from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 
-from quoteweave.cli.eval_calibrate import _made_by
+from quoteweave.cli.eval.calibrate import _made_by
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
 from quoteweave.testing import ModelServer, Reply
@@ -26,8 +26,11 @@ def port(tmp_path: Path) -> Path:
     return tmp_path / "collection"
 
 
-def test_a_reading_model_answers_on_this_machine(quoteweave: Quoteweave, port: Path, reader: Path) -> None:
-    got = quoteweave("ask", QUESTION, "-c", port, "--answer-with", f"reader={reader}", "--json")
+def test_a_reading_model_answers_on_this_machine(
+    quoteweave: Quoteweave, port: Path, reader: Path, tmp_path: Path
+) -> None:
+    config = configured(tmp_path, answer_with=f"reader={reader}")
+    got = quoteweave("ask", QUESTION, "-c", port, *config, "--json")
     assert (got.code, got.err) == (0, "")
     assert (got.json()["status"], got.json()["model"]) == ("answered", "extractive")
     assert got.json()["text"].startswith("The harbour shipped 486 tonnes of grain [")
@@ -40,19 +43,24 @@ def test_a_reading_model_answers_on_this_machine(quoteweave: Quoteweave, port: P
         ("reader=/not/there", "/not/there is no model", 1),
     ],
 )
-def test_wrong_names_are_told(name: str, told: str, code: int, quoteweave: Quoteweave, port: Path) -> None:
-    got = quoteweave("ask", QUESTION, "-c", port, "--answer-with", name)
+def test_wrong_names_are_told(
+    name: str, told: str, code: int, quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
+    got = quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, answer_with=name))
     assert (got.code, got.out) == (code, "")
     assert told in got.err
 
 
-def test_beside_a_chat_model_it_is_for_the_fallback_alone(quoteweave: Quoteweave, port: Path, reader: Path) -> None:
-    asked = ("ask", QUESTION, "-c", port, "--answer-with", f"reader={reader}", "--model", "m", "--retries", 0)
+def test_beside_a_chat_model_it_is_for_the_fallback_alone(
+    quoteweave: Quoteweave, port: Path, reader: Path, tmp_path: Path
+) -> None:
+    config = configured(tmp_path, answer_with=f"reader={reader}", retries=0)
+    asked = ("ask", QUESTION, "-c", port, *config, "--model", "m")
     with ModelServer([Reply(status=500)]) as server:
         refused = quoteweave(*asked, "--base-url", server.base_url)
         assert (refused.code, refused.out, server.requests) == (2, "", [])
         got = quoteweave(*asked, "--base-url", server.base_url, "--fallback", "extractive", "--json")
-    assert "leave out --answer-with or the model, or add --fallback extractive" in " ".join(refused.err.split())
+    assert "leave out answer_with or the model, or (ask) add --fallback extractive" in " ".join(refused.err.split())
     assert got.json()["text"].startswith("The harbour shipped 486 tonnes of grain [")
     assert "The model could not be asked" in got.json()["warnings"][-1]
 
@@ -64,4 +72,4 @@ def test_a_run_says_what_ordered_its_sentences(run_it: RunIt, reader: Path, tmp_
     assert read_run(tmp_path / "runs")[0].configuration["answer_with"] == f"reader={reader}"
     wrong = run_it('model = "m"\nquotes = "dataset"\nanswer_with = "minilm"\n', url="http://127.0.0.1:9/v1", out="b")
     assert isinstance(wrong.exception, UsageError)
-    assert "leave out answer_with or the model in setting run" in str(wrong.exception)
+    assert "leave out answer_with or the model" in str(wrong.exception)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import lxml.html
 import pytest
 import typer
-from command_line import Outcome, Quoteweave
+from command_line import Outcome, Quoteweave, configured
 from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
@@ -184,7 +184,7 @@ def test_the_environment_may_name_the_model(
 
 def test_prompts_of_one_s_own_are_used(quoteweave: Quoteweave, port: Path, server: ModelServer, tmp_path: Path) -> None:
     (tmp_path / "cited_answer_system.txt").write_text("Answer in verse. Else say: $abstention")
-    asked = ("--model", "m", "--base-url", server.base_url, "--prompts", tmp_path)
+    asked = ("--model", "m", "--base-url", server.base_url, *configured(tmp_path, prompts=tmp_path))
     assert quoteweave("ask", "grain?", "-c", port, *asked).code == 0
     assert server.requests[0]["messages"][0]["content"].startswith("Answer in verse.")
 
@@ -197,9 +197,12 @@ def test_nothing_is_sent_for_a_question_that_finds_nothing(
     assert (answer.status, server.requests) == ("abstained", [])
 
 
-def test_wrong_use_is_told_before_anything_is_sent(quoteweave: Quoteweave, port: Path, server: ModelServer) -> None:
+def test_wrong_use_is_told_before_anything_is_sent(
+    quoteweave: Quoteweave, port: Path, server: ModelServer, tmp_path: Path
+) -> None:
+    config = configured(tmp_path, prompts="none")
     asked = ("--model", "m", "--base-url", server.base_url)
-    for wrong in (("--pages", "x"), ("--doc", "none"), ("--retriever", "none"), ("--prompts", "none")):
+    for wrong in (("--pages", "x"), ("--doc", "none"), ("--retriever", "none"), config):
         got = quoteweave("ask", "grain?", "-c", port, *asked, *wrong)
         assert (got.code, got.out) == (2, "")
     assert server.requests == []
@@ -225,23 +228,27 @@ def test_a_server_that_is_not_there_is_told(quoteweave: Quoteweave, port: Path) 
     assert f"error: No answer from {address}" in got.err
 
 
-def test_where_the_server_is_not_there_a_fallback_answers_and_says_so(quoteweave: Quoteweave, port: Path) -> None:
+def test_where_the_server_is_not_there_a_fallback_answers_and_says_so(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{reserved.getsockname()[1]}/v1"
-        asked = ("--model", "m", "--base-url", address, "--retries", 0, "--fallback", "extractive")
+        asked = ("--model", "m", "--base-url", address, *configured(tmp_path, retries=0), "--fallback", "extractive")
         answer, _ = answer_of(quoteweave("ask", "grain?", "-c", port, *asked, "--json"))
     assert answer.model == "extractive"
     assert f"without it: No answer from {address}" in answer.warnings[0]
 
 
-def test_a_model_is_not_asked_what_the_documents_are_not_about(quoteweave: Quoteweave, port: Path) -> None:
+def test_a_model_is_not_asked_what_the_documents_are_not_about(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
     question = "Which volcano of Iceland erupted on the grain?"
     with ModelServer([Reply(text="None [1].")]) as server:
         asked = ("ask", question, "-c", port, "--model", "m", "--base-url", server.base_url, "--json")
         answer, _ = answer_of(quoteweave(*asked))
         assert (answer.status, answer.text, server.requests) == ("abstained", NOTHING_FOUND, [])
-        answer, _ = answer_of(quoteweave(*asked, "--any-topic"))
+        answer, _ = answer_of(quoteweave(*asked, *configured(tmp_path, any_topic=True)))
     assert (answer.text, len(server.requests)) == ("None [1].", 1)
 
 

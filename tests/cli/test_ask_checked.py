@@ -1,11 +1,11 @@
-"""`quoteweave ask --check`: a second opinion, told to people, in JSON and on the page."""
+"""`quoteweave ask` with `check` in its file: a second opinion, told to people, in JSON and on the page."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from lxml import html
 from made_collections import made_quote, make_collection
 
@@ -30,7 +30,7 @@ def scripted(request: Mapping[str, Any]) -> Reply:
 
 def test_a_second_opinion_stands_beside_the_gate_s(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
     with ModelServer(scripted) as server:
-        model = ("--model", "m", "--base-url", server.base_url, "--check", "chat")
+        model = ("--model", "m", "--base-url", server.base_url, *configured(tmp_path, check="chat"))
         got = quoteweave("ask", QUESTION, "-c", port, "--json", "--html", tmp_path / "a.html", *model)
         assert len(server.requests) == 3
     value = got.json()
@@ -40,9 +40,10 @@ def test_a_second_opinion_stands_beside_the_gate_s(quoteweave: Quoteweave, port:
     assert [chip.get("class") for chip in page.find_class("chip")] == ["chip supported", "chip unsupported"]
 
 
-def test_drop_heeds_it_and_shows_nothing_that_goes(quoteweave: Quoteweave, port: Path) -> None:
+def test_drop_heeds_it_and_shows_nothing_that_goes(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
     with ModelServer(scripted) as server:
-        said = ("--base-url", server.base_url, "--check", f"chat:judge@{server.base_url}", "--gate", "drop")
+        config = configured(tmp_path, check=f"chat:judge@{server.base_url}", gate="drop")
+        said = ("--base-url", server.base_url, *config)
         got = quoteweave("ask", QUESTION, "-c", port, "--model", "m", *said)
         assert {request["model"] for request in server.requests} == {"m", "judge"}
     assert "silos of steel [1]" in got.out
@@ -51,15 +52,16 @@ def test_drop_heeds_it_and_shows_nothing_that_goes(quoteweave: Quoteweave, port:
     assert "The checker does not find it supported by what it cites." in got.err
 
 
-def test_people_are_told_of_what_it_doubts(quoteweave: Quoteweave, port: Path) -> None:
+def test_people_are_told_of_what_it_doubts(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    config = configured(tmp_path, check="chat")
     with ModelServer(scripted) as server:
-        got = quoteweave("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url, "--check", "chat")
+        got = quoteweave("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url, *config)
     assert "nobody" in got.out
     assert "does not support what cites it" in got.err
     assert "None" not in got.err
 
 
-def test_a_plain_chat_wants_a_model(quoteweave: Quoteweave, port: Path) -> None:
-    got = quoteweave("ask", QUESTION, "-c", port, "--check", "chat")
+def test_a_plain_chat_wants_a_model(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
+    got = quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, check="chat"))
     assert got.code != 0
     assert "which chat model is to check?" in " ".join(got.err.split())

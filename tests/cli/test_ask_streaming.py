@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
@@ -27,8 +27,8 @@ def port(tmp_path: Path) -> Path:
     return tmp_path / "collection"
 
 
-def asking(server: ModelServer, *more: str) -> tuple[str, ...]:
-    return ("ask", "Where is grain stored?", "--model", "m", "--base-url", server.base_url, "--retries", "0", *more)
+def asking(server: ModelServer, *more: object) -> tuple[object, ...]:
+    return ("ask", "Where is grain stored?", "--model", "m", "--base-url", server.base_url, *more)
 
 
 def test_text_then_sources_and_the_request_is_a_stream(quoteweave: Quoteweave, port: Path) -> None:
@@ -43,11 +43,11 @@ def test_text_then_sources_and_the_request_is_a_stream(quoteweave: Quoteweave, p
     assert "1 mark names a quote that was not given" in got.err
 
 
-def test_no_stream_asks_for_the_answer_whole(quoteweave: Quoteweave, port: Path) -> None:
+def test_json_asks_for_the_answer_whole(quoteweave: Quoteweave, port: Path) -> None:
     with ModelServer([Reply(text=TEXT)]) as server:
-        got = quoteweave(*asking(server, "--no-stream"), "-c", port)
+        got = quoteweave(*asking(server, "--json"), "-c", port)
     assert (got.code, server.requests[0].get("stream")) == (0, None)
-    assert got.out.startswith("Silos of steel hold grain [1], as says.")
+    assert got.json()["text"].startswith("Silos of steel hold grain [1], as says.")
 
 
 def test_events_are_json_a_line_and_keep_the_contract(quoteweave: Quoteweave, port: Path) -> None:
@@ -72,9 +72,11 @@ def test_the_same_is_said_in_every_form(quoteweave: Quoteweave, port: Path) -> N
     assert answer(json.loads(streamed)["answer"]) == answer(whole)
 
 
-def test_an_answer_that_breaks_off_leaves_what_came_and_says_so(quoteweave: Quoteweave, port: Path) -> None:
+def test_an_answer_that_breaks_off_leaves_what_came_and_says_so(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
     with ModelServer([Reply(text=TEXT, sizes=(6,), cut_after=5)]) as server:
-        got = quoteweave(*asking(server), "-c", port)
+        got = quoteweave(*asking(server, *configured(tmp_path, retries=0)), "-c", port)
     assert got.code == 1
     assert got.out == "Silos of steel hold grai\n"
     assert got.err.splitlines()[-1].startswith("error: ")
@@ -86,7 +88,7 @@ def test_kept_calls_are_streamed_without_a_server(
     quoteweave: Quoteweave, port: Path, tmp_path: Path, form: tuple[str, ...]
 ) -> None:
     with ModelServer([Reply(text=TEXT)]) as server:
-        kept = asking(server, "--calls", str(tmp_path / "calls"), *form)
+        kept = asking(server, *configured(tmp_path, calls=tmp_path / "calls"), *form)
         first = quoteweave(*kept, "-c", port)
     again = quoteweave(*kept, "-c", port)
     assert (again.code, len(server.requests)) == (0, 1)

@@ -117,7 +117,17 @@ def run(quoteweave: Quoteweave, port: Path, dataset: Path, tmp_path: Path) -> Ca
     def running(server: ModelServer, *options: object, concurrency: int = 4) -> Any:
         config = tmp_path / "config.toml"
         config.write_text(f'model = "m"\nwithin = "collection"\n[limits]\nconcurrency = {concurrency}\n')
-        arguments = ("run", "questions", "--references", dataset, "--config", config, "--out", tmp_path / "run")
+        arguments = (
+            "run",
+            "--dataset",
+            "questions",
+            "--references",
+            dataset,
+            "--config",
+            config,
+            "--out",
+            tmp_path / "run",
+        )
         return quoteweave(*arguments, "-c", port, "--json", *options)
 
     return running

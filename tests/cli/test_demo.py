@@ -7,7 +7,7 @@ import pytest
 import typer
 from command_line import Quoteweave
 
-from quoteweave.cli.demo import QUESTIONS
+from quoteweave.cli.commands.demo import QUESTIONS
 from quoteweave.core.answers import Answer, Context, ImageBlock
 
 

@@ -119,7 +119,7 @@ def test_what_failed_is_told_and_asked_again_and_others_are_kept(quoteweave: Quo
         options = ("-c", port, "--model", "v", "--base-url", server.base_url)
         first = quoteweave("describe", *options)
         assert first.code == 1
-        assert "1 picture described, 1 failed; 2 quotes say more now" in first.out
+        assert "1 picture described, 1 failed; 2 quotes have new words now" in first.out
         assert "no maps" in first.err
         broken[0] = False
         second = quoteweave("describe", *options, "--json").json()

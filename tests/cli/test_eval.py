@@ -3,8 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,19 @@ import pytest
 from command_line import Quoteweave
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli import eval as command
-from quoteweave.cli.eval_subject import Subject, ingest_for_eval
-from quoteweave.cli.retrieving import Finding
+from quoteweave.cli.app import app
+from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
+from quoteweave.pipeline.runs import retrieval
+from quoteweave.pipeline.runs.compose import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.runs.progress import Progress
+from quoteweave.pipeline.runs.retrieval import Subject, add_dataset_documents
+from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
 
@@ -117,22 +120,20 @@ def evaluate(
     documents: list[Document],
     notes: Counter[str],
 ) -> Evaluate:
-    def ingest(collection: Path, folder: Path, *, quiet: bool) -> None:
+    def ingest(collection: Path, folder: Path, progress: Progress) -> None:
         assert (collection, folder) == (tmp_path / "collection", dataset / "pdf")
+        Collection.open_or_create(collection).close()
 
-    @contextmanager
-    def subject(collection: Path, finding: Finding, *, quiet: bool) -> Iterator[Subject]:
-        assert collection == tmp_path / "collection"
-        yield Subject(
-            ranker, documents, {"index lexical": "f1"}, {"b [red].pdf": "it is encrypted; give --password"}, notes
-        )
+    def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> Subject:
+        indexes = {"index lexical": "f1", **terms_fingerprint(read_all_terms(settings))}
+        return Subject(ranker, documents, indexes, {"b [red].pdf": "it is encrypted; give --password"}, notes)
 
-    monkeypatch.setattr(command, "ingest_for_eval", ingest)
-    monkeypatch.setattr(command, "open_subject", subject)
+    monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
+    monkeypatch.setattr(retrieval, "open_subject", subject)
 
     def run(*options: str) -> Result:
-        where = ["--path", str(dataset), "-c", str(tmp_path / "collection")]
-        return CliRunner().invoke(command.app, ["retrieval", "--dataset", "mmdocir", *where, *options])
+        where = ["--references", str(dataset), "-c", str(tmp_path / "collection")]
+        return CliRunner().invoke(app, ["eval", "retrieval", "--dataset", "mmdocir", *where, *options])
 
     return run
 
@@ -295,7 +296,7 @@ def test_documents_are_searched_as_they_were_added(tmp_path: Path, capsys: pytes
         before = opened.origins()
     (folder / "changed.txt").write_text("Timber came by rail.")
     (folder / "new.txt").write_text("Coal came by barge.")
-    ingest_for_eval(collection, folder, quiet=True)
+    add_dataset_documents(collection, folder, TerminalProgress(quiet=True))
     with Collection.open(collection) as opened:
         after = opened.origins()
     assert [after[f"{name}.txt"] for name in "ab"] == [before[f"{name}.txt"] for name in "ab"]
@@ -310,9 +311,9 @@ def test_a_folder_added_as_usual_is_kept_in_step(tmp_path: Path, capsys: pytest.
     folder, collection = tmp_path / "pdf", tmp_path / "collection"
     folder.mkdir()
     (folder / "a.txt").write_text("Grain came by ship.")
-    ingest_for_eval(collection, folder, quiet=True)
+    add_dataset_documents(collection, folder, TerminalProgress(quiet=True))
     (folder / "a.txt").rename(folder / "b.txt")
-    ingest_for_eval(collection, folder, quiet=True)
+    add_dataset_documents(collection, folder, TerminalProgress(quiet=True))
     with Collection.open(collection) as opened:
         assert list(opened.origins()) == ["b.txt"]
     assert "other settings" not in capsys.readouterr().err
@@ -323,7 +324,7 @@ def test_questions_are_expanded_searched_and_reranked(
 ) -> None:
     shutil.copytree(sample_collection, tmp_path / "c")
     with ModelServer(lambda request: Reply(text="ok" if "berth" in str(request) else "[2] > [1]")) as server:
-        where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c", "--json")
+        where = ("--dataset", "mmdocir", "--references", samples, "-c", tmp_path / "c", "--json")
         got = quoteweave("eval", "retrieval", *where, "--expand", "rm3", "--rerank", f"chat:m@{server.base_url}")
         asked = len(server.requests)
     assert (got.code, got.json()["failed"]) == (0, 0)
@@ -337,7 +338,7 @@ def test_what_is_sent_to_encode_is_told_once(
 ) -> None:
     shutil.copytree(sample_collection, tmp_path / "c")
     with ModelServer() as server:
-        where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c", "--json")
+        where = ("--dataset", "mmdocir", "--references", samples, "-c", tmp_path / "c", "--json")
         got = quoteweave("eval", "retrieval", *where, "-r", f"openai:m@{server.base_url}")
     assert (got.code, got.json()["failed"]) == (0, 0)
     assert got.err.count("sent to 127.0.0.1") == 1
@@ -347,7 +348,7 @@ def test_weights_that_are_missing_end_it_at_once(
     quoteweave: Quoteweave, samples: Path, sample_collection: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(sample_collection, tmp_path / "c")
-    where = ("--dataset", "mmdocir", "--path", samples, "-c", tmp_path / "c")
+    where = ("--dataset", "mmdocir", "--references", samples, "-c", tmp_path / "c")
     got = quoteweave("eval", "retrieval", *where, "--rerank", f"bge-reranker={tmp_path / 'none'}")
     assert (got.code, got.out) == (1, "")
     assert got.err.count("is no model") == 1
@@ -360,6 +361,6 @@ def test_a_folder_without_annotations_is_told_before_anything_is_added(evaluate:
 
 
 def test_an_unknown_dataset_is_refused_with_the_names_there_are() -> None:
-    result = CliRunner().invoke(command.app, ["retrieval", "--dataset", "nothing", "--path", ".", "-c", "c"])
+    result = CliRunner().invoke(app, ["eval", "retrieval", "--dataset", "nothing", "--references", ".", "-c", "c"])
     assert result.exit_code == 2
     assert "mmdocir" in result.stderr

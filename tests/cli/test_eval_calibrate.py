@@ -93,7 +93,17 @@ def run_of(quoteweave: Quoteweave, trade: Path, tmp_path: Path) -> Callable[...,
     def run(references: Path, config: str = CONFIG) -> Path:
         (tmp_path / "config.toml").write_text(config)
         out = tmp_path / f"run-{references.stem}"
-        said = ["run", "mmdocrag-20", "--references", references, "--config", tmp_path / "config.toml", "-c", trade]
+        said = [
+            "run",
+            "--dataset",
+            "mmdocrag-20",
+            "--references",
+            references,
+            "--config",
+            tmp_path / "config.toml",
+            "-c",
+            trade,
+        ]
         assert quoteweave(*said, "--out", out).code == 0
         return out
 

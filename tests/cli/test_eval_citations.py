@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval import app
+from quoteweave.cli.app import app
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.testing import ModelServer, Reply
@@ -45,7 +45,15 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     (tmp_path / "images" / "two.png").write_bytes(CROP)
 
     def invoke(command: str, *options: object) -> Result:
-        asked = [command, tmp_path / "run.jsonl", "--dataset", "mcitebench", "--references", tmp_path / "data.jsonl"]
+        asked = [
+            "eval",
+            command,
+            tmp_path / "run.jsonl",
+            "--dataset",
+            "mcitebench",
+            "--references",
+            tmp_path / "data.jsonl",
+        ]
         return CliRunner().invoke(app, [str(part) for part in (*asked, *options)])
 
     return invoke
@@ -74,7 +82,7 @@ def judged(request: Mapping[str, Any]) -> Reply:
 
 def test_sentences_are_split_judged_kept_and_scored(ask: Ask, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
-    options = ("--out", kept, "--images", tmp_path, "--usd-per-million", 10, 100, "--json")
+    options = ("--out", kept, "--image-folder", tmp_path, "--usd-per-million", 10, 100, "--json")
     with ModelServer(judged) as server:
         result = ask("citations", "--model", "m", "--base-url", server.base_url, *options)
         assert result.exit_code == 0, result.output
@@ -111,7 +119,7 @@ def test_a_perfect_citer_is_not_scored_by_marks_of_another_dataset(ask: Ask) -> 
 
 def test_verdicts_on_other_answers_are_left_out_and_told(ask: Ask, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
-    options = ("--out", kept, "--images", tmp_path, "--split", "rule")
+    options = ("--out", kept, "--image-folder", tmp_path, "--split", "rule")
     with ModelServer(judged) as server:
         ask("citations", "--model", "m", "--base-url", server.base_url, *options)
     run = tmp_path / "run.jsonl"
@@ -145,7 +153,7 @@ def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:
             return Reply(text="I would rather not.")
         return judged(request)
 
-    options = ("--out", tmp_path / "k.jsonl", "--images", tmp_path)
+    options = ("--out", tmp_path / "k.jsonl", "--image-folder", tmp_path)
     with ModelServer(faulty) as server:
         where = ("--model", "m", "--base-url", server.base_url)
         first = ask("citations", *where, *options)
@@ -157,7 +165,7 @@ def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:
 
 
 def test_split_by_rule_costs_nothing_and_says_so(ask: Ask, tmp_path: Path) -> None:
-    options = ("--out", tmp_path / "k.jsonl", "--images", tmp_path, "--split", "rule", "--json")
+    options = ("--out", tmp_path / "k.jsonl", "--image-folder", tmp_path, "--split", "rule", "--json")
     with ModelServer(judged) as server:
         value = json.loads(ask("citations", "--model", "m", "--base-url", server.base_url, *options).stdout)
         assert not any("JSON array" in text_of(request) for request in server.requests)

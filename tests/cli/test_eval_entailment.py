@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval import app
+from quoteweave.cli.app import app
 from quoteweave.core.errors import MissingExtra, ModelNotFound, UsageError
 
 Ask = Callable[..., Result]
@@ -50,8 +50,16 @@ def ask(tmp_path: Path, model: Path) -> Ask:
     )
 
     def invoke(*options: object) -> Result:
-        said = ["entailment", tmp_path / "run.jsonl", "--dataset", "alce", "--references", tmp_path / "data.json"]
-        return CliRunner().invoke(app, [str(part) for part in (*said, "--model", model, *options)])
+        said = [
+            "eval",
+            "entailment",
+            tmp_path / "run.jsonl",
+            "--dataset",
+            "alce",
+            "--references",
+            tmp_path / "data.json",
+        ]
+        return CliRunner().invoke(app, [str(part) for part in (*said, "--checkpoint", model, *options)])
 
     return invoke
 

@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval_export import JSON
-from quoteweave.cli.eval_export import export as command
+from quoteweave.cli.eval.export import JSON
+from quoteweave.cli.eval.export import export as command
 from quoteweave.core.errors import DatasetError, QuoteweaveError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import Run, open_run

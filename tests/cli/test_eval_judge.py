@@ -14,7 +14,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli import eval_judge, judging
+from quoteweave.cli.eval import judge as eval_judge
+from quoteweave.cli.eval import paid
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Prediction
@@ -27,7 +28,7 @@ Judge = Callable[..., Result]
 NAMES = ("ant", "bee", "cat", "dog")
 MODEL = "judge-1"
 AT_ONCE = {"retry-after-ms": "1"}
-COMMAND = "import typer; from quoteweave.cli.eval_judge import judge; app = typer.Typer(); app.command()(judge); app()"
+COMMAND = "import typer; from quoteweave.cli.eval.judge import judge; app = typer.Typer(); app.command()(judge); app()"
 
 
 def said(score: int) -> str:
@@ -159,7 +160,7 @@ def test_without_a_price_tokens_alone_are_said(judge: Judge) -> None:
 def test_on_a_terminal_it_asks_before_it_sends(
     judge: Judge, run: Path, monkeypatch: pytest.MonkeyPatch, typed: str, options: tuple[str, ...], asked: int
 ) -> None:
-    monkeypatch.setattr(judging, "on_terminal", lambda: True)
+    monkeypatch.setattr(paid, "on_terminal", lambda: True)
     with ModelServer(scripted()) as server:
         result = judge(server, *options, typed=typed)
     assert len(server.requests) == asked

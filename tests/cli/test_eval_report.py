@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval_report_command import JSON, report
+from quoteweave.cli.eval.report import JSON, report
 from quoteweave.core.errors import UsageError
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")

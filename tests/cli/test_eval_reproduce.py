@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval_reproduce import reproduce as command
+from quoteweave.cli.eval import reproduce as matrix
+from quoteweave.cli.eval.reproduce import reproduce as command
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.reproduction import reproduce as matrix
 from quoteweave.evaluation.reproduction.reproduce import Condition, Known
 
 EXPECTED = {
@@ -65,7 +65,7 @@ def test_the_table_says_why_a_difference_is_known(data: Path) -> None:
 
 
 def test_all_right_ends_zero(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    condition = matrix.load_matrix()[0]
+    condition = matrix.load_matrix()[0]  # type: ignore[attr-defined]  # the one of the fixture
     right = condition.model_copy(update={"expected": {"text.recall.pooled": "50.0"}})
     monkeypatch.setattr(matrix, "load_matrix", lambda: [right])
     assert run("--data", data).exit_code == 0

@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.eval_score import JSON
-from quoteweave.cli.eval_score import score as command
+from quoteweave.cli.eval.score import JSON
+from quoteweave.cli.eval.score import score as command
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import PREDICTIONS, Run, open_run

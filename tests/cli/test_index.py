@@ -39,42 +39,42 @@ def texts(value: dict[str, list[dict[str, object]]]) -> list[object]:
 
 
 def test_a_model_is_built_once_and_finds_what_shares_no_word(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    first = quoteweave("index", minilm, "-c", port, "--json")
+    first = quoteweave("index", "build", minilm, "-c", port, "--json")
     assert first.code == 0
     (report,) = first.json()
     (left_out,) = report.pop("left_out")
     assert report == {"retriever": minilm, "items": 4, "encoded": 4, "skipped": 1, "unreadable": [], "recall": None}
     assert (left_out["document"], left_out["page_label"], left_out["reason"]) == ("port.pdf", "3", "it has no words")
-    assert quoteweave("index", minilm, "-c", port, "--json").json()[0]["encoded"] == 0
+    assert quoteweave("index", "build", minilm, "-c", port, "--json").json()[0]["encoded"] == 0
     found = quoteweave("search", "shipping of wheat", "-c", port, "-r", minilm, "-k", 2, "--json")
     assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
 
 
 def test_what_is_left_out_is_named_with_the_reason(quoteweave: Quoteweave, tmp_path: Path, minilm: str) -> None:
     make_collection(tmp_path, {"port.pdf": [*QUOTES, *(made_quote("", page=page) for page in range(5, 20))]}).close()
-    got = quoteweave("index", minilm, "-c", tmp_path / "collection")
+    got = quoteweave("index", "build", minilm, "-c", tmp_path / "collection")
     lines = [line for line in got.err.splitlines() if line.startswith("left out: ")]
     assert re.fullmatch(r"left out: port.pdf, page 3, quote \w+:2:3: it has no words", lines[0])
     assert (len(lines), lines[-1]) == (11, "left out: 6 more; --json lists all")
-    value = quoteweave("index", minilm, "-c", tmp_path / "collection", "--json").json()
+    value = quoteweave("index", "build", minilm, "-c", tmp_path / "collection", "--json").json()
     assert len(value[0]["left_out"]) == value[0]["skipped"] == 16
 
 
 def test_an_index_is_found_by_the_short_name_of_its_model(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     found = quoteweave("search", "shipping of wheat", "-c", port, "-r", "minilm", "-k", 2, "--json")
     assert set(texts(found.json())) == {QUOTES[0], "Ships carry cereals overseas."}
     assert found.err == f"minilm: the index {minilm} is used, which was built under that name\n"
-    assert quoteweave("index", "minilm", "-c", port, "--json").json()[0]["retriever"] == minilm
+    assert quoteweave("index", "build", "minilm", "-c", port, "--json").json()[0]["retriever"] == minilm
     assert quoteweave("plan", "minilm", "-c", port, "--json").json()[0]["to_encode"] == 0
-    assert quoteweave("index", "minilm", "-c", port, "--drop").code == 0
+    assert quoteweave("index", "remove", "minilm", "-c", port).code == 0
     assert quoteweave("status", "-c", port, "--json").json()["indexes"] == []
 
 
 def test_kinds_of_index_share_the_vectors(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     for kind in ("hnsw", "fp16", "ivfpq"):
-        (report,) = quoteweave("index", f"{minilm}@{kind}", "-c", port, "--json").json()
+        (report,) = quoteweave("index", "build", f"{minilm}@{kind}", "-c", port, "--json").json()
         assert (report["items"], report["encoded"]) == (4, 0)
         found = quoteweave("search", "shipping of wheat", "-c", port, "-r", f"{minilm}@{kind}", "-k", 1, "--json")
         assert len(found.json()["hits"]) == 1
@@ -85,12 +85,12 @@ def test_kinds_of_index_share_the_vectors(quoteweave: Quoteweave, port: Path, mi
 def test_searching_before_building_names_the_command(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
     got = quoteweave("search", "grain", "-c", port, "-r", minilm, "--json")
     assert (got.code, got.out) == (1, "")
-    assert f"quoteweave index {minilm} -c {port}" in got.err
+    assert f"quoteweave index build {minilm} -c {port}" in got.err
 
 
 def test_numbers_of_two_kinds_live_side_by_side(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
-    assert quoteweave("index", minilm, "-c", port, "--dtype", "bfloat16").code == 0
+    quoteweave("index", "build", minilm, "-c", port)
+    assert quoteweave("index", "build", minilm, "-c", port, "--dtype", "bfloat16").code == 0
     assert quoteweave("search", "grain", "-c", port, "-r", f"{minilm}@bfloat16").code == 0
     assert quoteweave("search", "grain", "-c", port, "-r", minilm).code == 0
 
@@ -101,40 +101,42 @@ def test_other_weights_in_the_same_place_are_refused_until_they_replace_the_firs
     model = tmp_path / "model"
     shutil.copytree(minilm.partition("=")[2], model)
     spec = f"minilm={model}"
-    quoteweave("index", spec, "-c", port)
+    quoteweave("index", "build", spec, "-c", port)
     (model / "trained-on.txt").write_text("something else")
-    for command in (("index", spec), ("search", "grain", "-r", spec)):
+    for command in (("index", "build", spec), ("search", "grain", "-r", spec)):
         got = quoteweave(*command, "-c", port)
         assert (got.code, "checkpoint: 'sha256:" in got.err, "--replace" in got.err) == (1, True, True)
-    assert quoteweave("index", spec, "-c", port, "--replace").code == 0
+    assert quoteweave("index", "build", spec, "-c", port, "--replace").code == 0
     assert quoteweave("search", "grain", "-c", port, "-r", spec).code == 0
 
 
 def test_dtypes_that_contradict_each_other(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    got = quoteweave("index", f"{minilm}@float16", "-c", port, "--dtype", "bfloat16")
+    got = quoteweave("index", "build", f"{minilm}@float16", "-c", port, "--dtype", "bfloat16")
     assert (got.code, "say different things" in got.err) == (2, True)
 
 
 def test_all_that_is_there_is_brought_up_to_date_and_dropped(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
-    quoteweave("index", f"{minilm}@page", "-c", port)
-    both = [report["retriever"] for report in quoteweave("index", "-c", port, "--json").json()]
+    quoteweave("index", "build", minilm, "-c", port)
+    quoteweave("index", "build", f"{minilm}@page", "-c", port)
+    both = [report["retriever"] for report in quoteweave("index", "build", "-c", port, "--json").json()]
     assert sorted(both) == [minilm, f"{minilm}@page"]
-    assert quoteweave("index", minilm, "-c", port, "--drop").code == 0
-    assert [report["retriever"] for report in quoteweave("index", "-c", port, "--json").json()] == [f"{minilm}@page"]
-    got = quoteweave("index", minilm, "-c", port, "--drop")
+    assert quoteweave("index", "remove", minilm, "-c", port).code == 0
+    assert [report["retriever"] for report in quoteweave("index", "build", "-c", port, "--json").json()] == [
+        f"{minilm}@page"
+    ]
+    got = quoteweave("index", "remove", minilm, "-c", port)
     assert (got.code, f"there are: {minilm}@page" in got.err) == (2, True)
 
 
 def test_where_nothing_was_built_there_is_nothing_to_drop(quoteweave: Quoteweave, port: Path) -> None:
-    got = quoteweave("index", "-c", port, "--drop")
+    got = quoteweave("index", "remove", "-c", port)
     assert (got.code, got.out) == (2, "")
-    assert "there is no index to drop" in got.err
+    assert "there is no index to remove" in got.err
     assert "up to date" not in got.err
 
 
 def test_adding_and_removing_keep_it_in_step(quoteweave: Quoteweave, port: Path, minilm: str, tmp_path: Path) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     assert quoteweave("add", tmp_path / "wheat.txt", "-c", port).code == 0
     indexes = quoteweave("status", "-c", port, "--json").json()["indexes"]
@@ -148,14 +150,14 @@ def test_adding_and_removing_keep_it_in_step(quoteweave: Quoteweave, port: Path,
 def test_adding_can_leave_the_encoding_for_later(
     quoteweave: Quoteweave, port: Path, minilm: str, tmp_path: Path
 ) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     quoteweave("add", tmp_path / "wheat.txt", "-c", port, "--no-encode")
     state = {
         index["name"]: index["up_to_date"] for index in quoteweave("status", "-c", port, "--json").json()["indexes"]
     }
     assert state == {"minilm": False}
-    assert quoteweave("index", "-c", port, "--json").json()[0]["encoded"] == 1
+    assert quoteweave("index", "build", "-c", port, "--json").json()[0]["encoded"] == 1
 
 
 def test_a_model_that_is_gone_does_not_cost_the_documents(
@@ -163,7 +165,7 @@ def test_a_model_that_is_gone_does_not_cost_the_documents(
 ) -> None:
     moved = tmp_path / "model"
     moved.symlink_to(Path(minilm.partition("=")[2]), target_is_directory=True)
-    quoteweave("index", f"minilm={moved}", "-c", port)
+    quoteweave("index", "build", f"minilm={moved}", "-c", port)
     moved.unlink()
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     got = quoteweave("add", tmp_path / "wheat.txt", "-c", port)
@@ -174,7 +176,7 @@ def test_a_model_that_is_gone_does_not_cost_the_documents(
 def test_json_says_which_index_could_not_be_kept_in_step(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
     with ModelServer() as server:
         spec = f"openai:words@{server.base_url}"
-        quoteweave("index", spec, "-c", port)
+        quoteweave("index", "build", spec, "-c", port)
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     got = quoteweave("add", tmp_path / "wheat.txt", "-c", port, "--json")
     (note,) = got.json()["index_notes"]
@@ -182,7 +184,7 @@ def test_json_says_which_index_could_not_be_kept_in_step(quoteweave: Quoteweave,
 
 
 def test_filters_fusion_and_expansion_go_together(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     question, where = "Where is grain unloaded? How did turnover develop in 2023?", ("-c", port, "--doc", "port.pdf")
     how = ("-r", "bm25", "-r", minilm, "--fusion", "rrf", "--expand", "rules", "-k", 2, "--json")
     got = quoteweave("search", question, *where, *how)
@@ -194,7 +196,7 @@ def test_filters_fusion_and_expansion_go_together(quoteweave: Quoteweave, port: 
 def test_an_endpoint_is_announced_and_asked(quoteweave: Quoteweave, port: Path) -> None:
     with ModelServer() as server:
         spec = f"openai:words@{server.base_url}"
-        built = quoteweave("index", spec, "-c", port, "--json")
+        built = quoteweave("index", "build", spec, "-c", port, "--json")
         found = quoteweave("search", "grain carriers", "-c", port, "-r", spec, "-k", 1, "--json")
         ranked = quoteweave(
             *("search", "turnover", "-c", port, "-k", 1, "--json", "--rerank", f"endpoint:words@{server.base_url}")
@@ -207,7 +209,7 @@ def test_an_endpoint_is_announced_and_asked(quoteweave: Quoteweave, port: Path) 
 
 
 def test_an_answer_rests_on_what_the_model_finds(quoteweave: Quoteweave, port: Path, minilm: str) -> None:
-    quoteweave("index", minilm, "-c", port)
+    quoteweave("index", "build", minilm, "-c", port)
     got = quoteweave("ask", "What is unloaded at the northern quay?", "-c", port, "-r", minilm, "--json")
     assert "grain" in got.json()["text"]
 

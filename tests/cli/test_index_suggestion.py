@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from made_collections import make_collection
 
-from quoteweave.cli import indexing
+from quoteweave.cli.progress import TerminalProgress
 from quoteweave.index.faiss import recall as faiss_recall
 from quoteweave.index.faiss.recall import Recall, suggestion
+from quoteweave.pipeline.runs import build
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
@@ -33,8 +34,8 @@ def test_the_kind_takes_the_place_of_the_one_there_was(
     with make_collection(tmp_path, {"a.txt": ["grain", "coal"]}) as collection:
         retriever = VectorRetriever(collection, FakeEncoder(), spec=parse_spec(spec))
         retriever.refresh()
-        indexing._suggest(collection, retriever)
-    told = re.search(r"quoteweave index .*", " ".join(capsys.readouterr().err.splitlines()))
+        build._suggest(collection, retriever, TerminalProgress())
+    told = re.search(r"quoteweave index build .*", " ".join(capsys.readouterr().err.splitlines()))
     assert told is not None
-    assert shlex.split(told[0])[:5] == ["quoteweave", "index", suggested, "-c", str(collection.root)]
+    assert shlex.split(told[0])[:6] == ["quoteweave", "index", "build", suggested, "-c", str(collection.root)]
     assert str(parse_spec(suggested)) == suggested

@@ -1,9 +1,9 @@
-"""`--terms FILE` and the run key `terms`: whose they are, what they are recorded as, and what is refused."""
+"""Terms of one's own in searches, asks and runs: whose they are, what they are recorded as, and what is refused."""
 
 from pathlib import Path
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 from made_runs import RunIt
 
@@ -33,6 +33,11 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def with_terms(command: str, folder: Path, file: Path) -> tuple[object, ...]:
+    """How a command is given terms."""
+    return ("--terms", file) if command == "search" else configured(folder, terms=[file])
+
+
 def test_search_and_ask_find_by_the_terms_of_all_files(quoteweave: Quoteweave, ships: Path, tmp_path: Path) -> None:
     files = [write(tmp_path / "a.toml", DRAUGHT), write(tmp_path / "b.toml", BERTH)]
     options = [option for file in files for option in ("--terms", file)]
@@ -40,7 +45,9 @@ def test_search_and_ask_find_by_the_terms_of_all_files(quoteweave: Quoteweave, s
     for question, page in (("Which draught?", 2), ("Which berth?", 4)):
         hits = quoteweave("search", question, "-c", ships, "--json", *options).json()["hits"]
         assert hits[0]["page"] == page
-        context = quoteweave("ask", question, "-c", ships, "--json", *options).json()["context"]
+        context = quoteweave("ask", question, "-c", ships, "--json", *configured(tmp_path, terms=files)).json()[
+            "context"
+        ]
         assert context["images"][0]["quote"]["page"] == page
     fused = quoteweave("search", "Which berth?", "-c", ships, "--json", "-r", "lexical", "-r", "tfidf", *options).json()
     assert fused["hits"][0]["page"] == 4
@@ -51,19 +58,20 @@ def test_terms_that_nothing_searches_by_are_refused(
     command: str, quoteweave: Quoteweave, ships: Path, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "a.toml", DRAUGHT)
-    got = quoteweave(command, "Which draught?", "-c", ships, "-r", "bm25", "-r", "tfidf", "--terms", file)
+    got = quoteweave(
+        command, "Which draught?", "-c", ships, "-r", "bm25", "-r", "tfidf", *with_terms(command, tmp_path, file)
+    )
     assert got.code == 2
     assert "terms are what the retriever lexical searches by, and there is bm25, tfidf alone" in got.err
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_a_file_that_cannot_be_used_is_told(command: str, quoteweave: Quoteweave, ships: Path, tmp_path: Path) -> None:
-    absent = quoteweave(command, "Which draught?", "-c", ships, "--terms", tmp_path / "none.toml")
+    absent = quoteweave(command, "Which draught?", "-c", ships, *with_terms(command, tmp_path, tmp_path / "none.toml"))
     assert (absent.code, absent.out) == (2, "")
     assert "none.toml cannot be read: No such file or directory" in absent.err.replace("\n", " ")
-    wrong = quoteweave(
-        command, "Which draught?", "-c", ships, "--terms", write(tmp_path / "a.toml", DRAUGHT + "in = 1\n")
-    )
+    file = write(tmp_path / "a.toml", DRAUGHT + "in = 1\n")
+    wrong = quoteweave(command, "Which draught?", "-c", ships, *with_terms(command, tmp_path, file))
     assert wrong.code == 2
     assert "[[term]] 1, in is no key; there are: name, also, made_of, stands_in" in wrong.err.replace("\n", " ")
 
@@ -83,9 +91,9 @@ def test_a_calibration_is_of_the_terms_that_it_was_fitted_with(
         curve=(),
     )
     path = write(tmp_path / "calibration.json", fitted.model_dump_json())
-    asked = ("ask", "Which draught?", "-c", ships, "--abstain", path)
-    assert quoteweave(*asked, "--terms", file).code == 0
-    refused = quoteweave(*asked, "--terms", other)
+    asked = ("ask", "Which draught?", "-c", ships)
+    assert quoteweave(*asked, *configured(tmp_path, abstain=path, terms=[file])).code == 0
+    refused = quoteweave(*asked, *configured(tmp_path, abstain=path, terms=[other]))
     assert refused.code == 2
     assert f"this is 'lexical; terms {read_terms(other).fingerprint}'" in refused.err.replace("\n", " ")
 

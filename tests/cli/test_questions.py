@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import make_collection
 
 from quoteweave.testing import ModelServer, Reply
@@ -23,9 +23,10 @@ def test_an_empty_question_gets_a_hint(quoteweave: Quoteweave, port: Path, comma
 
 
 @pytest.mark.parametrize("how", [[], ["--expand", "rules"], ["--expand", "rm3"]])
-def test_a_long_question_is_not_repeated(quoteweave: Quoteweave, port: Path, how: list[str]) -> None:
-    for command in ("search", "ask"):
-        got = quoteweave(command, "grain by ship " * 1000, "-c", port, *how)
+def test_a_long_question_is_not_repeated(quoteweave: Quoteweave, port: Path, how: list[str], tmp_path: Path) -> None:
+    config = configured(tmp_path, **({"expand": how[1]} if how else {}))
+    for command, options in (("search", how), ("ask", config)):
+        got = quoteweave(command, "grain by ship " * 1000, "-c", port, *options)
         assert got.code == 0
         assert len(got.err) < 1000
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from quoteweave.cli.remaining import Estimate, in_words
+from quoteweave.cli.progress import Estimate, in_words
 
 
 def estimates(durations: list[float], *, before: int = 0, every: float = 0.5) -> list[tuple[float, float]]:

@@ -18,7 +18,7 @@ from quoteweave.cli.app import app
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.jsonl import appending
 from quoteweave.core.runs import read_run
-from quoteweave.pipeline.run_settings import read_run_file
+from quoteweave.pipeline.runs.config import read_run_file
 from quoteweave.retrievers.catalogue import catalogue as models
 from quoteweave.retrievers.rerankers import reranker_rows
 from quoteweave.testing import ModelServer, Reply
@@ -144,7 +144,7 @@ def test_failures_are_kept_as_failures_and_asked_again(run_it: RunIt, tmp_path: 
 
 
 def test_a_dead_endpoint_ends_the_run_soon(run_it: RunIt, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.pipeline.answering.GIVES_UP", 2)
+    monkeypatch.setattr("quoteweave.pipeline.runs.answerer.GIVES_UP", 2)
     config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\n'
     with ModelServer(lambda _: Reply(status=401, text="key expired")) as server:
         result = run_it(config, url=server.base_url)
@@ -252,7 +252,7 @@ def test_gold_can_be_put_at_a_place(run_it: RunIt, tmp_path: Path, dataset: Path
         ("a = = 1", "is no TOML"),
         ("[[setting]]\nsize = 15\n[[setting]]\nsize = 20", "name of its own"),
         ('quotes = "retrieved"', "name the collection with -c"),
-        ('model = "m"\nimages = true\nquotes = "dataset"', "--images"),
+        ('model = "m"\nimages = true\nquotes = "dataset"', "--image-folder"),
     ],
 )
 def test_a_configuration_that_cannot_be_followed_is_told(run_it: RunIt, config: str, said: str) -> None:
@@ -372,8 +372,8 @@ def test_two_commands_do_not_write_one_run(run_it: RunIt, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("config", "told_as"),
     [
-        ("[limits]\nconcurency = 3", "limits.concurency is no key; there are: concurrency, tokens_per_minute"),
-        ('modle = "x"', "config.toml: modle is no key; there are: name, quotes"),
+        ("[limits]\nconcurency = 3", "limits.concurency is no key; did you mean concurrency?"),
+        ('modle = "x"', "config.toml: modle is no key; did you mean model?"),
         ('retriever = "bm25"', 'such as ["bm25"]'),
         ('[[setting]]\nname = "a"\n[[setting]]\nname = "b"\nsize = 17', "[[setting]] size: "),
     ],

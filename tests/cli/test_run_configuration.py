@@ -11,7 +11,7 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
 from quoteweave.endpoints.rate_limits import LimitedChat
-from quoteweave.pipeline.answering import answer_all
+from quoteweave.pipeline.runs.answerer import answer_all
 from quoteweave.testing import ModelServer, Reply
 
 
@@ -55,7 +55,7 @@ def test_what_the_configuration_says_of_the_model_reaches_it(run_it: RunIt, tmp_
         "temperature = 0.5\nmax_tokens = 77\nextra = { top_p = 0.9 }\nretries = 0\ntimeout_s = 0.2\n"
     )
     with ModelServer([Reply(delay_s=60), *[Reply()] * 9]) as server:
-        result = run_it(config, "--images", tmp_path, "--limit", 2, url=server.base_url)
+        result = run_it(config, "--image-folder", tmp_path, "--limit", 2, url=server.base_url)
         assert len(server.requests) == 2, "after too long a wait, none is tried again"
     assert result.exit_code == 1
     (first, _) = server.requests
@@ -73,7 +73,7 @@ def test_as_many_questions_are_under_way_as_the_configuration_says(
         allowed.append(concurrency)
         await answer_all(*given, concurrency=concurrency)
 
-    monkeypatch.setattr("quoteweave.pipeline.answering.answer_all", ask)
+    monkeypatch.setattr("quoteweave.pipeline.runs.answerer.answer_all", ask)
     with ModelServer(told) as server:
         config = 'model = "m"\nquotes = "dataset"\n[limits]\nconcurrency = 3\n'
         (outcome,) = value(run_it(config, "--limit", 3, "--json", url=server.base_url))

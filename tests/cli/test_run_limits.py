@@ -100,7 +100,7 @@ def test_all_settings_keep_one_pace(run_it: RunIt, monkeypatch: pytest.MonkeyPat
             made.append(per_minute)
             super().__init__(per_minute, *rest)
 
-    monkeypatch.setattr("quoteweave.endpoints.rate_limits.TokenBucket", Bucket)
+    monkeypatch.setattr("quoteweave.pipeline.runs.compose.TokenBucket", Bucket)
     config = OWN + '[limits]\ntokens_per_minute = 100_000\n[[setting]]\nname = "a"\n[[setting]]\nname = "b"\n'
     with ModelServer(told) as server:
         assert run_it(config, url=server.base_url).exit_code == 0
@@ -134,7 +134,7 @@ def test_names_that_no_file_can_have_are_sent_as_words(run_it: RunIt, dataset: P
         one["img_quotes"][0]["img_path"] = "a\0b.jpg"
     dataset.write_text("".join(json.dumps(one) + "\n" for one in rows))
     with ModelServer(told) as server:
-        assert run_it(OWN + "images = true\n", "--images", tmp_path, url=server.base_url).exit_code == 0
+        assert run_it(OWN + "images = true\n", "--image-folder", tmp_path, url=server.base_url).exit_code == 0
 
 
 def test_questions_that_are_too_long_do_not_keep_the_others_waiting(

@@ -47,7 +47,7 @@ def test_a_run_without_a_model_is_scored(
     (tmp_path / "run.toml").write_text('retriever = ["lexical"]', "utf-8")
     out, asked = tmp_path / "run", ("--references", samples_file)
     ran = quoteweave(
-        "run", "mmlongbench", *asked, "--config", tmp_path / "run.toml", "--out", out, "-c", port, "--json"
+        "run", "--dataset", "mmlongbench", *asked, "--config", tmp_path / "run.toml", "--out", out, "-c", port, "--json"
     )
     assert (ran.code, ran.json()[0]["answered"], ran.json()[0]["abstained"]) == (0, 3, 1), ran.err
     scored = quoteweave("eval", "score", out, "--dataset", "mmlongbench", *asked, "--json")
@@ -78,7 +78,7 @@ def test_its_pages_are_looked_for(quoteweave: Quoteweave, samples: Path, tmp_pat
         line("Who was Napoleon's tailor?", "Not answerable", "None", document=name),
     ]
     (folder / "samples.jsonl").write_text("\n".join(lines), "utf-8")
-    arguments = ("--dataset", "mmlongbench", "--path", folder, "-c", tmp_path / "c", "--json")
+    arguments = ("--dataset", "mmlongbench", "--references", folder, "-c", tmp_path / "c", "--json")
     found = quoteweave("eval", "retrieval", *arguments)
     assert found.code == 0, found.err
     value = found.json()

@@ -92,7 +92,7 @@ def test_pages_that_cannot_be_read(pages: str, quoteweave: Quoteweave, port: Pat
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--kind", "table"], "error: --kind 'table': write text or image"),
+        (["--kind", "table"], "'table' is not one of 'text', 'image'"),
         (["--meta", "year"], "error: --meta 'year': write it as KEY=VALUE"),
         (["--meta", "=2023"], "error: --meta '=2023': write it as KEY=VALUE"),
         (["--retriever", "dense"], "error: there is no retriever 'dense'; choose one of: lexical, bm25, tfidf"),

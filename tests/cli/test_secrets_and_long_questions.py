@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
@@ -64,25 +64,41 @@ def test_no_secret_is_in_any_file_or_output(
             f'rerank = "endpoint:r@{url}"\ncheck = "chat:m@{url}"\n[limits]\ncalls = "{tmp_path / "calls"}"\n'
         )
         page, calls = tmp_path / "answer.html", tmp_path / "calls"
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        full = configured(tmp_path, retriever=[spec], rerank=f"endpoint:r@{url}", expand=f"chat:m@{url}", calls=calls)
+        checked = configured(elsewhere, check="chat")
         steps = ("--retriever", spec, "--rerank", f"endpoint:r@{url}", "--expand", f"chat:m@{url}")
         for command in (
-            ("index", spec, "-c", port),
-            ("index", spec, "-c", port, "--json"),
+            ("index", "build", spec, "-c", port),
+            ("index", "build", spec, "-c", port, "--json"),
             ("plan", spec, "-c", port),
             ("search", QUESTION, "-c", port, *steps, "--json"),
-            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, *steps, "--html", page, "--calls", calls),
-            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, "--events", "--check", "chat"),
-            ("run", "questions", "--references", questions, "--config", config, "--out", tmp_path / "run", "-c", port),
-            ("index", "-c", port),
-            ("index", f"{spec}@hnsw", "-c", port, "--drop"),
-            ("index", spec, "-c", port, "--drop"),
+            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, "--html", page, *full),
+            ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", url, "--events", *checked),
+            (
+                "run",
+                "--dataset",
+                "questions",
+                "--references",
+                questions,
+                "--config",
+                config,
+                "--out",
+                tmp_path / "run",
+                "-c",
+                port,
+            ),
+            ("index", "build", "-c", port),
+            ("index", "remove", f"{spec}@hnsw", "-c", port),
+            ("index", "remove", spec, "-c", port),
         ):
             got = quoteweave(*command)
             said += [got.out, got.err]
             codes.append(got.code)
     # Of the run one question is too long, and of one kind there is no index.
     assert codes == [0, 0, 0, 0, 0, 0, 1, 0, 2, 0]
-    written = [path for path in tmp_path.rglob("*") if path.is_file() and path != config]
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".toml"]
     assert page in written
     assert list(calls.rglob("*.json"))
     kept = [path.read_bytes().decode("utf-8", "replace") for path in written]
@@ -121,7 +137,18 @@ def test_in_a_run_it_fails_alone(
     with ModelServer(lambda _: Reply(text="It received 1,204 tonnes [1].")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         got = quoteweave(
-            "run", "questions", "--references", questions, "--config", config, "--out", out, "-c", port, "--json"
+            "run",
+            "--dataset",
+            "questions",
+            "--references",
+            questions,
+            "--config",
+            config,
+            "--out",
+            out,
+            "-c",
+            port,
+            "--json",
         )
     (outcome,) = got.json()
     assert (got.code, outcome["answered"], outcome["failed"]) == (1, 1, 1)
@@ -138,7 +165,18 @@ def test_a_run_counts_answers_that_never_end_as_failures(
     with ModelServer(lambda _: Reply(endless=b" ", every_s=0.01)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         got = quoteweave(
-            "run", "questions", "--references", questions, "--config", config, "--out", out, "-c", port, "--json"
+            "run",
+            "--dataset",
+            "questions",
+            "--references",
+            questions,
+            "--config",
+            config,
+            "--out",
+            out,
+            "-c",
+            port,
+            "--json",
         )
     (outcome,) = got.json()
     assert (got.code, outcome["failed"]) == (1, 2)
@@ -146,13 +184,13 @@ def test_a_run_counts_answers_that_never_end_as_failures(
     assert "the limit of a call" in errors["short"]
 
 
-def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path) -> None:
+def test_ask_takes_a_limit_for_the_whole_call(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
     word = b'data: {"choices": [{"delta": {"content": "a "}}]}\n\n'
     events = {"content-type": "text/event-stream"}
     with ModelServer(lambda _: Reply(endless=word, every_s=0.01, headers=events)) as server:
         asked = ("ask", QUESTION, "-c", port, "--model", "m", "--base-url", server.base_url)
-        for waits, limit in ((("--timeout", 0.3), "1.5"), (("--call-limit", 0.3), "0.3")):
-            got = quoteweave(*asked, *waits)
+        for waits, limit in (({"timeout_s": 0.3}, "1.5"), ({"call_limit_s": 0.3}, "0.3")):
+            got = quoteweave(*asked, *configured(tmp_path, **waits))
             assert got.code == 1
             assert f"within {limit} s, the limit of a call with all its attempts" in got.err
 
@@ -161,7 +199,7 @@ def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Qu
     make_collection(tmp_path, {"port.md": [made_quote("The port stores grain."), made_quote("Grain is dry.")]}).close()
     port = tmp_path / "collection"
     with ModelServer() as whole:
-        assert quoteweave("index", f"openai:m@{whole.base_url}", "-c", port).code == 0
+        assert quoteweave("index", "build", f"openai:m@{whole.base_url}", "-c", port).code == 0
     waits, said = ("--call-limit", 0.3, "--retries", 0), "within 0.3 s, the limit of a call"
     with ModelServer(lambda _: Reply(endless=b" ", every_s=0.01)) as server:
         for spec in (
@@ -170,23 +208,22 @@ def test_the_limit_of_a_call_holds_for_every_endpoint_of_a_search(quoteweave: Qu
             ("--rerank", f"chat:m@{server.base_url}"),
             ("--expand", f"chat:m@{server.base_url}"),
         ):
-            for command in ("search", "ask"):
-                assert said in quoteweave(command, QUESTION, "-c", port, *spec, *waits).err, spec
-        assert (
-            said
-            in quoteweave(
-                "ask", "What does the port store?", "-c", port, "--check", f"chat:m@{server.base_url}", *waits
-            ).err
-        )
-        assert said in quoteweave("index", f"openai:other@{server.base_url}", "-c", port, *waits).err
+            step, name = spec
+            config = {step.strip("-"): [name] if step == "--retriever" else name, "call_limit_s": 0.3, "retries": 0}
+            assert said in quoteweave("search", QUESTION, "-c", port, *spec, *waits).err, spec
+            assert said in quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, **config)).err, spec
+        check = configured(tmp_path, check=f"chat:m@{server.base_url}", call_limit_s=0.3, retries=0)
+        assert said in quoteweave("ask", "What does the port store?", "-c", port, *check).err
+        assert said in quoteweave("index", "build", f"openai:other@{server.base_url}", "-c", port, *waits).err
 
 
 def test_a_time_that_is_none_is_refused(quoteweave: Quoteweave, port: Path) -> None:
     for option in ("--timeout", "--call-limit"):
-        for seconds in (0, -1, "nan", "inf"):
+        finite = "a finite number"
+        for seconds, need in ((0, "greater than 0"), (-1, "greater than 0"), ("nan", finite), ("inf", finite)):
             got = quoteweave("search", QUESTION, "-c", port, option, seconds)
             assert got.code == 2
-            assert f"{option} {seconds}: it has to be greater than 0" in got.err
+            assert f"{option} {seconds}: it has to be {need}" in got.err
 
 
 def test_an_endpoint_is_told_questions_from_quotes(quoteweave: Quoteweave, port: Path) -> None:
@@ -200,7 +237,7 @@ def test_an_endpoint_is_told_questions_from_quotes(quoteweave: Quoteweave, port:
             spec = f"openai:m@{server.base_url}{suffix}"
             assert form in quoteweave("plan", spec, "-c", port).out
             server.requests.clear()
-            assert quoteweave("index", spec, "-c", port).code == 0
+            assert quoteweave("index", "build", spec, "-c", port).code == 0
             assert quoteweave("search", QUESTION, "-c", port, "--retriever", spec).code == 0
             passage, query = server.requests
             assert (query.get("input_type"), passage.get("input_type"), query["model"]) == sent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from quoteweave.cli.sft import app
+from quoteweave.cli.app import app
 from quoteweave.core.errors import DatasetError, QuoteweaveError, StorageError, UsageError
 
 Export = Callable[..., Result]
@@ -34,7 +34,7 @@ def export(tmp_path: Path) -> Export:
 
     def invoke(*options: object, out: object = tmp_path / "new" / "train.jsonl") -> Result:
         named = ["--dataset", "mmdocrag-15", "--references", tmp_path / "dev_15.jsonl", "--out", out]
-        return CliRunner().invoke(app, list(map(str, ("export", *named, *options))))
+        return CliRunner().invoke(app, list(map(str, ("sft", "export", *named, *options))))
 
     return invoke
 
@@ -75,7 +75,7 @@ def test_json_and_seed(export: Export, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["trl", "llama-factory"])
 def test_pictures_are_named_by_the_folder_given(form: str, export: Export, tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
-    assert export("--mode", "multimodal", "--images", folder, "--form", form).exit_code == 0
+    assert export("--mode", "multimodal", "--image-folder", folder, "--form", form).exit_code == 0
     written = lines(tmp_path / "new" / "train.jsonl")
     assert sorted(written[0]["images"]) == [str(folder / f"images/{number}.png") for number in range(1, 6)]
     user = written[0]["messages"][1]["content"]
@@ -86,7 +86,7 @@ def test_nothing_to_train_with_leaves_the_file_that_was_there(export: Export, tm
     before = tmp_path / "train.jsonl"
     before.write_text("mine\n")
     (tmp_path / "pictures" / "images" / "3.png").write_bytes(b"")
-    result = export("--mode", "multimodal", "--images", tmp_path / "pictures", out=before)
+    result = export("--mode", "multimodal", "--image-folder", tmp_path / "pictures", out=before)
     assert isinstance(result.exception, DatasetError)
     assert "holds nothing to train with: a picture of its image quotes is missing (20); it has no gold" in raised(
         result
@@ -96,14 +96,18 @@ def test_nothing_to_train_with_leaves_the_file_that_was_there(export: Export, tm
 
 
 def test_options_that_do_not_go_together(export: Export, tmp_path: Path) -> None:
-    for options in (["--mode", "multimodal"], ["--images", tmp_path], ["--mode", "multimodal", "--images", "nowhere"]):
+    for options in (
+        ["--mode", "multimodal"],
+        ["--image-folder", tmp_path],
+        ["--mode", "multimodal", "--image-folder", "nowhere"],
+    ):
         result = export(*options)
         assert isinstance(result.exception, UsageError)
-        assert "--images" in raised(result)
+        assert "--image-folder" in raised(result)
 
 
 def test_a_picture_outside_the_folder_is_not_there(tmp_path: Path) -> None:
-    from quoteweave.cli.sft import files_in
+    from quoteweave.cli.commands.sft import files_in
 
     (tmp_path / "in").mkdir()
     for name in ("out.png", "in/a.png"):

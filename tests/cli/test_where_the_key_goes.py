@@ -25,6 +25,6 @@ def test_a_runs_address_does_not_get_the_environments_key(
     with ModelServer(lambda _: Reply(text="It received 1,204 tonnes [1].")) as server:
         config.write_text(f'model = "m"\nbase_url = "{server.base_url}"\nwithin = "collection"\n')
         said = ("--references", questions, "--config", config, "--out", tmp_path / "run", "-c", tmp_path / "collection")
-        assert quoteweave("run", "questions", *said).code == 0
+        assert quoteweave("run", "--dataset", "questions", *said).code == 0
     assert len(server.requests) == 1
     assert KEY not in str(server.headers)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.cli.output import WordWrap
+from quoteweave.cli.console import WordWrap
 
 
 def wrapped(text: str, width: int, size: int) -> str:

@@ -100,7 +100,7 @@ def test_a_document_is_removed(full: Path, name: str, word: str, other: str, quo
     assert ("rewriting it takes" in got.err) == (name == "small.txt")
     for path in full.parent.glob("filler*"):
         path.unlink()
-    assert quoteweave("index", "lexical", "-c", full).err == ""
+    assert quoteweave("index", "build", "lexical", "-c", full).err == ""
     with Collection.open(full) as collection:
         assert not collection.may_have_traces()
 

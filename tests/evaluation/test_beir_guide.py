@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from quoteweave.cli.eval_export import export
-from quoteweave.cli.eval_score import score
+from quoteweave.cli.eval.export import export
+from quoteweave.cli.eval.score import score
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text("utf-8")
 PASSAGES = {"d1": ("Rain", "It rains in the hills."), "d2": ("Ships", "Twelve ships sailed.")}

@@ -109,7 +109,7 @@ def test_a_faster_kind_is_suggested_where_a_flat_search_is_slow(tmp_path: Path) 
         assert line is not None
         assert f"(measured on {ENOUGH - 200:,} of your own)" in line
         assert "hnsw finds 9" in line or "hnsw finds 100 %" in line
-        assert line.endswith(f": quoteweave index bge@hnsw@page -c '{collection.root}'")
+        assert line.endswith(f": quoteweave index build bge@hnsw@page -c '{collection.root}'")
 
 
 @pytest.mark.parametrize("number", [0, 100])

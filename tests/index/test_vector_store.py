@@ -133,7 +133,7 @@ def test_what_is_up_to_date_is_not_written_again(port: Collection) -> None:
 
 def test_an_index_that_was_never_built_is_missing_and_the_command_is_told(port: Collection) -> None:
     store = store_of(port, FakeEncoder(), "hnsw")
-    command = f"quoteweave index fake@hnsw -c {port.root}"
+    command = f"quoteweave index build fake@hnsw -c {port.root}"
     with pytest.raises(IndexMissing, match=f"^the index fake@hnsw has not been built; build it with: {command}$"):
         store.current()
 
@@ -141,7 +141,9 @@ def test_an_index_that_was_never_built_is_missing_and_the_command_is_told(port: 
 def test_an_index_of_other_settings_is_refused_until_it_is_replaced(port: Collection) -> None:
     old, new = store_of(port, FakeEncoder(settings={"max_length": 512})), store_of(port, FakeEncoder())
     build(old)
-    told = rf"built with other settings \(max_length: 512 → None\).*quoteweave index fake -c {port.root} --replace$"
+    told = (
+        rf"built with other settings \(max_length: 512 → None\).*quoteweave index build fake -c {port.root} --replace$"
+    )
     for refused in (new.current, lambda: build(new)):
         with pytest.raises(FingerprintMismatch, match=told):
             refused()
@@ -187,7 +189,7 @@ def test_a_folder_deleted_by_hand_is_built_again_without_encoding(port: Collecti
     store = store_of(port, encoder)
     build(store)
     shutil.rmtree(port.root / "indexes")
-    with pytest.raises(IndexMissing, match="quoteweave index fake"):
+    with pytest.raises(IndexMissing, match="quoteweave index build fake"):
         store.current()
     assert build(store) == IndexReport(items=4, encoded=0, skipped=1, left_out=wordless(store))
     assert (found(store, "salt")[0], len(encoder.views)) == ("salt", 1)
@@ -204,7 +206,7 @@ def test_a_damaged_index_is_told_and_built_again_without_encoding(port: Collecti
     path.unlink()
     if damage == "cut":
         path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CollectionError, match=rf"{file} is \w+\. Build it anew with: quoteweave index fake -c"):
+    with pytest.raises(CollectionError, match=rf"{file} is \w+\. Build it anew with: quoteweave index build fake -c"):
         store.current()
     assert build(store) == IndexReport(items=4, encoded=0, skipped=1, left_out=wordless(store))
     assert (found(store, "salt")[0], len(encoder.views)) == ("salt", 1)
@@ -246,7 +248,7 @@ def test_what_an_index_lacks_is_told_and_what_was_removed_is_not(port: Collectio
         writer.remove("a.txt")
     assert store.lacking() is None
     add(port, tmp_path, "b.txt", "tin")
-    command = f"quoteweave index fake -c {port.root}"
+    command = f"quoteweave index build fake -c {port.root}"
     assert store.lacking() == f"the index fake lacks b.txt, so nothing is found there; add it with: {command}"
     add(port, tmp_path, "c.txt", "wool")
     assert (store.lacking() or "").startswith("the index fake lacks b.txt and 1 more, so nothing is found there; ")
@@ -386,7 +388,7 @@ def test_a_database_that_lost_the_index_gets_it_again(port: Collection, outside:
     build(store)
     outside.databases.clear()
     with pytest.raises(
-        CollectionError, match=r"has no 'database 0'\. Build it anew with: quoteweave index fake@milvus"
+        CollectionError, match=r"has no 'database 0'\. Build it anew with: quoteweave index build fake@milvus"
     ):
         store.current()
     build(store)

@@ -11,7 +11,7 @@ import pytest
 from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 from typer.testing import CliRunner
 
-from quoteweave.cli.sft import app
+from quoteweave.cli.app import app
 from quoteweave.models.chat import LocalChat
 
 pytest.importorskip("trl", reason="trl is not installed; it comes with the extra train")
@@ -64,7 +64,7 @@ def dataset(tmp_path: Path) -> Path:
 def exported(dataset: Path, *options: object) -> Path:
     out = dataset.with_name("train.jsonl")
     named = ["--dataset", "mmdocrag-15", "--references", dataset, "--prompts", dataset.parent / "prompts", "--out", out]
-    result = CliRunner().invoke(app, list(map(str, ["export", *named, *options])))
+    result = CliRunner().invoke(app, list(map(str, ["sft", "export", *named, *options])))
     assert result.exit_code == 0, result.output
     return out
 
@@ -98,7 +98,7 @@ def test_loss_is_on_the_answer_alone(
 
     monkeypatch.setattr(example, "SFTTrainer", Watched)
     for number, make in enumerate((make_chat, make_seeing_chat)):
-        data = exported(dataset, *(["--mode", "multimodal", "--images", tmp_path] if number else []))
+        data = exported(dataset, *(["--mode", "multimodal", "--image-folder", tmp_path] if number else []))
         example.train(str(make(tmp_path / f"m{number}")), data, tmp_path / f"a{number}")
         rows = [json.loads(line)["messages"][-1]["content"] for line in data.read_text().splitlines()]
         answers = {row if isinstance(row, str) else row[0]["text"] for row in rows}
@@ -110,7 +110,7 @@ def test_loss_is_on_the_answer_alone(
 def test_the_loss_falls_and_the_adapter_answers_as_it_was_taught(
     sees: bool, example: Any, dataset: Path, tmp_path: Path
 ) -> None:
-    data = exported(dataset, *(["--mode", "multimodal", "--images", tmp_path] if sees else []))
+    data = exported(dataset, *(["--mode", "multimodal", "--image-folder", tmp_path] if sees else []))
     model, adapter = (make_seeing_chat if sees else make_chat)(tmp_path / "model"), tmp_path / "adapter"
     losses = example.train(str(model), data, adapter, epochs=10, learning_rate=2e-2)
     assert len(losses) == 10

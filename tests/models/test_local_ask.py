@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Quoteweave
+from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection, put
 from tiny_chat import make_chat, make_seeing_chat
 
@@ -28,20 +28,22 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_on_this_machine_answers_and_nothing_is_sent(
-    quoteweave: Quoteweave, port: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    quoteweave: Quoteweave, port: Path, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("something is sent")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    asked = ("--model", f"local={checkpoint}", "--max-tokens", 8, "--device", "cpu", "--gate", "off")
+    settings = {"max_tokens": 8, "device": "cpu", "gate": "off"}
+    asked = ("--model", f"local={checkpoint}", *configured(tmp_path, **settings))
     got = quoteweave("ask", "Where is grain stored?", "-c", port, *asked, "--json")
     assert (got.code, got.err) == (0, "")
     answer = got.json()
     assert (answer["model"], answer["usage"]["output_tokens"]) == (f"local={checkpoint}", 8)
     assert answer["status"] == "answered"
-    chosen = quoteweave("ask", "Where is grain stored?", "-c", port, *asked, "--rerank", "chat", "--json")
+    configured(tmp_path, **settings, rerank="chat")
+    chosen = quoteweave("ask", "Where is grain stored?", "-c", port, *asked, "--json")
     assert (chosen.code, chosen.json()["text"]) == (0, answer["text"])
 
 
@@ -49,7 +51,7 @@ def test_calls_of_a_local_model_are_kept_for_the_same_weights(
     quoteweave: Quoteweave, port: Path, tmp_path: Path
 ) -> None:
     folder, calls = tmp_path / "model", tmp_path / "calls"
-    asked = ("--model", f"local={folder}", "--max-tokens", 8, "--calls", calls, "--json")
+    asked = ("--model", f"local={folder}", *configured(tmp_path, max_tokens=8, calls=calls), "--json")
     answers = []
     for seed in (0, 0, 1):
         make_chat(folder, seed=seed)
@@ -84,7 +86,7 @@ def test_a_run_asks_a_local_model(
         f'model = "local={checkpoint}"\nquotes = "dataset"\nmax_tokens = 6\n[limits]\nmax_usd = 1.0\n'
     )
     asked = ("--references", tmp_path / "data.jsonl", "--config", tmp_path / "c.toml", "--out", tmp_path / "runs")
-    got = quoteweave("run", "mmdocrag-20", *asked, "--json")
+    got = quoteweave("run", "--dataset", "mmdocrag-20", *asked, "--json")
     assert (got.code, "sent to" in got.err) == (0, False)
     (outcome,) = got.json()
     assert (outcome["answered"], outcome["price_usd"]) == (1, 0.0)

@@ -8,7 +8,7 @@ import pytest
 from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
-from quoteweave.pipeline.experiment import RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.runs.ranking import RememberingExpander, SearchRetriever, run_retrieval
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.retrievers.expanders.chat import ChatExpander
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker

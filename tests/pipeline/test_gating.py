@@ -14,9 +14,9 @@ from quoteweave.core.records import Hit, Query
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
-from quoteweave.pipeline.answering import Answerer
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.runs.answerer import Answerer
 from quoteweave.testing import FakeChat, FakeRetriever
 
 SAID = "The harbour shipped 1,204 tons of grain [1]. It shipped 999 tons of coal [1]."

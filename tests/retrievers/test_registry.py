@@ -68,7 +68,7 @@ def test_each_model_of_the_catalogue_can_be_named_and_nothing_is_loaded(name: st
     row, retriever = catalogue()[name], make_retriever(name, port, PICTURES)
     assert isinstance(retriever, VectorRetriever)
     assert (retriever.encoder.name, retriever.encoder.reads, retriever.encoder.many) == (name, row.reads, row.many)
-    with pytest.raises(IndexMissing, match=f"quoteweave index {name} -c"):
+    with pytest.raises(IndexMissing, match=f"quoteweave index build {name} -c"):
         retriever.search([Query(text="timber")], 5)
 
 

@@ -80,4 +80,4 @@ def manifest_of(state: IndexState | None) -> Manifest | None:
 
 def building_command(root: Path, spec: str) -> str:
     """The command that builds an index, or brings it up to date."""
-    return f"quoteweave index {shlex.quote(spec)} -c {shlex.quote(str(root))}"
+    return f"quoteweave index build {shlex.quote(spec)} -c {shlex.quote(str(root))}"

@@ -1,0 +1,185 @@
+"""How answers are printed: as they are written, with where each mark leads, or as JSON."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from enum import StrEnum
+
+import typer
+from rich.console import Console
+
+from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell
+from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
+from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.messages import counted
+from quoteweave.core.text.marks import parse_marks
+from quoteweave.generation.gate.policies import failure
+from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
+from quoteweave.pipeline.search import Trace
+
+MOST_SHOWN = 80  # characters of what was searched for
+
+
+def answer_json(answered: Answered) -> dict[str, object]:
+    """The documented JSON object: the answer's record, its context, and how that was found."""
+    context, trace = (part.model_dump(mode="json") for part in (answered.context, answered.trace))
+    return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
+
+
+class Form(StrEnum):
+    """How an answer is told."""
+
+    WRITTEN = "written"
+    WHOLE = "whole"
+    JSON = "json"
+    EVENTS = "events"
+
+
+def answered_as(
+    form: Form,
+    rag: Rag,
+    question: str,
+    *,
+    model: str | None,
+    pictures: Callable[[str], None] | None = None,
+) -> Answered:
+    """Asks, and tells the answer in that form. `pictures` is for `print_sources`, where the form is text.
+
+    Raises what `Rag.answer_async` raises.
+    """
+
+    if form is Form.WRITTEN:
+        with _AsWritten(model) as show:
+            answered = wait_for(_read_to_its_end(rag.stream(question), show))
+        print_sources(answered.answer, pictures)
+        return answered
+    if form is Form.EVENTS:
+        return wait_for(_read_to_its_end(rag.stream(question), _print_event))
+    answered = rag.answer_with_context(question)
+    tell_trace(answered.trace)
+    if form is Form.JSON:
+        print_json(answer_json(answered))
+    else:
+        print_answer(answered.answer, pictures)
+    return answered
+
+
+class _AsWritten:
+    """Prints an answer's text on stdout as it comes; on a terminal, stderr says what is waited for."""
+
+    def __init__(self, model: str | None) -> None:
+
+        self._model, self._thought, self._begun = model, 0, False
+        out = Console()
+        self._wrap = WordWrap(out.width) if out.is_terminal else None
+        self._status = Console(stderr=True).status("searching")
+
+    def __enter__(self) -> "_AsWritten":
+        self._status.start()  # which shows nothing but on a terminal
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+        if self._begun:
+            typer.echo("" if self._wrap is None else self._wrap.end())
+
+    def __call__(self, event: SourcesEvent | Event) -> None:
+        """Shows the next event."""
+
+        if isinstance(event, TextEvent):
+            self._status.stop()
+            self._begun = True
+            text = printable(without_pictures(event.text))
+            typer.echo(text if self._wrap is None else self._wrap.feed(text), nl=False)
+        elif isinstance(event, ThoughtEvent):
+            self._thought += len(event.text)
+            self._status.update(plain(f"{self._model} is thinking: {self._thought:,} characters so far"))
+        elif isinstance(event, SourcesEvent):
+            self._status.stop()
+            tell_trace(event.trace)
+            self._status.update(plain(f"waiting for {self._model}"))
+            self._status.start()
+
+
+def _print_event(event: SourcesEvent | Event) -> None:
+    """An event as a JSON object on a line of its own."""
+    print_json(event.model_dump(mode="json"), indent=None)
+
+
+async def _read_to_its_end(
+    events: AsyncGenerator[SourcesEvent | Event, None], show: Callable[[SourcesEvent | Event], None]
+) -> Answered:
+    """What the events end with, each of them shown as it comes. Raises what they raise."""
+
+    found = answer = None
+    async with aclosing(events) as coming:
+        async for event in coming:
+            show(event)
+            if isinstance(event, SourcesEvent):
+                found = event
+            elif isinstance(event, AnswerEvent):
+                answer = event.answer
+    if found is None or answer is None:
+        raise AssertionError("the events ended without an answer")
+    return Answered(answer=answer, context=found.context, trace=found.trace)
+
+
+def print_answer(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
+    """The answer and where each mark leads, as readable text on stdout; `pictures` as for `print_sources`."""
+    console().print(plain(without_pictures(answer.text)))
+    print_sources(answer, pictures)
+
+
+def without_pictures(text: str) -> str:
+    """The text with `[image1: what it shows]` for each picture: text can only name it."""
+
+    for mark in reversed(parse_marks(text)):
+        if mark.kind == "image":
+            said = f": {mark.summary}" if mark.summary else ""
+            text = f"{text[: mark.start]}[image{mark.numbers[0]}{said}]{text[mark.end :]}"
+    return text
+
+
+def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
+    """Where each mark of an answer leads, on stdout, and what is to be said of it, on stderr.
+
+    `pictures` shows an image quote, given its id, below its line.
+    """
+
+    out = console()
+    if answer.citations:
+        out.print()
+    for mark, citation in _by_mark(answer.citations).items():
+        line = plain("").append(f"{mark:<9}", style="bold")
+        line.append_text(plain(f" {citation.document}, {citation.place}"))
+        line.append(f"  {citation.quote_id}", style="dim")
+        out.print(line)
+        if citation.kind == "image" and pictures is not None:
+            pictures(citation.quote_id)
+    for citation in answer.citations:
+        if (why := failure(citation)) is not None:
+            typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
+    unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
+    if unchecked:
+        of = f"{unchecked} of {counted(len(answer.citations), 'citation')}"
+        typer.echo(f"note: {of} could not be checked by rule; --check has a model look", err=True)
+    for warning in answer.warnings:
+        typer.echo(printable(f"note: {warning}"), err=True)
+
+
+def _by_mark(citations: tuple[Citation, ...]) -> dict[str, Citation]:
+    """One citation for each quote, by the name that the answer gives it."""
+    named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
+    return dict(named)
+
+
+def tell_trace(trace: Trace) -> None:
+    """Say on stderr what was searched for, where that is not the question alone, and what went wrong."""
+    if trace.expander is not None:
+        for clause in trace.clauses:
+            first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
+            tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
+    for line in trace.read:
+        tell(f"question read: {line}")
+    for note in trace.notes:
+        tell(f"note: {note}")

@@ -1,0 +1,128 @@
+"""`quoteweave add`: files and folders become documents of a collection."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import print_json, printable, read_by_ocr, tell_notes
+from quoteweave.cli.options.collection import (
+    AttachOption,
+    CollectionOption,
+    JsonOption,
+    PasswordOption,
+    WaitOption,
+    a_path,
+    pairs,
+    valid_text,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.core.messages import counted, listed
+from quoteweave.documents.ingest import AddOptions, AddReport
+from quoteweave.documents.parser import ParserSettings
+from quoteweave.documents.worker_pool import MEGABYTE, Limits
+from quoteweave.pipeline.runs.build import add_documents
+
+JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
+failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
+pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
+renamed (of the added, names with more of the folder's path in front, to tell them from others);
+passed_over (how many files of folders are no documents, by suffix);
+remains (where traces of what was removed or replaced remain, and until when)."""
+
+
+def add(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…", parser=a_path)
+    ],
+    collection: CollectionOption,
+    meta: AttachOption = None,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            help="Put NAME/ before the names of new documents; without it the added folder's name, where a name is "
+            "that of another document.",
+            metavar="NAME",
+            parser=valid_text,
+        ),
+    ] = None,
+    password: PasswordOption = None,
+    ocr: Annotated[bool, typer.Option(help="Read what has no text layer by OCR.")] = True,
+    ocr_language: Annotated[
+        str, typer.Option(help="RapidOCR's language; others than ch are downloaded.", metavar="NAME")
+    ] = "ch",
+    processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=50, help="Megabytes that each of them may take.", show_default="600, or less", metavar="MB"),
+    ] = None,
+    page_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1, help="Processor time that a page may take; four times as long with OCR.", metavar="SECONDS"
+        ),
+    ] = 10.0,
+    encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
+    wait: WaitOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.
+
+    A folder is kept in step: new and changed files are read, documents whose
+    files have vanished are removed. Files that cannot be read are listed with
+    the reason, the others are added, and the exit code is 1. Stopped at any
+    moment, the same command goes on where it ended.
+    """
+    options = AddOptions(
+        settings=ParserSettings(ocr=ocr, ocr_language=ocr_language),
+        metadata=pairs(meta),
+        password=password,
+        processes=processes,
+        limits=Limits(memory * MEGABYTE if memory else None, page_seconds),
+        wait_s=None if wait else 0.0,
+        prefix=prefix,
+    )
+    report = add_documents(collection, paths, options, encode=encode, progress=TerminalProgress(quiet=as_json))
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        _show(report, collection)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _show(report: AddReport, collection: Path) -> None:
+    for warning in report.warnings:
+        typer.echo(printable(f"note: {warning.name}: {warning.reason}"), err=True)
+    for refused in report.failed:
+        reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
+        typer.echo(printable(f"not added: {reason}"), err=True)
+    tell_notes((*_renamed(report), *report.index_notes, *report.remains))
+    if report.passed_over:
+        suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
+        files = counted(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
+        typer.echo(printable(f"note: passed over {files}: {listed(suffixes)}"), err=True)
+    outcome = [(len(names), what) for what, names in _outcomes(report) if names]
+    said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
+    typer.echo(f"{collection}: {said}")
+    if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
+        typer.echo(f"  {read}")
+
+
+def _renamed(report: AddReport) -> list[str]:
+    if not report.renamed:
+        return []
+    names = counted(len(report.renamed), "name has", "names have")
+    shown = listed([repr(name) for name in report.renamed])
+    return [f"{names} the folder in front, to tell them from others: {shown}; --prefix NAME puts a name of yours there"]
+
+
+def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:
+    return [
+        ("added", report.added),
+        ("updated", report.updated),
+        ("unchanged", report.unchanged),
+        ("removed", report.removed),
+        ("not added", report.failed),
+    ]

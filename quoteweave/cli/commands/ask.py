@@ -1,0 +1,148 @@
+"""`quoteweave ask`: a question, and an answer whose every claim is cited."""
+
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.answers import Form, answered_as
+from quoteweave.cli.console import tell_notes, writing_output
+from quoteweave.cli.options.collection import (
+    CollectionOption,
+    DocumentOption,
+    JsonOption,
+    MetaOption,
+    OpenOption,
+    PagesOption,
+    QuestionArgument,
+    make_filter,
+    tell_if_empty,
+)
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.models import (
+    ApiKeyOption,
+    BaseUrlOption,
+    ExplainOption,
+    ImagesOption,
+    ModelOption,
+    RetrieversOption,
+    TrustOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout
+from quoteweave.collection.collection import Collection
+from quoteweave.pipeline.answer_page import render_answered
+from quoteweave.pipeline.runs.compose import make_rag
+from quoteweave.pipeline.runs.config import Limits, read_answer_settings
+from quoteweave.pipeline.settings import AnswerSettings
+from quoteweave.pipeline.views import stored_crops
+
+JSON = """--json prints the answer: question, status (answered, located or abstained), text, blocks (text
+and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
+page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed, quoted,
+page_size, evidence, spans), unresolved, raw, model, usage, price_usd,
+seconds, warnings; context: texts and images, the hits that marks refer to, and rarity, of the question's words; and
+trace: how they were found.
+
+--events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
+text (text), citation (citation, right behind its mark's text), and last answer (answer), as above."""
+
+
+class FallbackName(StrEnum):
+    """What answers where a model cannot."""
+
+    EXTRACTIVE = "extractive"
+
+
+def ask(
+    question: QuestionArgument,
+    collection: CollectionOption,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="TOML file of settings, as quoteweave run takes; docs/runs.md lists the keys. Options come first.",
+            metavar="FILE",
+        ),
+    ] = None,
+    setting: Annotated[
+        str | None, typer.Option(help="Of several settings in the file, this one.", metavar="NAME")
+    ] = None,
+    doc: DocumentOption = None,
+    pages: PagesOption = None,
+    meta: MetaOption = None,
+    retriever: RetrieversOption = None,
+    explain: ExplainOption = False,
+    trust_remote_code: TrustOption = False,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    images: ImagesOption = None,
+    fallback: Annotated[
+        FallbackName | None,
+        typer.Option(
+            help="Where the model's endpoint fails at once, answer without it, and say so.", metavar="extractive"
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")] = None,
+    open_it: OpenOption = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="Print a JSON object for each event: sources, text, citation, answer.")
+    ] = False,
+    pictures: PicturesOption = PicturesName.AUTO,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from the documents, every claim cited.
+
+    Without --model the answer is put together from the documents' own sentences,
+    on this machine alone. With one, the question and the quotes found are sent to
+    its endpoint; a local one runs on this machine.
+
+    All else that can be set stands in a file of --config: how quotes are
+    fused, expanded and reranked, how the model is asked and waited for, how
+    answers are checked, and when they are withheld.
+    """
+    from_file, limits = ({}, Limits()) if config is None else read_answer_settings(config, setting)
+    options = {
+        "retriever": retriever,
+        "explain": explain,
+        "trust_remote_code": trust_remote_code,
+        "model": model,
+        "base_url": base_url,
+        "api_key": api_key,
+        "images": images,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    settings, where = settings_of(AnswerSettings, {**from_file, **given}), make_filter(doc, pages, meta)
+    tell_if_empty(question)
+    with Collection.open(collection) as opened:
+        rag = make_rag(
+            opened,
+            settings,
+            where=where,
+            limits=limits,
+            fallback=fallback is not None,
+            progress=TerminalProgress(quiet=as_json),
+        )
+        if settings.destination is not None:
+            unless = "" if limits.calls is None else f", unless {limits.calls} holds the answer"
+            typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
+        form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if settings.model else Form.WHOLE
+        answered = answered_as(form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, opened))
+        tell_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
+        target = html or (_temporary_page() if open_it else None)
+        if target is not None:
+            page, notes = render_answered([answered], opened, question)
+            tell_notes(notes)
+            with writing_output(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(page, "utf-8")
+            typer.echo(f"\n{target}", err=True)
+    if open_it and target is not None:
+        typer.launch(str(target))
+
+
+def _temporary_page() -> Path:
+    return Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"

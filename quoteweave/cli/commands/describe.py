@@ -1,0 +1,119 @@
+"""`quoteweave describe`: a vision model writes what the pictures of a collection show."""
+
+import typer
+
+from quoteweave.cli.console import print_json, printable, tell_notes
+from quoteweave.cli.eval.paid import price_of, say_price, sent_to
+from quoteweave.cli.options.collection import CollectionOption, JsonOption
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, UsdOption, YesOption
+from quoteweave.cli.options.models import (
+    ApiKeyOption,
+    BaseUrlOption,
+    CallLimitOption,
+    CallsOption,
+    ModelOption,
+    PromptsOption,
+    RetriesOption,
+    TimeoutOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.collection.collection import Collection
+from quoteweave.core.messages import counted
+from quoteweave.pipeline.runs.describe import (
+    DescribeOptions,
+    DescribeReport,
+    PendingDescriptions,
+    describe_collection,
+)
+from quoteweave.pipeline.settings import ChatSettings
+
+JSON = """--json prints one object:
+
+model, prompt (SHA-256): what described; pictures: asked for now; described: of these; failed: picture to reason;
+
+quotes: image quotes that say something new; without_crop: image quotes of which no picture is stored;
+
+tokens: input, output; price_usd: null where not known; index_notes: indexes that could not be kept in step."""
+MOST_ERRORS = 5  # that are shown
+
+
+def describe(
+    collection: CollectionOption,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    prompts: PromptsOption = None,
+    concurrency: ConcurrencyOption = 8,
+    limit: LimitOption = None,
+    usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a vision model write what figures, charts, tables and scanned pages show.
+
+    The words are searched like any other, stand for the picture before models
+    that cannot see, and are what NAME@vlm_text reads. Tokens and price are said
+    before. Each description is kept as soon as it is there: the same command
+    again asks only for pictures that have none. Pictures that failed give exit
+    code 1.
+    """
+    given = {
+        "model": model,
+        "base_url": base_url,
+        "api_key": api_key,
+        "prompts": prompts,
+        "timeout_s": timeout_s,
+        "call_limit_s": call_limit_s,
+        "retries": retries,
+    }
+    settings = settings_of(ChatSettings, given)
+    price = price_of(settings, usd_per_million)
+
+    def before(pending: PendingDescriptions) -> None:
+        done = f"; {pending.done} have been described" if pending.done else ""
+        typer.echo(f"{counted(pending.pictures, 'picture')} to describe with {pending.model}{done}", err=True)
+        tokens = pending.input_tokens, pending.output_tokens
+        say_price(tokens, price, sent_to("pictures and captions", settings), yes=yes)
+
+    options = DescribeOptions(limit=limit, concurrency=concurrency, calls=calls)
+    with Collection.open(collection) as opened:
+        report = describe_collection(opened, settings, options, before=before, progress=TerminalProgress(quiet=as_json))
+    cost = None if price is None else price.of(report.input_tokens, report.output_tokens)
+    _show(report, cost, as_json=as_json)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "model": report.model,
+                "prompt": report.prompt,
+                "pictures": report.pictures,
+                "described": report.described,
+                "failed": dict(report.failed),
+                "quotes": report.quotes,
+                "without_crop": report.without_crop,
+                "tokens": {"input": report.input_tokens, "output": report.output_tokens},
+                "price_usd": cost,
+                "index_notes": list(report.index_notes),
+            }
+        )
+        return
+    typer.echo(
+        f"{counted(report.described, 'picture')} described, {len(report.failed)} failed; "
+        f"{counted(report.quotes, 'quote has', 'quotes have')} new words now"
+    )
+    if report.without_crop:
+        typer.echo(f"note: of {counted(report.without_crop, 'image quote')} no picture is stored", err=True)
+    tell_notes(report.index_notes)
+    for image, error in list(report.failed.items())[:MOST_ERRORS]:
+        typer.echo(printable(f"failed: {image}: {error}"), err=True)
+    if len(report.failed) > MOST_ERRORS:
+        typer.echo(f"and {counted(len(report.failed) - MOST_ERRORS, 'other')}; the same command asks again", err=True)

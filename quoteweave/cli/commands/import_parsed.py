@@ -1,0 +1,58 @@
+"""`quoteweave import`: documents that another tool has parsed already."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import print_json, tell_notes
+from quoteweave.cli.options.collection import AttachOption, CollectionOption, JsonOption, pairs
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
+from quoteweave.documents.importers.import_file import import_file
+from quoteweave.pipeline.runs.build import update_indexes
+
+JSON = "--json prints one object: imported, a list of documents as list --json prints them."
+
+
+class Importer(StrEnum):
+    """What can be imported."""
+
+    MINERU = "mineru"
+    MMDOCIR_LAYOUT = "mmdocir-layout"
+
+
+def import_parsed(
+    format: Annotated[Importer, typer.Argument(help="Which tool's output it is.")],
+    path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, or MMDocIR's layout parquet.")],
+    collection: CollectionOption,
+    meta: AttachOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import what MinerU has parsed, or MMDocIR's published layouts.
+
+    MinerU's list is stored with its PDF when that lies beside it, so that pages
+    can be shown. The layout parquet needs the extra 'parquet'.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    progress = TerminalProgress(quiet=as_json)
+    with Collection.open_or_create(collection) as opened:
+        with progress.task("importing documents") as task:
+            documents = import_file(
+                opened,
+                path,
+                format.value,
+                metadata=pairs(meta),
+                on_document=lambda _: task.advance(),
+                on_note=lambda note: progress.note(f"note: {note}"),
+            )
+        tell_notes(update_indexes(opened, progress=progress))
+    if as_json:
+        print_json({"imported": [document.model_dump(mode="json") for document in documents]})
+        return
+    for warning in (f"note: {document.name}: {text}" for document in documents for text in document.warnings):
+        typer.echo(warning, err=True)
+    typer.echo(f"{collection}: {len(documents)} imported")

@@ -1,0 +1,165 @@
+"""`quoteweave index`: vectors for a collection, and the indexes made of them."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import print_json, printable, tell
+from quoteweave.cli.indexes import index_json, index_line
+from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.models import (
+    BatchSizeOption,
+    CallLimitOption,
+    DeviceOption,
+    RetriesOption,
+    TimeoutOption,
+    TrustOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.collection.collection import Collection
+from quoteweave.core.messages import MOST_NAMED, counted
+from quoteweave.core.urls import without_credentials
+from quoteweave.index.vector_store import IndexReport
+from quoteweave.pipeline.runs.build import (
+    EXACT,
+    Recall,
+    build_index,
+    index_specs,
+    list_indexes,
+    measure_recall,
+    remove_indexes,
+)
+from quoteweave.pipeline.settings import ResourceSettings
+
+JSON = """--json prints a list with one object an index: retriever, items (quotes or pages in it),
+encoded (now), skipped (left out), left_out (list of {quote, document, page_label,
+reason}: all that are skipped), unreadable (list of {quote, reason}: of these, pictures
+that could not be had and texts that were refused now); null for one without vectors. With --recall also recall: recall
+(share of exact search's first ten that it finds, null where there are too few items to
+tell), items (measured on), and said, the same in words."""
+LIST_JSON = """--json prints a list with one object an index: name, fingerprint, up_to_date, spec, kind, items, skipped,
+left_out (how many for each reason); the last five are null where the index is damaged."""
+REMOVE_JSON = "--json prints one object: removed, the number of indexes."
+TOO_FEW = "there are too few items to measure its recall: most or all are compared exactly"
+
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(help="Compute in float32, float16 or bfloat16; the same as NAME@DTYPE.", metavar="DTYPE"),
+]
+
+
+def build(
+    collection: CollectionOption,
+    retriever: Annotated[
+        str | None,
+        typer.Argument(help="A name that quoteweave models lists; all indexes there are, if left out.", metavar="NAME"),
+    ] = None,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Measure what the index finds of what an exact one does.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Drop one that was made with other settings.")] = False,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    dtype: DtypeOption = None,
+    trust_remote_code: TrustOption = False,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
+    wait: WaitOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Encode a collection's quotes with a model, for searching with it.
+
+    Only what is missing is encoded; stopped at any moment, the same command
+    goes on where it ended. The kind of index stands after an @: flat (the
+    default), fp16, hnsw, ivfpq and milvus for models of one vector a quote;
+    exact (the default), two-stage, pool2, pool3 and binary for those of many.
+    Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
+    those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
+    """
+    given = {
+        "device": device,
+        "batch_size": batch_size,
+        "trust_remote_code": trust_remote_code,
+        "timeout_s": timeout_s,
+        "call_limit_s": call_limit_s,
+        "retries": retries,
+    }
+    settings, progress = settings_of(ResourceSettings, given), TerminalProgress(quiet=as_json)
+    with Collection.open(collection) as opened:
+        specs = index_specs(opened, retriever, dtype, progress)
+        if not specs:
+            tell("there is no index to bring up to date; name a retriever to build one")
+        reports = {
+            spec: build_index(opened, spec, settings, wait=wait, replace=replace, progress=progress) for spec in specs
+        }
+        found = {spec: measure_recall(opened, spec, settings) for spec in specs} if recall else {}
+    if as_json:
+        print_json([{**_json(spec, report), "recall": _recall_json(spec, found)} for spec, report in reports.items()])
+    else:
+        for spec, report in reports.items():
+            _show(spec, report, _in_words(found[spec]) if spec in found else None)
+
+
+def list_all(collection: CollectionOption, as_json: JsonOption = False) -> None:
+    """List the indexes of models that a collection has."""
+    with Collection.open(collection) as opened:
+        found = [index_json(opened, state, manifest) for state, manifest in list_indexes(opened)]
+    if as_json:
+        print_json(found)
+        return
+    for index in found:
+        typer.echo(printable(index_line(index)))
+
+
+def remove(
+    collection: CollectionOption,
+    retriever: Annotated[
+        str | None, typer.Argument(help="As index build took it; all indexes there are, if left out.", metavar="NAME")
+    ] = None,
+    dtype: DtypeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove an index, and its vectors."""
+    with Collection.open(collection) as opened:
+        progress = TerminalProgress(quiet=as_json)
+        count = remove_indexes(opened, index_specs(opened, retriever, dtype, progress), progress)
+    if as_json:
+        print_json({"removed": count})
+    else:
+        typer.echo(f"removed {counted(count, 'index', 'indexes')}")
+
+
+def _json(spec: str, report: IndexReport | None) -> dict[str, object]:
+    fields = report.model_dump(mode="json") if report else dict.fromkeys(IndexReport.model_fields)
+    return {"retriever": without_credentials(spec), **fields}
+
+
+def _recall_json(spec: str, found: Mapping[str, Recall]) -> dict[str, object] | None:
+    if spec not in found:
+        return None
+    measured = found[spec]
+    numbers = {name: getattr(measured, name, None) for name in ("recall", "items")}
+    return {**numbers, "recall": 1.0 if measured == EXACT else numbers["recall"], "said": _in_words(measured)}
+
+
+def _in_words(measured: Recall) -> str:
+    return TOO_FEW if measured is None else str(measured)
+
+
+def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
+    spec = without_credentials(spec)
+    if report is None:
+        typer.echo(f"{spec}: up to date")
+        return
+    for one in report.left_out[:MOST_NAMED]:
+        quote = "" if one.quote in one.reason else f", quote {one.quote}"
+        tell(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
+    if len(report.left_out) > MOST_NAMED:
+        tell(f"left out: {len(report.left_out) - MOST_NAMED:,} more; --json lists all")
+    skipped = f", {report.skipped} left out" if report.skipped else ""
+    typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
+    if recall is not None:
+        typer.echo(f"  {recall}")

@@ -1,0 +1,92 @@
+"""`quoteweave models`: the catalogue of models."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from quoteweave.cli.console import console, plain, print_json
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.retrievers.catalogue import ModelRow, catalogue
+from quoteweave.retrievers.rerankers import RerankerRow, reranker_rows
+from quoteweave.retrievers.spec import unknown
+
+JSON = """--json prints two lists, retrievers and rerankers; each entry holds the model's row: name,
+checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
+
+# What stands in brackets behind a licence: of which part it is, or who says so.
+_REMARK = re.compile(r" \([^)]*\)")
+# Characters of a line that all else takes.
+WITHOUT_CHECKPOINT = 76
+
+
+def models(
+    name: Annotated[str | None, typer.Argument(help="Show all that is known of this model.", metavar="NAME")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the models that retrieve and rerank by name, and what each takes.
+
+    Any name takes another checkpoint, as in bge=/path/to/folder. The sparse
+    retrievers lexical, bm25 and tfidf need no model.
+    """
+
+    rows, rerankers = catalogue(), reranker_rows()
+    if name is not None and name not in {**rows, **rerankers}:
+        raise unknown("model", name, [*rows, *rerankers])
+    if as_json:
+        print_json(
+            {
+                "retrievers": [row.model_dump(mode="json") for row in rows.values() if name in (None, row.name)],
+                "rerankers": [row.model_dump(mode="json") for row in rerankers.values() if name in (None, row.name)],
+            }
+        )
+    elif name is None:
+        _show_all(list(rows.values()), list(rerankers.values()))
+    else:
+        row = rows[name] if name in rows else rerankers[name]
+        _show_one(row.model_dump(mode="json"))
+
+
+def _show_all(rows: list[ModelRow], rerankers: list[RerankerRow]) -> None:
+    out = console()
+    # A checkpoint that is cut is of no use, so where one has no room none is shown.
+    wide = out.width >= WITHOUT_CHECKPOINT + max(len(row.checkpoint) for row in rows)
+    vectors = [f"{'many' if row.many else 'one'} × {row.dimension}" for row in rows]
+    retrieve = _table("retriever", rows, {"reads": [row.reads for row in rows], "vectors": vectors}, wide)
+    for table in (retrieve, _table("reranker", rerankers, {}, wide)):
+        show_table(out, table)
+        out.print()
+    out.print("quoteweave models NAME shows all that is known of one.")
+
+
+def _table(title: str, rows: Sequence[ModelRow | RerankerRow], more: Mapping[str, Sequence[str]], wide: bool) -> Table:
+    columns = {
+        title: [row.name for row in rows],
+        **more,
+        "download": [f"{row.download_gb:g} GB" for row in rows],
+        "GPU": [f"{row.gpu_gb:g} GB" for row in rows],
+        "licence": [_REMARK.sub("", row.licence) for row in rows],
+        **({"checkpoint": [row.checkpoint for row in rows]} if wide else {}),
+    }
+    # Names are there to be typed, so they are never folded: they have no spaces.
+    table = make_table(list(columns), words=[title, "licence"], ruled=False)
+    for column in table.columns:
+        column.justify = "left"
+    for row_cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row_cells))
+    return table
+
+
+def _show_one(fields: dict[str, object]) -> None:
+    out, widest = console(), max(map(len, fields))
+    for field, value in fields.items():
+        part = field.removesuffix("_revision")
+        has_none = part != field and fields[part if part in fields else f"{part}_checkpoint"] is None
+        if value not in (None, "") and not has_none:
+            # Spaces and line breaks at the end of a prefix count.
+            exact = isinstance(value, str) and value != " ".join(value.split())
+            said = plain(repr(value) if exact else str(value))
+            out.print(plain(f"{field:<{widest}}  ", "bold").append_text(said), soft_wrap=True)

@@ -1,0 +1,136 @@
+"""`quoteweave run`: many questions answered by a configuration, resumed, and kept to be scored."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import on_terminal, print_json, printable
+from quoteweave.cli.options.collection import JsonOption, SomeCollectionOption
+from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
+from quoteweave.cli.options.models import ImageFolderOption
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.core.examples import Spending
+from quoteweave.core.messages import counted
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.pipeline.runs.answer import Pending, RunHooks, RunOutcome, answer_dataset
+from quoteweave.pipeline.runs.retrieval import Questions
+
+JSON = """--json prints a list with one object a setting:
+
+setting, run: its name, and the folder that holds it;
+
+questions, answered, located, abstained, failed: of the whole run, what an earlier command answered included;
+
+cut_quotes: quotes cut to what the model can read;
+
+searched_otherwise: questions for which a step of retrieval failed and was passed over;
+
+asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
+output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
+MOST_ERRORS = 5  # that are shown
+
+
+def run(
+    dataset: DatasetOption,
+    references: Annotated[Path, typer.Option(help="The dataset's file.", metavar="FILE")],
+    config: Annotated[Path, typer.Option(help="TOML file: how questions are answered.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="Folder for the run, or for one of each setting.", metavar="DIR")],
+    collection: SomeCollectionOption = None,
+    image_folder: ImageFolderOption = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the file.", metavar="NAME")] = None,
+    limit: LimitOption = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer every question of a dataset, and keep the answers to be scored.
+
+    Quotes are the dataset's own candidates, or retrieved from a collection, as
+    the configuration says; docs/runs.md lists its keys. Each answer is kept as
+    soon as it is there: the same command again asks only what is missing or
+    failed. Failed questions give exit code 1. Score the run with: quoteweave
+    eval score DIR --dataset NAME
+    """
+    questions = Questions(dataset, load_dataset(dataset, references)[:limit], references, images=image_folder)
+    hooks = _Hooks(confirmed=yes)
+    try:
+        answer_dataset(config, questions, out, collection=collection, only=setting, hooks=hooks)
+    except BaseException:  # however it ends early, what there is is shown
+        if reached := [outcome for outcome in hooks.outcomes if outcome.questions]:
+            _show(reached, as_json=as_json)
+        raise
+    _show(hooks.outcomes, as_json=as_json)
+    if any(outcome.failed for outcome in hooks.outcomes):
+        raise typer.Exit(1)
+
+
+class _Hooks(RunHooks):
+    """Says what is about to be asked, asks whether to go on, and keeps the outcomes."""
+
+    def __init__(self, *, confirmed: bool) -> None:
+        self.progress = TerminalProgress()
+        self.outcomes: list[RunOutcome] = []
+        self._confirmed = confirmed
+
+    def before(self, pending: Pending) -> None:
+        done = f"; {pending.done} are answered already" if pending.done else ""
+        writer = pending.model or "extracted sentences"
+        typer.echo(f"{pending.setting}: {counted(pending.left, 'question')} to answer with {writer}{done}", err=True)
+        if pending.destination is not None:
+            typer.echo(f"questions and quotes are sent to {pending.destination}", err=True)
+        if pending.left and pending.model and not self._confirmed and on_terminal():
+            typer.confirm("Go on, with all settings?", abort=True, err=True)
+            self._confirmed = True
+
+    def advanced(self, setting: str, spent: Spending) -> str:
+        cost = spent.price_usd
+        return f"{setting}, ${cost:.2f}" if spent.calls and cost is not None else setting
+
+    def after(self, outcome: RunOutcome) -> None:
+        self.outcomes.append(outcome)
+
+
+def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
+    """On stdout; what was spent, and reasons of failures, on stderr."""
+    if as_json:
+        print_json([_as_dict(outcome) for outcome in outcomes])
+        return
+    for outcome in outcomes:
+        cut = f", {counted(outcome.cut_quotes, 'quote')} cut to what the model reads" if outcome.cut_quotes else ""
+        located = f"{outcome.located} located, " if outcome.located else ""
+        typer.echo(
+            printable(
+                f"{outcome.run}: {counted(outcome.questions, 'question')}, {outcome.answered} answered, {located}"
+                f"{outcome.abstained} abstained, {outcome.failed} failed{cut}"
+            )
+        )
+        typer.echo(f"  {_spending(outcome.spent)}", err=True)
+        if outcome.searched_otherwise:
+            typer.echo(f"  {outcome.searched_otherwise} searched otherwise than asked: see their notes", err=True)
+        for error in outcome.errors[:MOST_ERRORS]:
+            typer.echo(printable(f"  failed: {error}"), err=True)
+        if len(outcome.errors) > MOST_ERRORS:
+            others = counted(len(outcome.errors) - MOST_ERRORS, "other")
+            typer.echo(f"  and {others}; the same command asks again", err=True)
+
+
+def _spending(spent: Spending) -> str:
+    price = "" if spent.price_usd is None else f", ${spent.price_usd:.2f}"
+    guessed = f" ({spent.estimated} of these estimated)" if spent.estimated else ""
+    return (
+        f"{counted(spent.calls, 'call')}{guessed}: {spent.input_tokens:,} tokens in and "
+        f"{spent.output_tokens:,} out{price}"
+    )
+
+
+def _as_dict(outcome: RunOutcome) -> dict[str, object]:
+    value = outcome.model_dump(mode="json", exclude={"spent", "errors", "seconds"})
+    return {
+        **value,
+        "calls": outcome.spent.calls,
+        "estimated_calls": outcome.spent.estimated,
+        "tokens": {"input": outcome.spent.input_tokens, "output": outcome.spent.output_tokens},
+        "price_usd": outcome.spent.price_usd,
+        "seconds": outcome.seconds,
+    }

@@ -1,0 +1,130 @@
+"""`quoteweave sft export`: a dataset's gold answers as conversations to fine-tune a chat model with."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from quoteweave.cli.console import print_json, writing_output
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.models import ImageFolderOption, PromptsOption
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example
+from quoteweave.core.messages import counted
+from quoteweave.core.records import Kind
+from quoteweave.core.whole_files import written_whole
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.pipeline.sft import LeftOut, Line, TrainingLines
+
+JSON = """--json prints one object:
+
+file, mode, seed; examples: lines that were written;
+
+left_out: reason to how many examples it kept out;
+
+gold_at: for text and image, how often gold stands at each place, from the first on."""
+
+
+class ModeName(StrEnum):
+    """How image quotes are given."""
+
+    PURE_TEXT = "pure-text"
+    MULTIMODAL = "multimodal"
+
+
+class FormName(StrEnum):
+    """How a line says where its pictures stand."""
+
+    TRL = "trl"
+    LLAMA_FACTORY = "llama-factory"
+
+
+def export(
+    dataset: Annotated[str, typer.Option(help="What is learnt from: mmdocrag-15 or mmdocrag-20.")],
+    references: Annotated[Path, typer.Option(help="The dataset's file.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="JSONL file to write.", metavar="FILE")],
+    mode: Annotated[
+        ModeName, typer.Option(help="Give image quotes as words, or (multimodal) as pictures.")
+    ] = ModeName.PURE_TEXT,
+    image_folder: ImageFolderOption = None,
+    form: Annotated[
+        FormName,
+        typer.Option(help="Of pictures: parts of messages (trl), or <image> in their text, which ms-swift reads too."),
+    ] = FormName.TRL,
+    seed: Annotated[int, typer.Option(help="Of the shuffling of quotes.")] = 0,
+    prompts: PromptsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write questions, quotes and gold answers as conversations, one a line.
+
+    Prompts are those that quoteweave ask uses. Quotes are shuffled, the
+    answer's marks follow them, and gold stands at each place equally often.
+    Lines name pictures by DIR as it is given here. What cannot be trained with
+    is left out and counted.
+    """
+
+    if (mode is ModeName.MULTIMODAL) != (image_folder is not None):
+        raise UsageError("--mode multimodal and --image-folder DIR go together: name both, or neither")
+    pictures = None if image_folder is None else files_in(image_folder)
+    lines = TrainingLines(seed=seed, prompts_folder=prompts, pictures=pictures, form=form.value)
+    examples = load_dataset(dataset, references)
+    left_out: Counter[str] = Counter()
+    with writing_output(out), written_whole(out) as file:
+        for line in _lines(lines, examples, left_out):
+            file.write(f"{json.dumps(line, ensure_ascii=False)}\n".encode())
+        if left_out.total() == len(examples):
+            told = "; ".join(f"{reason} ({count})" for reason, count in left_out.items())
+            raise DatasetError(f"{references} holds nothing to train with: {told}")
+    count, places = len(examples) - left_out.total(), lines.places
+    if as_json:
+        said = {"file": str(out), "mode": mode.value, "seed": seed, "examples": count}
+        print_json({**said, "left_out": dict(left_out), "gold_at": places})
+        return
+    typer.echo(f"{out}: {counted(count, 'example')}{_spread(places)}")
+    for reason, kept_out in left_out.items():
+        typer.echo(f"left out {kept_out}: {reason}", err=True)
+
+
+def files_in(folder: Path) -> Callable[[str], Path | None]:
+    """What finds pictures in that folder alone: the file, or None where it is not there or empty.
+
+    Raises UsageError without a folder.
+    """
+
+    if not folder.is_dir():
+        raise UsageError(f"--image-folder {folder}: there is no such folder")
+    root = folder.resolve()
+
+    def find(name: str) -> Path | None:
+        path = folder / name
+        inside = path.resolve().is_relative_to(root)
+        return path if inside and path.is_file() and path.stat().st_size else None
+
+    return find
+
+
+def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[str]) -> Iterator[Line]:
+    """Those that can be made, with a bar on a terminal; the others are counted."""
+
+    stderr = Console(stderr=True)
+    for example in track(examples, "writing", console=stderr, transient=True, disable=not stderr.is_terminal):
+        try:
+            yield lines.line(example)
+        except LeftOut as why:
+            left_out[str(why)] += 1
+
+
+def _spread(places: dict[Kind, list[int]]) -> str:
+    """How often gold stands at each place, in words."""
+    told = [
+        f"each of {len(counts)} {kind} places {min(counts)} to {max(counts)} times"
+        for kind, counts in places.items()
+        if counts
+    ]
+    return f"; gold stands at {' and '.join(told)}" if told else ""

@@ -1,0 +1,138 @@
+"""How the command line writes: JSON for programs, plain readable text for people, notes on stderr."""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from quoteweave.core.errors import StorageError
+from quoteweave.core.urls import without_credentials
+
+if TYPE_CHECKING:  # for the one annotation that needs them: the program's own help loads neither
+    from rich.console import Console
+    from rich.text import Text
+
+    from quoteweave.core.records import Quote
+
+# The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def print_json(value: object, *, indent: int | None = 2) -> None:
+    """One JSON value on stdout, its control characters escaped: some terminals heed those beyond ASCII too.
+
+    So is all beyond ASCII where stdout has another encoding than UTF-8. Without an indent it is one line.
+    """
+    utf_8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, ensure_ascii=not utf_8, indent=indent)
+    typer.echo(_CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text))
+
+
+def printable(text: str) -> str:
+    """What documents and models say, without the control characters by which they could steer a terminal."""
+    return _CONTROLS.sub("", text)
+
+
+def tell(line: str) -> None:
+    """A line for people, on stderr."""
+    typer.echo(printable(without_credentials(line)), err=True)
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Each note on a line of its own, on stderr."""
+    for note in notes:
+        typer.echo(printable(f"note: {note}"), err=True)
+
+
+def on_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin.isatty()
+
+
+def shown_name(name: str) -> str:
+    """A document's name on one line; in quotation marks and escaped where some of its characters cannot be seen."""
+    return name if name.isprintable() else repr(name)
+
+
+class WordWrap:
+    """Breaks lines between words, of a text that comes in parts: a word is held back until it ends."""
+
+    def __init__(self, width: int) -> None:
+        self._width, self._column = width, 0
+        self._blank = self._word = ""
+
+    def feed(self, part: str) -> str:
+        """What can be shown now."""
+        shown = []
+        for char in part:
+            if not char.isspace():
+                self._word += char
+                continue
+            shown.append(self._ended())
+            self._blank = "" if char == "\n" else self._blank + char
+            if char == "\n":
+                shown.append(char)
+                self._column = 0
+        return "".join(shown)
+
+    def end(self) -> str:
+        """The last word."""
+        return self._ended()
+
+    def _ended(self) -> str:
+        from rich.cells import cell_len
+
+        if not self._word:
+            return ""
+        before, wide = self._blank, cell_len(self._word)
+        if self._column and self._column + len(before) + wide > self._width:
+            before, self._column = "\n", -1
+        shown, self._column = before + self._word, self._column + len(before) + wide
+        self._blank = self._word = ""
+        return shown
+
+
+def plain(text: str, style: str = "") -> "Text":
+    """The same for a console: never read as markup."""
+    from rich.text import Text
+
+    return Text(printable(text), style=style)
+
+
+def console() -> "Console":
+    """For text on stdout. What documents and models say must go in as `plain` text."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def place(quote: "Quote") -> str:
+    """Where a quote stands, in people's words."""
+    return f"{shown_name(quote.document)}, {quote.place}"
+
+
+def snippet(quote: "Quote", length: int = 160) -> str:
+    """The quote's first words on one line."""
+    text = " ".join((quote.words() or f"({quote.layout} without words)").split())
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+@contextmanager
+def writing_output(path: Path) -> Iterator[None]:
+    """Raises StorageError, which names `path`, where the block cannot write it."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror or error})") from error
+
+
+def read_by_ocr(pages: int, pictures: int) -> str:
+    """`read by OCR: 3 pages, 1 picture on other pages`; "" where nothing was."""
+    counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
+    said = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
+    return f"read by OCR: {', '.join(said)}" if said else ""

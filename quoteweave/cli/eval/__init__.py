@@ -1,0 +1,1 @@
+"""The commands of `quoteweave eval`, a file each, imported when they are run."""

@@ -1,0 +1,250 @@
+"""`quoteweave eval calibrate`: when an answer is not to be given, fitted on questions whose answers are known."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from quoteweave.cli.console import console, plain, print_json, writing_output
+from quoteweave.cli.eval.paid import CITATIONS, pairs_of
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.answers import Context
+from quoteweave.core.confidence import OWN_QUOTES, Point, model_name, retriever_name
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.messages import counted
+from quoteweave.core.runs import said_of
+from quoteweave.evaluation.calibration.calibrate import FEW_ANSWERS, CalibrationExample, CalibrationReport
+from quoteweave.evaluation.calibration.calibrate import calibrate as fitted
+from quoteweave.evaluation.calibration.correctness import answerable, cites_gold, judged_correct
+from quoteweave.evaluation.judges.batch import JudgingItem
+from quoteweave.evaluation.judges.evidence_verdicts import load_evidence_verdicts
+from quoteweave.evaluation.report.plots import risk_plot
+from quoteweave.generation.confidence_signals import signals_of
+
+Right = Callable[[Prediction, Example], bool | None]
+
+JSON = """--json prints one object; shares are fractions:
+
+run, retriever, model, risk: what was fitted, for what, and the risk that was to be kept;
+
+right, wrong, declined, failed, unknown: how many questions, by what became of them;
+
+curve: a list of threshold, answers, coverage, risk, from the surest answers to all;
+
+aurc, least_aurc: the area under it, and the least that it could be;
+
+chosen: the point at the threshold, null where none keeps the risk; greatest_risk: its upper bound, 95 %;
+
+before: the threshold below which the model is not asked, null as above;
+
+groups: answerable, unanswerable: questions, answered, asked, given; empty as above;
+
+calibration: the file that was written, or null."""
+
+
+class RightBy(StrEnum):
+    """What tells right answers."""
+
+    CITED = "cited"
+    JUDGED = "judged"
+
+
+def calibrate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, made by quoteweave run.")],
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    risk: Annotated[
+        float, typer.Option(min=0, max=1, help="Keep the share of wrong answers among those given to this.")
+    ] = 0.1,
+    right: Annotated[
+        RightBy, typer.Option(help="Right answers: those that cite gold, or those that eval citations judged right.")
+    ] = RightBy.CITED,
+    out: Annotated[Path | None, typer.Option(help="Write the calibration here.", metavar="FILE")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw the curve here.", metavar="FILE")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find out when an answer had better not be given.
+
+    Each answer of the run gets a confidence, from the score of its best quote,
+    the share of the question's words that one quote holds, and the share of
+    citations that the gate supports. Printed is what share of the answers
+    would be wrong were only the surest given, and the threshold that gives
+    most of them while the risk is kept. A right answer cites a gold quote or
+    page; any answer to a question without gold is wrong. Where no threshold
+    keeps the risk, none is written, and the exit code is 1.
+    """
+
+    if not run.is_dir():
+        raise DatasetError(f"{run} is no run folder; confidences need what quoteweave run keeps, contexts and answers")
+    retriever, model = _made_by(run)
+    pairs = pairs_of(run, dataset, references)
+    failed = sum(prediction.error is not None for prediction, _ in pairs)
+    asked = _asked(pairs, _right_by(right, run))
+    found = fitted(asked, retriever=retriever, model=model, risk=risk)
+    if svg is not None:
+        _draw(svg, found)
+    written = out if out is not None and found.calibration is not None else None
+    if written is not None and found.calibration is not None:
+        _write(written, found.calibration.model_dump_json(indent=2) + "\n")
+    counts = {"failed": failed, "unknown": len(pairs) - failed - len(asked)}
+    head = {"run": str(run), "retriever": retriever, "model": model, **counts}
+    show(found, head, written, as_json=as_json)
+    if found.calibration is None:
+        raise typer.Exit(1)
+
+
+def _made_by(run: Path) -> tuple[str, str]:
+    """The retriever and the model of a run. Raises UsageError where its answers were withheld by a calibration."""
+
+    described = said_of(run)
+    if "abstain" in described.fingerprints:
+        raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
+    said = described.configuration
+    names = said.get("retriever")
+    model, order = (str(said[key]) if said.get(key) else None for key in ("model", "answer_with"))
+    steps = {step: str(said[step]) if said.get(step) else None for step in ("fusion", "expand", "rerank")}
+    steps["terms"] = described.fingerprints.get("terms")
+    retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
+    own = said.get("quotes") == "dataset"
+    return OWN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
+
+
+def _right_by(how: RightBy, run: Path) -> Right:
+
+    if how is RightBy.CITED:
+        return cites_gold
+    path = run / CITATIONS
+    if not path.is_file():
+        raise UsageError(f"--right judged: there is no {path}; quoteweave eval citations makes it")
+    verdicts = load_evidence_verdicts(path)
+    return lambda prediction, example: judged_correct(prediction, example, verdicts)
+
+
+def _asked(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
+    """All questions but those that failed, and whose answers cannot be known to be right or wrong."""
+
+    asked = []
+    for prediction, example in pairs:
+        answer, told = prediction.answer, right(prediction, example)
+        if answer is None or (answer.status == "answered" and told is None):
+            continue
+        context = prediction.context or example.context or Context()
+        asked.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), told))
+    return asked
+
+
+def _draw(path: Path, found: CalibrationReport) -> None:
+
+    _write(path, risk_plot(found).svg)
+
+
+def _write(path: Path, text: str) -> None:
+
+    with writing_output(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+ROWS = 10
+BAR = 20
+
+
+def show(found: CalibrationReport, head: Mapping[str, object], written: Path | None, *, as_json: bool) -> None:
+    """On stdout. `head` says what was calibrated, and how many questions were left out."""
+    if as_json:
+        print_json(_as_dict(found, head, written))
+        return
+    out = console()
+    out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
+    out.print(plain(_counted(found, head)))
+    show_table(out, _curve(found))
+    for line in _told(found, written):
+        out.print(plain(line))
+
+
+def _as_dict(found: CalibrationReport, head: Mapping[str, object], written: Path | None) -> dict[str, object]:
+    before = None if found.calibration is None else found.calibration.before.threshold
+    return {
+        **head,
+        **found.model_dump(mode="json", exclude={"calibration"}),
+        "before": before,
+        "calibration": None if written is None else str(written),
+    }
+
+
+def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
+    answers = found.right + found.wrong
+    left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
+    others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
+    return (
+        f"{counted(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
+        f"({_percent(found.wrong / answers)}); "
+        f"{counted(found.declined, 'question')} that the model did not answer{''.join(others)}"
+    )
+
+
+def _curve(found: CalibrationReport) -> Table:
+    """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
+    columns = ("given", "answers", "confidence from", "of these wrong", "")
+    table = make_table(columns, words=[""], title="Were only the surest answers given")
+    greatest = max(point.risk for point in found.curve) or 1.0
+    for point in _shown(found):
+        mark = "  ← threshold" if point == found.chosen else ""
+        bar = "█" * round(BAR * point.risk / greatest)
+        cells = _percent(point.coverage), str(point.answers), f"{point.threshold:.3f}", _percent(point.risk)
+        table.add_row(*cells, f"{bar}{mark}")
+    return table
+
+
+def _shown(found: CalibrationReport) -> Sequence[Point]:
+    """The first point of each tenth, and the chosen one."""
+    tenths = (step / ROWS for step in range(1, ROWS + 1))
+    first = [next(point for point in found.curve if point.coverage >= tenth) for tenth in tenths]
+    points = {point.answers: point for point in (*first, *([found.chosen] if found.chosen else []))}
+    return [points[answers] for answers in sorted(points)]
+
+
+def _told(found: CalibrationReport, written: Path | None) -> Iterator[str]:
+    overall = found.wrong / (found.right + found.wrong)
+    yield (
+        f"Area under the curve (AURC): {found.aurc:.3f}; {found.least_aurc:.3f} were the confidence never mistaken, "
+        f"{overall:.3f} were it chance."
+    )
+    if found.few:
+        few = f"fewer than {FEW_ANSWERS} right or {FEW_ANSWERS} wrong answers"
+        yield f"warning: with {few} the fit says little; add questions."
+    point, calibration = found.chosen, found.calibration
+    if point is None or calibration is None:
+        least = min(found.curve, key=lambda one: (one.risk, -one.coverage))
+        yield (
+            f"No threshold keeps the risk at {_percent(found.risk)}: the least is {_percent(least.risk)}, with "
+            f"{_percent(least.coverage)} of the answers given. Nothing is written; allow more with --risk."
+        )
+        return
+    yield (
+        f"Threshold {point.threshold:.3f}: {_percent(point.coverage)} of the answers are given, and of these "
+        f"{_percent(point.risk)} are wrong (on new questions at most {_percent(found.greatest_risk or 0.0)}, with 95 % "
+        "confidence)."
+    )
+    yield (
+        f"Below {calibration.before.threshold:.3f} by what is found alone, the model is not asked: no right answer of "
+        "these lies there."
+    )
+    for name, group in found.groups.items():
+        if group.questions:
+            yield (
+                f"{counted(group.questions, f'{name} question')}: {group.answered} answered. With "
+                f"the calibration the model "
+                f"is asked {group.asked} of them, and {group.given} are answered."
+            )
+    yield "Nothing is written; --out FILE keeps it." if written is None else f"Written to {written}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

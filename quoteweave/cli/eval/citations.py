@@ -1,0 +1,234 @@
+"""`quoteweave eval citations`: a chat model checks each sentence of saved answers against what it cites."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import print_json, printable
+from quoteweave.cli.eval.paid import CITATIONS, judge_of, kept_in, pairs_of, price_of, say_before
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.evaluation import (
+    ConcurrencyOption,
+    DatasetOption,
+    LimitOption,
+    ReferencesOption,
+    RunArgument,
+    UsdOption,
+    YesOption,
+)
+from quoteweave.cli.options.models import (
+    ApiKeyOption,
+    BaseUrlOption,
+    CallLimitOption,
+    CallsOption,
+    ImageFolderOption,
+    ModelOption,
+    PromptsOption,
+    RetriesOption,
+    TimeoutOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.messages import counted
+from quoteweave.core.protocols import Splitter
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
+from quoteweave.evaluation.judges.chat_splitter import ChatSplitter
+from quoteweave.evaluation.judges.evidence_judge import EvidenceJudge
+from quoteweave.evaluation.judges.evidence_verdicts import (
+    EvidenceVerdict,
+    judge_evidence,
+    load_evidence_verdicts,
+    plan_evidence,
+)
+from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
+from quoteweave.evaluation.text.rule_splitter import RuleSplitter, split_by_rule
+from quoteweave.generation.sentences import split_sentences
+from quoteweave.pipeline.runs.answer import pictures_in
+from quoteweave.pipeline.settings import ChatSettings
+
+JSON = """--json prints one object:
+
+judge, splitter: what judged and split, with the beginnings of the prompts' hashes; judgements: the file;
+
+asked, judged, failed: answers asked for now, judged in all, and in which any judgement failed;
+
+no_answer: predictions that are errors; errors: example to reason;
+
+tokens: input, output of what was asked now; price_usd: null where not known;
+
+figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined."""
+MOST_ERRORS = 5  # that are told
+
+
+class SplitName(StrEnum):
+    """What cuts answers into sentences with their citations."""
+
+    MODEL = "model"
+    RULE = "rule"
+
+
+def citations(
+    run: RunArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    split: Annotated[
+        SplitName,
+        typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
+    ] = SplitName.MODEL,
+    prompts: PromptsOption = None,
+    image_folder: ImageFolderOption = None,
+    concurrency: ConcurrencyOption = 8,
+    limit: LimitOption = None,
+    usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
+    yes: YesOption = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep judgements here; else in the run's folder, citations.jsonl.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a chat model check each sentence of saved answers against what it cites.
+
+    As in MCiteBench: how far all that a sentence cites supports it (0, 0.5 or
+    1), whether each cited item bears on it, and how right the answer is. Tokens
+    and price are said before. Judgements are kept as they come: the same
+    command again asks only for what is missing or failed. quoteweave eval score
+    --citations gives their figures with intervals and groups. Judgements that
+    failed give exit code 1.
+    """
+
+    given = {
+        "model": model,
+        "base_url": base_url,
+        "api_key": api_key,
+        "prompts": prompts,
+        "timeout_s": timeout_s,
+        "call_limit_s": call_limit_s,
+        "retries": retries,
+    }
+    settings, path = settings_of(ChatSettings, given), kept_in(run, out, CITATIONS)
+    judge = EvidenceJudge(judge_of(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder))
+    splitter, cut = _splitter(split, settings, calls), _sentences()
+    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
+    stored = load_evidence_verdicts(path) if path.exists() else {}
+    work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
+    if not (work.left or work.done):
+        raise DatasetError(
+            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+        )
+    if work.left:
+        _say(work, settings.model, unseen=0 if image_folder else _unseen(pairs))
+        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
+        stored = _ask(work.left, path, judge, splitter, concurrency)
+    head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
+    counts = {"asked": len(work.left), "no_answer": work.no_answer}
+    now = {example.id for _, example in work.left}
+    spent = _spent([stored[name] for name in now if name in stored])
+    cost = None if price is None else price.of(*spent)
+    value = {**head, **counts, "tokens": {"input": spent[0], "output": spent[1]}, "price_usd": cost}
+    _show(value, [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored], as_json=as_json)
+
+
+def _splitter(split: SplitName, settings: ChatSettings, calls: Path | None) -> Splitter:
+
+    if split is SplitName.RULE:
+        return RuleSplitter(_sentences())
+    return ChatSplitter(judge_of(settings, calls), prompts_folder=settings.prompts)
+
+
+def _sentences() -> Callable[[str], list[str]]:
+
+    return lambda text: [sentence.text for sentence in split_sentences(text)]
+
+
+def _say(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
+    done = f"; {work.done} are judged already" if work.done else ""
+    typer.echo(f"{counted(len(work.left), 'answer')} to check with {model}{done}", err=True)
+    if work.no_answer:
+        typer.echo(
+            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
+    if unseen:
+        typer.echo(
+            f"{counted(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
+            f"name the folder with --image-folder",
+            err=True,
+        )
+
+
+def _unseen(pairs: Sequence[JudgingItem]) -> int:
+    contexts = [prediction.context or example.context for prediction, example in pairs]
+    return sum(
+        hit.quote.image is not None and not hit.quote.words().strip()
+        for context in contexts
+        if context is not None
+        for hit in context.images
+    )
+
+
+def _ask(
+    pairs: Sequence[JudgingItem], path: Path, judge: EvidenceJudge, splitter: Splitter, concurrency: int
+) -> dict[str, EvidenceVerdict]:
+    """Asks, with a bar on a terminal."""
+
+    with TerminalProgress().task("checking", len(pairs)) as bar:
+        return wait_for(
+            judge_evidence(
+                pairs,
+                path,
+                judge=judge,
+                splitter=splitter,
+                concurrency=concurrency,
+                on_verdict=lambda _: bar.advance(),
+            )
+        )
+
+
+def _spent(verdicts: Sequence[EvidenceVerdict]) -> tuple[int, int]:
+    """Tokens in and out, as the endpoint counted them; those of splitting are not kept."""
+    usages = [grade.usage for verdict in verdicts for grade in verdict.grades()]
+    return sum(one.input_tokens or 0 for one in usages), sum(one.output_tokens or 0 for one in usages)
+
+
+def _show(value: Mapping[str, object], judged: Sequence[tuple[JudgingItem, EvidenceVerdict]], *, as_json: bool) -> None:
+
+    errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
+    figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged})
+    if as_json:
+        print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, "figures": figures})
+    else:
+        typer.echo(
+            f"{counted(len(judged), 'answer')} checked by {value['judge']}, {len(errors)} failed: {value['judgements']}"
+        )
+        for name, number in figures.items():
+            typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")
+        for example, error in list(errors.items())[:MOST_ERRORS]:
+            typer.echo(printable(f"failed: {example}: {error}"), err=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _error(verdict: EvidenceVerdict) -> str:
+    failed = [grade.error for grade in verdict.grades() if grade.score is None]
+    return verdict.error or next((error for error in failed if error), "a judgement failed")
+
+
+def _figures(pairs: Sequence[JudgingItem], verdicts: dict[str, EvidenceVerdict]) -> dict[str, float | None]:
+    """Means over the answers judged."""
+
+    found: dict[str, float | None] = {}
+    for metric in evidence_metrics(verdicts, MetricOptions()):
+        rows = [metric.row(*pair) for pair in pairs]
+        found |= {figure.name: figure.of(rows) for figure in metric.aggregates if figure.undefined(rows) < len(rows)}
+    return found

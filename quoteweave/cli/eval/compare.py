@@ -1,0 +1,220 @@
+"""`quoteweave eval compare`: whether runs differ, and where they stand among what papers printed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from quoteweave.cli.console import console, plain, print_json
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.evaluation import (
+    CitationsOption,
+    ConventionName,
+    ConventionOption,
+    DatasetOption,
+    JudgementsOption,
+    MarksOption,
+    PartialOption,
+    ReferencesOption,
+    RunsArgument,
+    ScopeOption,
+    for_each,
+)
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import counted
+from quoteweave.endpoints.prices import chat_price
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.published import PublishedTable, published_table
+from quoteweave.evaluation.published.leaderboard import (
+    LeaderboardEntry,
+    comparability_notes,
+    leaderboard,
+    ranking_figure,
+)
+from quoteweave.evaluation.report.labels import unit
+from quoteweave.evaluation.scoring.comparison import Comparison
+from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, ScoringRequest, score
+from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
+
+JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
+
+runs: name, questions, failed, missing, figures and notes of each run;
+
+comparisons: figure, first, second, first_value, second_value, difference, low, high (95 %
+interval), p, p_holm (corrected for all that are listed), effect, n, left_out;
+
+published: with --published, table, source, by, notes, and standings: rank, system, setting, ours,
+figures, best first."""
+
+
+def compare(
+    runs: RunsArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    judgements: JudgementsOption = None,
+    citations: CitationsOption = None,
+    scope: ScopeOption = None,
+    figure: Annotated[
+        list[str] | None, typer.Option(help="A figure to compare, as eval score --json names it; may be repeated.")
+    ] = None,
+    published: Annotated[
+        str | None, typer.Option(help="Put the runs among a published table, such as mmdocrag-20.", metavar="TABLE")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="The figure that ranks them there, else overall.f1 or the table's first.")
+    ] = None,
+    convention: ConventionOption = ConventionName.STRICT,
+    marks: MarksOption = None,
+    partial: PartialOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare runs over the same questions, or put them among published results.
+
+    Differences are of the questions that count in both runs. Their intervals
+    draw documents, or questions where documents are not known; p values swap
+    the runs' rows within these, and are corrected by Holm's method over all
+    that is compared.
+    """
+
+    if len(runs) == 1 and published is None:
+        raise UsageError("one run cannot be compared; name another, or a table with --published")
+    said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
+    sources = [
+        ScoringRequest(
+            run=run,
+            dataset=dataset,
+            references=references,
+            judgements=judged,
+            citations=checked,
+            scope=None if scope is None else scope.value,
+            convention=convention.value,
+            marks=None if marks is None else marks.value,
+            partial=partial,
+        )
+        for run, judged, checked in zip(runs, *said, strict=True)
+    ]
+    with Console(stderr=True).status("scoring"):
+        scored = _scored(sources)
+        comparisons = compare_runs(scored, figure)
+        among = None if published is None else _among(scored, published, by)
+    if as_json:
+        _print_json(scored, comparisons, among)
+    else:
+        _show(scored, comparisons, among)
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Where the runs stand in a published table."""
+
+    table: PublishedTable
+    by: str
+    standings: Sequence[LeaderboardEntry]
+    notes: Sequence[str]
+
+
+def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
+    """Each run, its notes included; the dataset is read once."""
+
+    examples = load_dataset(sources[0].dataset, sources[0].references)
+    names, found = _names([one.run for one in sources]), []
+    for one, name in zip(sources, names, strict=True):
+        scored = score(one, examples=examples, intervals=None, prices=chat_price)
+        found.append(replace(scored, scores=scored.scores.model_copy(update={"name": name})))
+    return found
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What tells the runs apart: their file names, or whole paths where these are the same."""
+    names = [path.name for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
+def _among(scored: Sequence[ScoredRun], name: str, asked: str | None) -> Among:
+
+    table, scores = published_table(name), [one.scores for one in scored]
+    by = ranking_figure(table, asked)
+    return Among(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
+
+
+def _print_json(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among: Among | None) -> None:
+
+    value: dict[str, object] = {
+        "runs": [
+            {
+                "name": one.scores.name,
+                "questions": len(one.scores.questions),
+                "failed": one.scores.failed,
+                "missing": one.scores.missing,
+                "figures": {name: found.value for name, found in one.scores.figures.items()},
+                "notes": one.scores.notes,
+            }
+            for one in scored
+        ],
+        "comparisons": [comparison.model_dump(mode="json") for comparison in comparisons],
+    }
+    if among is not None:
+        places = [standing.model_dump(mode="json") for standing in among.standings]
+        head = {"table": among.table.name, "source": among.table.source, "by": among.by, "notes": among.notes}
+        value["published"] = {**head, "standings": places}
+    print_json(value)
+
+
+def _show(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among: Among | None) -> None:
+
+    out = console()
+    for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
+        out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
+        show_table(out, _comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
+    if among is not None:
+        told = f"\n{among.table.source}, by {among.by}; * is yours. Published figures keep their printed decimals."
+        out.print(plain(told))
+        show_table(out, _standing_table(among.standings, among.by))
+    for one in scored:
+        missing = (
+            f"; {counted(one.scores.missing, 'question is', 'questions are')} not answered"
+            if one.scores.missing
+            else ""
+        )
+        out.print(plain(f"{one.scores.name}: {counted(len(one.scores.questions), 'answer')}{missing}"))
+        for note in one.scores.notes:
+            out.print(plain(f"  note: {note}"))
+    for note in () if among is None else among.notes:
+        out.print(plain(f"note: {note}"))
+
+
+def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
+
+    columns = ("figure", "first", "second", "difference", "95 %", "p (Holm)", "effect", "n")
+    shown = make_table(columns, words=["figure"], padding=0)
+    for one in comparisons:
+        scale = unit(one.figure).scale
+        bounds = "-" if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
+        values = [_number(value, scale) for value in (one.first_value, one.second_value, one.difference)]
+        shown.add_row(one.figure, *values, bounds, _number(one.p_holm, 1, 4), _number(one.effect, 1), str(one.n))
+    return shown
+
+
+def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:
+
+    shared = {name for standing in ranked if not standing.ours for name in standing.figures}
+    columns = [name for name in dict.fromkeys([by, *COMPARED]) if name in shared]
+    headings = [name.replace(".", "\n") for name in columns]
+    shown = make_table(["rank", "system", "setting", *headings], words=["system", "setting"], padding=0)
+    for standing in ranked:
+        figures = [_number(standing.figures.get(name), unit(name).scale) for name in columns]
+        system = f"* {standing.system}" if standing.ours else standing.system
+        shown.add_row(
+            str(standing.rank or "-"), plain(system), plain(standing.setting), *figures,
+            style="bold" if standing.ours else None,
+        )  # fmt: skip
+    return shown
+
+
+def _number(value: float | None, scale: float, decimals: int = 2) -> str:
+    return "-" if value is None else f"{scale * value:.{decimals}f}"

@@ -1,0 +1,118 @@
+"""`quoteweave eval entailment`: whether what answers cite entails what they say, by a model on this machine."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quoteweave.cli.eval.paid import kept_in
+from quoteweave.cli.eval.score_tables import show
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.evaluation import DatasetOption, PartialOption, ReferencesOption, RunArgument
+from quoteweave.cli.options.models import BatchSizeOption, DeviceOption
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import Entailment
+from quoteweave.evaluation.judges.entailment_cache import CachedEntailment
+from quoteweave.evaluation.metrics.citations.alce import Alce, alce_responses
+from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
+from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.cited_claims import entailments
+from quoteweave.evaluation.metrics.metric import Metric
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, load_run
+from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
+from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
+from quoteweave.evaluation.text.atomic_claims import spacy_parse
+from quoteweave.generation.entailment import make_entailment
+from quoteweave.generation.sentences import split_sentences
+from quoteweave.models.checkpoints import Hardware, when_downloading
+
+KEPT = "entailments.jsonl"
+JSON = """--json prints what quoteweave eval score prints: name, dataset, convention, questions, failed, missing,
+clusters, figures (such as alce.recall, aliice.precision, cvcp.pooled, each with value, ci95, n, undefined),
+breakdowns, notes."""
+
+
+def entailment(
+    run: RunArgument,
+    dataset: DatasetOption,
+    checkpoint: Annotated[
+        str, typer.Option(help="A T5 that answers 1 or 0, or an NLI classifier: folder or hub name.", metavar="NAME")
+    ],
+    references: ReferencesOption = None,
+    parser: Annotated[
+        str | None,
+        typer.Option(help="A spaCy model, such as en_core_web_sm: take sentences apart (ALiiCE).", metavar="NAME"),
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option(min=1, help="ALCE: keep the first N citations of a sentence; 3 in its code.")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=16, help="Tokens that the model is given; premises are cut.", metavar="N")
+    ] = None,
+    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.", metavar="NAME")] = None,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    kept: Annotated[
+        Path | None, typer.Option(help="Keep what the model says here; else in the run's folder.", metavar="FILE")
+    ] = None,
+    partial: PartialOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score citations by whether they entail what is said.
+
+    ALCE: of all sentences, how many their citations entail (recall); of the
+    citations, how many are needed (precision). With --parser, ALiiCE: the same
+    of the claims at each citation. CVCP: how far citations are spread over
+    sentences, which needs no model. What the model says is kept: the same
+    command again asks nothing twice.
+    """
+
+    when_downloading(lambda line: typer.echo(line, err=True))
+    sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
+    loaded = load_run(sources)
+    hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})
+    path = kept_in(run, kept, KEPT)
+    pairs = _answered(loaded.examples, loaded.predictions)
+    metrics, notes = _metrics(pairs, _Asked(checkpoint, hardware, window, path), parser, first)
+    settings = ScoringSettings(name=run.name, dataset=dataset, convention="strict", marks="own")
+    scores = score_predictions(
+        loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=bootstrap_intervals
+    )
+    show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
+
+
+class _Asked:
+    """The model that is named, and what it said before."""
+
+    def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
+
+        self.model = make_entailment(spec, Hardware.model_validate(hardware), max_length=window)
+        self.kept: Entailment = CachedEntailment(self.model, path)
+
+
+def _answered(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Prediction, Example]]:
+    asked = {example.id: example for example in examples}
+    return [(one, asked[one.example]) for one in predictions if one.error is None]
+
+
+def _metrics(
+    pairs: Sequence[tuple[Prediction, Example]], asked: _Asked, parser: str | None, first: int | None
+) -> tuple[list[Metric], list[str]]:
+    """The metrics, the model's word in them, and what a reader must know of it."""
+
+    def cut(text: str) -> list[str]:
+        return [sentence.text for sentence in split_sentences(text)]
+
+    with Console(stderr=True).status("asking the model"):
+        whole = alce_responses(pairs, cut, first=first)
+        parts = {} if parser is None else aliice_responses(pairs, cut, spacy_parse(parser))
+        verdicts = entailments([*whole.values(), *parts.values()], asked.kept)
+    metrics: list[Metric] = [Alce(whole, verdicts), CitationSpread(cut)]
+    if parser is not None:
+        metrics.insert(1, Aliice(parts, verdicts))
+    notes = [f"by {asked.model.name}", *asked.model.notes()]
+    if parser is None:
+        notes.append("without --parser sentences are not taken apart: there are no figures of ALiiCE")
+    return metrics, notes

@@ -1,0 +1,264 @@
+"""`quoteweave eval judge`: a chat model grades saved answers; the price is said before anything is sent."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from quoteweave.cli.console import console, print_json, printable
+from quoteweave.cli.eval.paid import judge_of, kept_in, pairs_of, price_of, say_before
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.evaluation import (
+    ConcurrencyOption,
+    DatasetOption,
+    LimitOption,
+    ReferencesOption,
+    RunArgument,
+    UsdOption,
+    YesOption,
+)
+from quoteweave.cli.options.models import (
+    ApiKeyOption,
+    BaseUrlOption,
+    CallLimitOption,
+    CallsOption,
+    ImageFolderOption,
+    ModelOption,
+    PromptsOption,
+    RetriesOption,
+    TimeoutOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.chat.prices import Price
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.jsonl import appending
+from quoteweave.core.messages import counted
+from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
+from quoteweave.evaluation.judges.answer_judge import AnswerJudge, judge_all, plan_judging
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
+from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.pipeline.runs.answer import pictures_in
+from quoteweave.pipeline.settings import ChatSettings
+
+JSON = """--json prints one object:
+
+model, prompt (SHA-256), judgements (the file): what judged, and where it is kept;
+
+asked, judged, failed: judgements asked for now, there in all, and failed in all;
+
+no_answer: predictions that are errors, and are not judged; errors: example to reason;
+
+tokens: input, output; price_usd: of what was asked now, null where not known;
+
+judge: the five criteria and average, 0 to 5, means over the answers judged;
+
+agreement: n, left_out, figures (such as fluency.kappa) with value, ci95, n and undefined;
+with --human."""
+
+
+def judge(
+    run: RunArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    prompts: PromptsOption = None,
+    image_folder: ImageFolderOption = None,
+    concurrency: ConcurrencyOption = 8,
+    limit: LimitOption = None,
+    usd_per_million: UsdOption = None,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
+    calls: CallsOption = None,
+    yes: YesOption = False,
+    human: Annotated[
+        Path | None, typer.Option(help="People's scores of these answers: say how far the judge agrees.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep judgements here; else in the run's folder, judgements.jsonl.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a chat model grade saved answers by five criteria, 0 to 5.
+
+    Question, gold answer, quotes and answer are sent to the model's endpoint;
+    tokens and price are said before. Each judgement is kept as soon as it is
+    there: the same command again asks only for what is missing, failed, or of
+    another answer. Judgements that failed are left out of the means; they give
+    exit code 1.
+    """
+
+    given = {
+        "model": model,
+        "base_url": base_url,
+        "api_key": api_key,
+        "prompts": prompts,
+        "timeout_s": timeout_s,
+        "call_limit_s": call_limit_s,
+        "retries": retries,
+    }
+    settings, path = settings_of(ChatSettings, given), kept_in(run, out, JUDGEMENTS)
+    asks = AnswerJudge(judge_of(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder))
+    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
+    known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
+    work = plan_judging(asks, pairs, read_verdicts(path, **known))
+    if not (work.left or work.done):
+        raise DatasetError(
+            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+        )
+    if work.left:
+        _say(work, settings.model)
+        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
+        _ask(asks, work.left, path, concurrency)
+    verdicts = read_verdicts(path, **known)
+    here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
+    judging = summarise(here, [example.id for _, example in work.left], price)
+    compared = None if human is None else agreement_with(human, here)
+    head = {**known, "judgements": str(path), "asked": len(work.left), "no_answer": work.no_answer}
+    show(judging, compared, head, as_json=as_json)
+    if judging.errors:
+        raise typer.Exit(1)
+
+
+def _say(work: JudgingPlan, model: str | None) -> None:
+    done = f"; {work.done} are judged already" if work.done else ""
+    typer.echo(f"{counted(len(work.left), 'answer')} to judge with {model}{done}", err=True)
+    if work.no_answer:
+        typer.echo(
+            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
+
+
+def _ask(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:
+    """Asks, with a bar on a terminal."""
+
+    with TerminalProgress().task("judging", len(pairs)) as bar, appending(path) as append:
+
+        def on_verdict(verdict: AnswerVerdict) -> None:
+            append(verdict)
+            bar.advance()
+
+        wait_for(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
+
+
+MOST_ERRORS = 5  # that are told
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The judgements of a run in figures."""
+
+    judged: int
+    errors: Mapping[str, str]
+    """Example to why its judgement failed."""
+    tokens: Mapping[str, int]
+    """Of what was asked now, as the endpoint counted them."""
+    price_usd: float | None
+    means: Mapping[str, float]
+    """Over the answers judged; empty where there are none."""
+
+
+def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> Judging:
+    """`asked` names the examples that were judged now, which are those that cost something."""
+    scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
+    means = {aspect: fmean(each[aspect] for each in scores) for aspect in ASPECTS} if scores else {}
+    now = set(asked)
+    spent = [verdict.usage for verdict in verdicts if verdict.example in now]
+    tokens_in, tokens_out = sum(u.input_tokens or 0 for u in spent), sum(u.output_tokens or 0 for u in spent)
+    told = not spent or tokens_in or tokens_out
+    return Judging(
+        judged=len(scores),
+        errors={verdict.example: verdict.error or "" for verdict in verdicts if verdict.scores is None},
+        tokens={"input": tokens_in, "output": tokens_out},
+        price_usd=price.of(tokens_in, tokens_out) if price is not None and told else None,
+        means={**means, "average": fmean(means.values())} if means else {},
+    )
+
+
+def agreement_with(human: Path, verdicts: Sequence[AnswerVerdict]) -> Agreement:
+    """How far these verdicts agree with the scores in a file. Raises DatasetError where they cannot be compared."""
+    judged = {
+        verdict.example: {ASPECTS[name]: float(score) for name, score in verdict.scores.items()}
+        for verdict in verdicts
+        if verdict.scores is not None
+    }
+    return agreement(judged, load_judgements(human))
+
+
+def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object], *, as_json: bool) -> None:
+    """On stdout; reasons of failures on stderr, unless they are in the JSON value."""
+    if as_json:
+        print_json(_as_dict(judging, compared, head))
+        return
+    typer.echo(
+        f"{counted(judging.judged, 'answer')} judged by {head['model']}, {len(judging.errors)} "
+        f"failed: {head['judgements']}"
+    )
+    if judging.means:
+        table = _table(("criterion, 0 to 5", "mean"))
+        for name, mean in judging.means.items():
+            table.add_row(_spaced(name), half_up(mean, 2))
+        show_table(console(), table)
+    if compared is not None:
+        typer.echo(f"agreement with people on {counted(compared.n, 'answer')} ({compared.left_out} left out):")
+        show_table(console(), _agreement(compared))
+    price = "" if judging.price_usd is None else f", ${judging.price_usd:.2f}"
+    typer.echo(f"{judging.tokens['input']:,} tokens in and {judging.tokens['output']:,} out{price}", err=True)
+    for example, error in list(judging.errors.items())[:MOST_ERRORS]:
+        typer.echo(printable(f"failed: {example}: {error}"), err=True)
+    if len(judging.errors) > MOST_ERRORS:
+        typer.echo(f"and {counted(len(judging.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True)
+
+
+def _as_dict(judging: Judging, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:
+    value: dict[str, object] = {
+        **head,
+        "judged": judging.judged,
+        "failed": len(judging.errors),
+        "errors": judging.errors,
+        "tokens": judging.tokens,
+        "price_usd": judging.price_usd,
+        "judge": judging.means or dict.fromkeys((*ASPECTS, "average")),
+    }
+    if compared is not None:
+        figures = {name: _dump(estimate) for name, estimate in compared.figures.items()}
+        value["agreement"] = {"n": compared.n, "left_out": compared.left_out, "figures": figures}
+    return value
+
+
+def _dump(found: Estimate) -> dict[str, object]:
+    bounds = None if found.low is None else (found.low, found.high)
+    return {"value": found.value, "ci95": bounds, "n": found.n, "undefined": found.undefined}
+
+
+def _agreement(compared: Agreement) -> Table:
+    table = _table(("criterion", "agreement", "value", "95 % interval"))
+    for name, estimate in compared.figures.items():
+        aspect, _, figure = name.partition(".")
+        value, low, high = (_number(number) for number in (estimate.value, estimate.low, estimate.high))
+        first = aspect if figure == next(iter(FORMULAS)) else ""
+        table.add_row(_spaced(first), _spaced(figure), value, f"{low} to {high}")
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _table(columns: Sequence[str]) -> Table:
+    return make_table(columns, words=[columns[0], "agreement"])

@@ -1,0 +1,284 @@
+"""`quoteweave eval retrieval`: how good a retriever is on a dataset with gold evidence."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from quoteweave.cli.console import console, plain, print_json, tell
+from quoteweave.cli.options.collection import CollectionOption, JsonOption
+from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.models import (
+    BatchSizeOption,
+    CallLimitOption,
+    DeviceOption,
+    ExpandOption,
+    FusionOption,
+    RerankOption,
+    RetriesOption,
+    RetrieversOption,
+    TermsOption,
+    TimeoutOption,
+    TrustOption,
+)
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.examples import Scope
+from quoteweave.core.messages import counted
+from quoteweave.core.urls import without_credentials
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS
+from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
+from quoteweave.evaluation.scoring.retrieval import retrieval_figures, score_retrieval, search_errors
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.pipeline.runs.compose import name_chat
+from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
+from quoteweave.pipeline.settings import RetrievalSettings
+
+JSON = """--json prints one object; figures are fractions, null where undefined:
+
+dataset, retriever, terms, expand, rerank, questions: what was asked;
+
+unread: document to the reason why it could not be read;
+
+failed: questions whose search failed;
+
+in_document: figure to mean: page_recall@k, box_recall@k, box_precision@k, layout_recall@k; page and
+layout recall also as page_recall@k.mean_over_domains;
+
+collection: figure to mean: page_recall@k, page_recall@k.mean_over_domains;
+
+by_evidence_type: type to n, in_document, collection, as above;
+
+undefined: in_document, collection: figure to questions left out;
+
+interval_95: in_document, collection: figure to its low and high bound."""
+
+
+MOST_NOTES = 5  # that are shown
+PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
+PAGES_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in PAGES)
+BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
+LAYOUTS = tuple(f"layout_recall@{k}" for k in (1, 5, 10))
+LAYOUTS_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in LAYOUTS)
+SCOPES: Mapping[str, Scope] = {"in_document": "document", "collection": "collection"}
+"""Key of the JSON value to the scope."""
+EVIDENCE = "evidence"
+UNDEFINED = "-"
+Figures = Mapping[str, Estimate]
+
+
+class DatasetName(StrEnum):
+    """The datasets that can be measured on."""
+
+    MMDOCIR = "mmdocir"
+    MMLONGBENCH = "mmlongbench"
+
+
+def retrieval(
+    dataset: Annotated[DatasetName, typer.Option(help="Which dataset the folder holds.")],
+    references: Annotated[
+        Path,
+        typer.Option(
+            help="Folder with annotations.jsonl (of mmlongbench samples.jsonl) and pdf/; it is only read.",
+            metavar="DIR",
+        ),
+    ],
+    collection: CollectionOption,
+    retriever: RetrieversOption = None,
+    fusion: FusionOption = None,
+    terms: TermsOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    device: DeviceOption = None,
+    batch_size: BatchSizeOption = None,
+    trust_remote_code: TrustOption = False,
+    timeout_s: TimeoutOption = None,
+    call_limit_s: CallLimitOption = None,
+    retries: RetriesOption = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask every question of a dataset and score what a retriever finds.
+
+    Page recall: the share of a question's gold pages among the first k pages.
+    Box recall: the share of its gold area that the first k quotes cover.
+    Box precision: the share of the area they cover that is gold.
+
+    Layout recall: as box recall, but overlaps count as often as they occur.
+
+    Whole-page quotes are left out of box and layout figures. All are means over
+    questions, page and layout recall also over domains; a question with several
+    evidence types counts in each. A document that could not be read yields
+    nothing for its questions; a question whose search failed is left out. Both
+    are told, and give exit code 1.
+
+    Documents that the collection holds are searched as they were added. With
+    --rerank a ranking is the 40 candidates that are reranked, and ends there.
+    """
+    given = {
+        "retriever": retriever,
+        "fusion": fusion,
+        "terms": terms,
+        "expand": expand,
+        "rerank": rerank,
+        "device": device,
+        "batch_size": batch_size,
+        "trust_remote_code": trust_remote_code,
+        "timeout_s": timeout_s,
+        "call_limit_s": call_limit_s,
+        "retries": retries,
+    }
+    settings = name_chat(settings_of(RetrievalSettings, given))
+    file = {DatasetName.MMDOCIR: ANNOTATIONS, DatasetName.MMLONGBENCH: SAMPLES}[dataset]
+    examples, documents = load_dataset(dataset.value, references), references / DOCUMENTS
+    questions = Questions(dataset.value, examples, references / file, documents=documents)
+    found = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
+    scores = score_retrieval(examples, found.predictions, dataset=dataset.value)
+    errors = search_errors(scores)
+    _tell_notes(found)
+    absent = Counter(example.document for example in examples)
+    for name, reason in found.unread.items():
+        typer.echo(
+            f"not read: {name}: {reason}; nothing is found there for {counted(absent[name], 'question')}", err=True
+        )
+    steps = {"expand": settings.expand, "rerank": settings.rerank}
+    head = {
+        "dataset": dataset.value,
+        "retriever": retriever_shown(settings),
+        "terms": [str(path) for path in settings.terms],
+        **{step: how and without_credentials(how) for step, how in steps.items()},
+        "questions": len(examples),
+        "unread": dict(found.unread),
+    }
+    _show(scores, errors, head, as_json=as_json)
+    if found.unread or errors:
+        raise typer.Exit(1)
+
+
+def _tell_notes(found: RetrievalRun) -> None:
+    """The notes that most searches gave."""
+    for note, count in [*found.notes.items()][:MOST_NOTES]:
+        tell(f"note, in {count} searches: {note}")
+    if len(found.notes) > MOST_NOTES:
+        tell(f"and {len(found.notes) - MOST_NOTES} other notes")
+
+
+def _in_words(how: object) -> str:
+    return ", ".join(map(str, how)) if isinstance(how, list) else str(how)
+
+
+def _show(
+    scores: Mapping[Scope, Scores], errors: Mapping[str, str], head: Mapping[str, object], *, as_json: bool
+) -> None:
+    if as_json:
+        print_json({**head, "failed": len(errors), **_as_dict(scores)})
+    else:
+        asked = [f"{part} {_in_words(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]]
+        typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
+        out = console()
+        for table in _tables(scores):
+            show_table(out, table)
+    for name, error in errors.items():
+        typer.echo(f"failed: {name}: {error}", err=True)
+
+
+def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
+    """Figures as fractions, null where undefined; nested by scope, then by evidence type."""
+    near = scores["document"]
+    return {
+        **{key: _values(scope, scores[scope].figures) for key, scope in SCOPES.items()},
+        "by_evidence_type": {
+            name: {"n": n, **{key: _of_group(scope, _group(scores[scope], name)) for key, scope in SCOPES.items()}}
+            for name, n in _types(near).items()
+        },
+        "undefined": {
+            key: {name: _undefined(scores[scope], name) for name in retrieval_figures(scope)}
+            for key, scope in SCOPES.items()
+        },
+        "interval_95": {
+            key: {name: _bounds(scores[scope].figures.get(name)) for name in retrieval_figures(scope)}
+            for key, scope in SCOPES.items()
+        },
+    }
+
+
+def _tables(scores: Mapping[Scope, Scores]) -> list[Table]:
+    """Page recall within the document and over the collection, then boxes; per cent, one row a group."""
+    near, far = scores["document"], scores["collection"]
+    return [
+        _table("Page recall within the document, %", near, PAGES, PAGES_BY_DOMAIN),
+        _table("Page recall over the whole collection, %", far, PAGES, PAGES_BY_DOMAIN),
+        _table("Box recall and precision within the document, %", near, BOXES),
+        _table("Layout recall within the document, %", near, LAYOUTS, LAYOUTS_BY_DOMAIN),
+    ]
+
+
+def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence[str] = ()) -> Table:
+    headings = [name.partition("_")[2].replace("@", "\n@") for name in names]
+    table = make_table([EVIDENCE, "n", *headings], words=[EVIDENCE], title=title, padding=0)
+    table.caption_justify = "left"
+    table.add_row("overall", str(_counted(scores)), *_means(scores.figures, names))
+    told = any(name in scores.figures for name in by_domain)
+    table.add_row("95 % interval", "", *_intervals(scores.figures, names), end_section=not told)
+    if told:
+        table.add_row("mean over domains", "", *_means(scores.figures, by_domain))
+        table.add_row("95 % interval", "", *_intervals(scores.figures, by_domain), end_section=True)
+    for group in _types(scores):
+        found = _group(scores, group)
+        n = sum(question.error is None for question in scores.questions if group in question.groups.get(EVIDENCE, ()))
+        table.add_row(plain(group), str(n), *_means(found, names))
+    undefined = [f"{name} for {count}" for name in names if (count := _undefined(scores, name))]
+    table.caption = f"undefined, and left out of the mean: {', '.join(undefined)}" if undefined else None
+    return table
+
+
+def _types(scores: Scores) -> dict[str, int]:
+    """Type of evidence to the number of questions, failed ones included."""
+    found = [name for question in scores.questions for name in question.groups.get(EVIDENCE, ())]
+    return {name: found.count(name) for name in sorted(set(found))}
+
+
+def _group(scores: Scores, name: str) -> Figures:
+    return scores.breakdowns.get(EVIDENCE, {}).get(name, {})
+
+
+def _counted(scores: Scores) -> int:
+    return len(scores.questions) - scores.failed
+
+
+def _undefined(scores: Scores, name: str) -> int:
+    return scores.figures[name].undefined if name in scores.figures else _counted(scores)
+
+
+def _values(scope: Scope, figures: Figures) -> dict[str, float | None]:
+    return {name: figures[name].value if name in figures else None for name in retrieval_figures(scope)}
+
+
+def _of_group(scope: Scope, figures: Figures) -> dict[str, float | None]:
+    """Without means over domains, which are of all questions alone."""
+    return {name: value for name, value in _values(scope, figures).items() if not name.endswith(DOMAIN_MEAN)}
+
+
+def _means(figures: Figures, names: Sequence[str]) -> list[str]:
+    means = (figures[name].value if name in figures else None for name in names)
+    return [UNDEFINED if mean is None else f"{100 * mean:.1f}" for mean in means]
+
+
+def _intervals(figures: Figures, names: Sequence[str]) -> list[str]:
+    bounds = (_bounds(figures.get(name)) for name in names)
+    return [UNDEFINED if pair is None else f"{100 * pair[0]:.0f}-{100 * pair[1]:.0f}" for pair in bounds]
+
+
+def _bounds(estimate: Estimate | None) -> tuple[float, float] | None:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
+    return estimate.low, estimate.high

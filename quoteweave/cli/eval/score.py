@@ -1,0 +1,87 @@
+"""`quoteweave eval score`: the figures of saved answers, with intervals, and what was not counted."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quoteweave.cli.eval.score_tables import show
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.evaluation import (
+    ConventionName,
+    ConventionOption,
+    DatasetOption,
+    MarksOption,
+    PartialOption,
+    ReferencesOption,
+    RunArgument,
+    ScopeOption,
+)
+from quoteweave.endpoints.prices import chat_price
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+from quoteweave.evaluation.scoring.saved_runs import score as score_saved
+from quoteweave.evaluation.scoring.scores import Scores
+
+JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
+
+name, dataset, convention, marks, questions, failed, missing: what was scored, and how;
+
+clusters: what intervals resample, document or question;
+
+image, text: precision, recall, f1 over all pairs together, ci95 with the bounds of each,
+and the same under mean_over_questions;
+
+overall: precision, recall, f1 as means over questions of the union of both kinds, ci95,
+mean_of_kinds_f1 (of the pooled F1 of images and texts), and the same under pooled;
+
+judge: the five aspects and average, ci95; where judgements were given;
+
+figures: every figure by its name, with value, ci95, n and undefined;
+
+breakdowns: breakdown to group to figure, as above; notes: sentences."""
+
+
+def score(
+    run: RunArgument,
+    dataset: DatasetOption,
+    references: ReferencesOption = None,
+    judgements: Annotated[
+        Path | None, typer.Option(help="What eval judge kept of these answers.", metavar="FILE")
+    ] = None,
+    citations: Annotated[
+        Path | None, typer.Option(help="What eval citations kept of these answers.", metavar="FILE")
+    ] = None,
+    scope: ScopeOption = None,
+    convention: ConventionOption = ConventionName.STRICT,
+    marks: MarksOption = None,
+    partial: PartialOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score saved answers: which gold quotes they cite, and what a judge said of them.
+
+    Precision: the share of the cited quotes that are gold. Recall: the share of
+    the gold quotes that are cited. F1: their harmonic mean. Intervals are
+    bootstraps in which documents are drawn, or questions where documents are
+    not known. Undefined figures are counted, and left out of means.
+    """
+
+    sources = ScoringRequest(
+        run=run,
+        dataset=dataset,
+        references=references,
+        judgements=judgements,
+        citations=citations,
+        scope=None if scope is None else scope.value,
+        convention=convention.value,
+        marks=None if marks is None else marks.value,
+        partial=partial,
+    )
+    show(_scores(sources), as_json=as_json)
+
+
+def _scores(sources: ScoringRequest) -> Scores:
+    """Shows on a terminal that it is at work."""
+
+    with Console(stderr=True).status("scoring"):
+        return score_saved(sources, prices=chat_price).scores

@@ -1,0 +1,200 @@
+"""Scores as tables for people and as a JSON value for programs."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.table import Table
+
+from quoteweave.cli.console import console, plain, print_json
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.core.messages import counted
+from quoteweave.evaluation.judges.judgements import ASPECTS
+from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATIOS
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
+
+Figures = Mapping[str, Estimate]
+UNDEFINED = "-"
+JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
+KINDS_F1 = "overall.mean_of_kinds_f1"
+GROUP_COLUMNS = {
+    "mmlongbench.accuracy": "accuracy",
+    "mmlongbench.f1.pooled": "F1,\npooled",
+    "overall.f1": "overall\nF1",
+    "image.f1.pooled": "image F1,\npooled",
+    "text.f1.pooled": "text F1,\npooled",
+    "judge.average": "judge's\naverage",
+}
+
+
+def show(scores: Scores, *, as_json: bool) -> None:
+    """On stdout."""
+    if as_json:
+        print_json(as_dict(scores))
+        return
+    head = (
+        f"{scores.name} on {scores.dataset}: {counted(len(scores.questions), 'question')}, "
+        f"convention {scores.convention}, "
+    )
+    out = console()
+    out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
+    for table in tables(scores):
+        show_table(out, table)
+    for note in (*_counted(scores), *scores.notes):
+        out.print(plain(f"note: {note}"))
+
+
+def as_dict(scores: Scores) -> dict[str, object]:
+    """The scores nested as `quoteweave eval score --help` says."""
+    figures = scores.figures
+    value: dict[str, object] = {
+        **scores.model_dump(mode="json", include={"name", "dataset", "convention", "marks", "clusters"}),
+        "questions": len(scores.questions),
+        "failed": scores.failed,
+        "missing": scores.missing,
+        "out_of_range": _out_of_range(scores),
+    }
+    if _has_selection(figures):
+        pooled, mean = ({group: _ratios(figures, group, end) for group in GROUPS} for end in (".pooled", ""))
+        value |= {kind: {**pooled[kind], "mean_over_questions": mean[kind]} for kind in ("image", "text")}
+        both = _value(figures, f"{KINDS_F1}.pooled")
+        value["overall"] = {**mean["overall"], "mean_of_kinds_f1": both, "pooled": pooled["overall"]}
+    if any(name in figures for name in JUDGE):
+        value["judge"] = _named(figures, {name.removeprefix("judge."): name for name in JUDGE})
+    value["figures"] = _dump(figures)
+    value["breakdowns"] = {
+        name: {group: _dump(found) for group, found in groups.items()} for name, groups in scores.breakdowns.items()
+    }
+    value["notes"] = list(scores.notes)
+    return value
+
+
+def tables(scores: Scores) -> list[Table]:
+    """Quote selection pooled and as means, judgements, other figures, then each breakdown."""
+    figures = scores.figures
+    found = []
+    if _has_selection(figures):
+        found += [
+            _selection("Quote selection over all pairs together (pooled), %", figures, ".pooled"),
+            _selection("Quote selection, mean over questions, %", figures, ""),
+        ]
+    own = {f"{group}.{ratio}{end}" for group in GROUPS for ratio in RATIOS for end in ("", ".pooled")}
+    judged = {name: figures[name] for name in JUDGE if name in figures}
+    others = {name: estimate for name, estimate in figures.items() if name not in own and name not in judged}
+    if judged:
+        found.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
+    if others:
+        found.append(_list("Other figures", others, _short))
+    return found + [_breakdown(name, groups) for name, groups in scores.breakdowns.items()]
+
+
+def _selection(title: str, figures: Figures, end: str) -> Table:
+    table = _table(title, ("quotes", *RATIOS, "n"))
+    for group in GROUPS:
+        cells = [figures.get(f"{group}.{ratio}{end}") for ratio in RATIOS]
+        least = [estimate.n for estimate in cells if estimate is not None]
+        n = "" if not least else str(max(least)) if min(least) == max(least) else f"{min(least)}-{max(least)}"
+        table.add_row(plain(group), *(_cell(estimate, _percent) for estimate in cells), n)
+    return table
+
+
+def _list(title: str, figures: Figures, written: Callable[[float], str]) -> Table:
+    table = _table(title, ("figure", "value", "95 % interval", "n", "undef."))
+    for name, estimate in figures.items():
+        value = UNDEFINED if estimate.value is None else written(estimate.value)
+        bounds = _bounds(estimate)
+        interval = UNDEFINED if bounds is None else " - ".join(map(written, bounds))
+        table.add_row(plain(name.removeprefix("judge.")), value, interval, str(estimate.n), str(estimate.undefined))
+    return table
+
+
+def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table:
+    if name == BY_POSITION:
+        table = _table("Recall of gold quotes by their place in the context, %", ("place", POSITION_FIGURE, "n"))
+        for group, found in groups.items():
+            table.add_row(plain(group), _cell(found[POSITION_FIGURE], _percent), str(found[POSITION_FIGURE].n))
+        return table
+    columns = [column for column in GROUP_COLUMNS if any(column in found for found in groups.values())]
+    headings = (GROUP_COLUMNS[column] for column in columns)
+    table = _table(f"By {name.replace('_', ' ')}; in %, judge 0 to 5", (name, *headings, "n"))
+    for group, found in groups.items():
+        cells = (_cell(found.get(column), _score if column in JUDGE else _percent, between="\n") for column in columns)
+        table.add_row(plain(group), *cells, str(max((estimate.n for estimate in found.values()), default=0)))
+    return table
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    headings = [name.replace("_", " ") for name in columns]
+    return make_table(headings, words=headings[:1], title=title)
+
+
+def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between: str = " ") -> str:
+    """A value with its interval beside or below it."""
+    if estimate is None or estimate.value is None:
+        return UNDEFINED
+    bounds = _bounds(estimate)
+    return written(estimate.value) + (f"{between}({written(bounds[0])}-{written(bounds[1])})" if bounds else "")
+
+
+def _percent(value: float) -> str:
+    return half_up(100 * value, 1)
+
+
+def _score(value: float) -> str:
+    return half_up(value, 2)
+
+
+def _short(value: float) -> str:
+    return half_up(value, 4 if abs(value) < 10 else 1)
+
+
+def _bounds(estimate: Estimate) -> tuple[float, float] | None:
+    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+
+
+def _counted(scores: Scores) -> list[str]:
+    """What is told of every run: what it lacks, and what its figures leave out."""
+    told = []
+    if scores.missing:
+        told.append(f"{counted(scores.missing, 'question')} of the dataset without a prediction, which counts nowhere")
+    if count := _out_of_range(scores):
+        told.append(f"{counted(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
+    left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
+    if left:
+        listed = ", ".join(f"{name} for {count}" for name, count in left.items())
+        told.append(f"undefined, and left out: {listed}")
+    return told
+
+
+def _out_of_range(scores: Scores) -> int | None:
+    """Marks that name no quote; None where the contexts are not at hand."""
+    counts = [count for one in scores.questions if (count := one.row.get("out_of_range")) is not None]
+    return int(sum(counts)) if counts else None
+
+
+def _has_selection(figures: Figures) -> bool:
+    return "overall.f1" in figures
+
+
+def _ratios(figures: Figures, group: str, end: str) -> dict[str, object]:
+    return _named(figures, {ratio: f"{group}.{ratio}{end}" for ratio in RATIOS})
+
+
+def _named(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
+    """The values under short names, and `ci95` with the bounds of each."""
+    found = {short: figures.get(name) for short, name in names.items()}
+    bounds = {short: None if estimate is None else _bounds(estimate) for short, estimate in found.items()}
+    return {**{short: _value(figures, name) for short, name in names.items()}, "ci95": bounds}
+
+
+def _value(figures: Figures, name: str) -> float | None:
+    estimate = figures.get(name)
+    return None if estimate is None else estimate.value
+
+
+def _dump(figures: Figures) -> dict[str, object]:
+    return {
+        name: {"value": found.value, "ci95": _bounds(found), "n": found.n, "undefined": found.undefined}
+        for name, found in figures.items()
+    }

@@ -1,0 +1,121 @@
+"""The collection, what of it is searched, and how results are printed: options that commands share."""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Filter
+
+_PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+
+
+def valid_text(value: str) -> str:
+    """The value itself. What is no text reaches us as lone surrogates, which no record holds: BadParameter."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise typer.BadParameter("it is not valid text; check your terminal's encoding") from None
+    return value
+
+
+def a_path(value: str) -> Path:
+    """The path. An empty one would mean this folder, and comes of a variable that is not set: BadParameter."""
+    if not value:
+        raise typer.BadParameter("the path is empty; write . for this folder")
+    return Path(value)
+
+
+QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.", parser=valid_text, metavar="QUESTION")]
+_COLLECTION = typer.Option(
+    "--collection",
+    "-c",
+    envvar="QUOTEWEAVE_COLLECTION",
+    help="The collection's folder.",
+    metavar="DIR",
+    parser=a_path,
+)
+CollectionOption = Annotated[Path, _COLLECTION]
+SomeCollectionOption = Annotated[Path | None, _COLLECTION]
+"""Of commands that can do without one."""
+AttachOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--meta",
+        help="Attach this metadata to each document; may be given again.",
+        metavar="KEY=VALUE",
+        parser=valid_text,
+    ),
+]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Wait while another process writes to the collection.")]
+OpenOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+
+
+class KindName(StrEnum):
+    """The kinds of quotes."""
+
+    TEXT = "text"
+    IMAGE = "image"
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
+DocumentOption = Annotated[
+    list[str] | None,
+    typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME", parser=valid_text),
+]
+PagesOption = Annotated[
+    str | None, typer.Option("--pages", help="Only on these pages of the file, counted from 1.", metavar="N or N-M")
+]
+MetaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--meta",
+        help="Only in documents with this metadata; may be given again.",
+        metavar="KEY=VALUE",
+        parser=valid_text,
+    ),
+]
+PasswordOption = Annotated[
+    str | None,
+    typer.Option(help="For encrypted PDFs.", metavar="TEXT", envvar="QUOTEWEAVE_PASSWORD", show_envvar=True),
+]
+
+
+def make_filter(documents: Sequence[str] | None, pages: str | None, meta: Sequence[str] | None) -> Filter:
+    """What --doc, --pages and --meta narrow a search to. Raises UsageError for what cannot be read."""
+    first, last = page_range(pages) if pages is not None else (None, None)
+    return Filter(
+        documents=tuple(documents) if documents else None, first_page=first, last_page=last, metadata=pairs(meta)
+    )
+
+
+def tell_if_empty(question: str) -> None:
+    """Say on stderr why nothing will be found."""
+    if not question.strip():
+        typer.echo("the question is empty, so nothing is searched for; write it in quotation marks", err=True)
+
+
+def page_range(text: str) -> tuple[int, int]:
+    """'3' or '3-7', counted from 1, as first and last page from 0. Raises UsageError."""
+    match = _PAGES.fullmatch(text)
+    if match is None:
+        raise UsageError(f"--pages {text!r}: give one page or a range, such as 3 or 3-7")
+    start, end = int(match[1]), int(match[2] or match[1])
+    if not 1 <= start <= end:
+        raise UsageError(f"--pages {text!r}: pages count from 1, and the first is not after the last")
+    return start - 1, end - 1
+
+
+def pairs(meta: Sequence[str] | None) -> dict[str, str]:
+    """['key=value', …] as a dictionary. Raises UsageError for one without a key or '='."""
+    found: dict[str, str] = {}
+    for text in meta or ():
+        key, equals, value = text.partition("=")
+        if not key.strip() or not equals:
+            raise UsageError(f"--meta {text!r}: write it as KEY=VALUE")
+        found[key.strip()] = value
+    return found

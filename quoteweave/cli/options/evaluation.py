@@ -1,0 +1,80 @@
+"""What saved runs are, and how they are scored or judged: options that the commands of `eval` share."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import counted
+
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses or predictions.")
+]
+RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or files of responses.")]
+DatasetOption = Annotated[str, typer.Option(help="What was asked, such as mmdocrag-20.", metavar="NAME")]
+ReferencesOption = Annotated[
+    Path | None,
+    typer.Option(help="The dataset's own file or folder; to score, a file of its gold alone will do.", metavar="PATH"),
+]
+PartialOption = Annotated[bool, typer.Option("--partial", help="Take runs that answer some of the questions.")]
+JudgementsOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="What eval judge kept of these answers; once for each run, in their order.", metavar="FILE"),
+]
+CitationsOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="What eval citations kept of these answers; once for each run, in their order.", metavar="FILE"),
+]
+ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Requests under way at a time.", metavar="N")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Take the first N only.", metavar="N")]
+UsdOption = Annotated[
+    tuple[float, float] | None,
+    typer.Option(help="What the endpoint asks for a million tokens in, and out.", metavar="IN OUT"),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it starts.")]
+
+
+class ConventionName(StrEnum):
+    """How what failed counts."""
+
+    STRICT = "strict"
+    PUBLISHED = "published"
+
+
+class MarksName(StrEnum):
+    """Which marks count as citations."""
+
+    OWN = "own"
+    PUBLISHED = "published"
+
+
+class ScopeName(StrEnum):
+    """What was searched."""
+
+    DOCUMENT = "document"
+    COLLECTION = "collection"
+    CONTEXT = "context"
+
+
+ScopeOption = Annotated[ScopeName | None, typer.Option(help="Of runs that searched several: which of them.")]
+ConventionOption = Annotated[
+    ConventionName,
+    typer.Option(help="strict: leave out what failed. published: count it as empty and 0, as MMDocRAG did."),
+]
+MarksOption = Annotated[
+    MarksName | None,
+    typer.Option(help="published: [n] and (imagen) alone. own: [1, 2] and [1-3] too. Else as the convention."),
+]
+
+
+def for_each(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
+    """A file for each run; None for all where none are given. Raises UsageError for any other number of them."""
+    if len(given or []) not in (0, len(runs)):
+        raise UsageError(
+            f"{counted(len(given or []), 'file')} of {option} for {counted(len(runs), 'run')}; give "
+            f"--{option} once for each run"
+        )
+    return given or [None] * len(runs)

@@ -1,0 +1,128 @@
+"""Progress on a terminal: a bar on stderr with an estimate of the time left, and notes as lines."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import Progress as RichProgress
+from rich.text import Text
+
+from quoteweave.cli.console import printable, tell
+from quoteweave.models.checkpoints import when_downloading
+
+# Before so many seconds, steps and this share of all steps, nothing is known.
+LEAST_SECONDS = 15.0
+LEAST_STEPS = 10
+LEAST_SHARE = 0.03
+# The estimate moves most of the way to a new one within this many seconds.
+FOLLOWS_S = 10.0
+
+
+class Estimate:
+    """Seconds that remain, from the mean pace since the work began: that of the last steps says little of others."""
+
+    def __init__(self) -> None:
+        self._start: tuple[float, float] | None = None  # when it began, and how many steps were done before
+        self._shown: float | None = None
+        self._last = 0.0
+
+    def at(self, done: float, total: float, now: float) -> float | None:
+        """The estimate at the time `now`, in seconds of any clock; None while nothing can be said."""
+        if self._start is None:
+            self._start = now, done
+        spent, steps = now - self._start[0], done - self._start[1]
+        if spent < LEAST_SECONDS or steps < max(LEAST_STEPS, LEAST_SHARE * total):
+            return None
+        mean = (total - done) * spent / steps
+        passed, self._last = now - self._last, now
+        if self._shown is None:
+            self._shown = mean
+        else:
+            due = max(self._shown - passed, 0.0)
+            self._shown = due + (mean - due) * -math.expm1(-passed / FOLLOWS_S)
+        return self._shown
+
+
+class TimeLeft(ProgressColumn):
+    """A column that shows the estimate in words that do not promise more than it knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._estimate = Estimate()
+
+    def render(self, task: Task) -> Text:
+        """What is shown now; nothing while nothing can be said."""
+        if task.total is None:
+            return Text("")
+        return Text(in_words(self._estimate.at(task.completed, task.total, time.monotonic())))
+
+
+def in_words(seconds: float | None) -> str:
+    """An estimate for people: `about 4 min left`."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return "less than a minute left"
+    minutes = round(seconds / 60)
+    return f"about {minutes} min left" if minutes < 90 else f"about {seconds / 3600:.1f} h left"
+
+
+class Bar:
+    """One bar; meets `pipeline.runs.progress.Task`."""
+
+    def __init__(self, progress: RichProgress, task: TaskID) -> None:
+        self._progress, self._task = progress, task
+
+    def advance(self, steps: int = 1) -> None:
+        """So many more steps are done."""
+        self._progress.update(self._task, advance=steps)
+
+    def update(self, *, total: int | None = None, label: str | None = None) -> None:
+        """Sets the number of steps, or what stands before the bar from now on."""
+        self._progress.update(self._task, total=total, description=None if label is None else printable(label))
+
+
+class Rate(ProgressColumn):
+    """A column with how many steps are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        """Nothing before there is any."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f} a second" if speed else "")
+
+
+class TerminalProgress:
+    """Meets `pipeline.runs.progress.Progress`: bars on a terminal only, notes always, both on stderr."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        """`quiet`: whether there are no bars, and no advice, as where JSON is asked for."""
+        self._quiet = quiet
+        when_downloading(tell)
+
+    @property
+    def watched(self) -> bool:
+        """Whether advice is wanted."""
+        return not self._quiet
+
+    @contextmanager
+    def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator[Bar]:
+        """A bar, shown while the block lasts."""
+        stderr = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(unit, markup=False),
+            *((Rate(),) if unit == "views" else ()),
+            TimeLeft(),
+        )
+        disabled = self._quiet or not stderr.is_terminal
+        with RichProgress(*columns, console=stderr, transient=True, disable=disabled) as progress:
+            yield Bar(progress, progress.add_task(printable(label), total=total))
+
+    def note(self, message: str) -> None:
+        """A line on stderr."""
+        tell(message)

@@ -1,0 +1,302 @@
+"""The questions of a dataset answered by each setting of a configuration, resumed, and kept to be scored."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Example, Prediction, Spending
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.records import Record
+from quoteweave.core.runs import Run, RunWriter, Tally, open_run, sort_run, tallies
+from quoteweave.core.urls import without_credentials
+from quoteweave.endpoints.chat_wrappers import settings_of
+from quoteweave.generation.prompt_messages import CitedMessages
+from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.runs import answerer
+from quoteweave.pipeline.runs.answerer import Answerer
+from quoteweave.pipeline.runs.build import build_indexes
+from quoteweave.pipeline.runs.compose import (
+    SharedLimits,
+    make_chat,
+    make_claim_checker,
+    make_generator,
+    make_order,
+    read_all_terms,
+    read_calibration,
+    terms_fingerprint,
+)
+from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.runs.retrieval import Questions, content_of, fingerprints_of, searches
+from quoteweave.retrievers.step_registry import Chats
+from quoteweave.retrievers.terms import Terms
+
+EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")
+
+
+class RunOutcome(Record):
+    """What the run of one setting holds now, and what was asked for it."""
+
+    setting: str = Field(description="its name")
+    run: Path = Field(description="the folder")
+    questions: int = Field(default=0, description="of those asked, how many the run holds; failed ones included")
+    answered: int = 0
+    located: int = 0
+    abstained: int = 0
+    failed: int = 0
+    cut_quotes: int = Field(default=0, description="quotes cut to what the model can read")
+    searched_otherwise: int = Field(default=0, description="questions for which a step of retrieval failed")
+    asked: int = Field(default=0, description="questions asked now")
+    spent: Spending = Spending()
+    seconds: float = Field(default=0.0, description="that it took now")
+    errors: tuple[str, ...] = Field(default=(), description="of failed questions: the example's id and what went wrong")
+
+
+class Pending(Record):
+    """What is about to be asked for one setting."""
+
+    setting: str
+    model: str | None = Field(description="the chat model; None where answers are extracted")
+    destination: str | None = Field(description="the host that questions and quotes are sent to")
+    left: int = Field(description="questions to be asked")
+    done: int = Field(description="questions that are answered already")
+
+
+class RunHooks:
+    """What a caller of `answer_dataset` may do on the way; override what is wanted."""
+
+    progress: Progress = NO_PROGRESS
+
+    def before(self, pending: Pending) -> None:
+        """Called before a setting's questions are asked. What it raises ends the run."""
+
+    def advanced(self, setting: str, spent: Spending) -> str:  # noqa: ARG002
+        """Called after each question with what was spent on the setting now; what its progress is called."""
+        return setting
+
+    def after(self, outcome: RunOutcome) -> None:
+        """Called when a setting has ended, however it ended."""
+
+
+def answer_dataset(
+    config: RunFile | Path | str,
+    questions: Questions,
+    out: Path,
+    *,
+    collection: Path | None = None,
+    only: Sequence[str] | None = None,
+    hooks: RunHooks | None = None,
+) -> list[RunOutcome]:
+    """Answer every question of a dataset by each setting of a configuration, and keep the answers to be scored.
+
+    The run of a single setting is the folder `out`, those of several are folders in it; questions that a run holds the
+    answers of are not asked again. Quotes are retrieved from the collection in that folder, where a setting says so.
+    `only` names the settings that are wanted. Raises UsageError where something cannot be as it is set, or a folder
+    holds another run, and what concerns all questions, such as BudgetSpent; what was answered is kept.
+    """
+    file = config if isinstance(config, RunFile) else read_run_file(config)
+    wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
+    work = _Work(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
+    return [work.answer(one.with_environment(), out if len(file.settings) == 1 else out / one.name) for one in wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What all settings share."""
+
+    questions: Questions
+    file: RunFile
+    limits: SharedLimits
+    collection: Path | None
+    hooks: RunHooks
+
+    def answer(self, setting: RunSettings, folder: Path) -> RunOutcome:
+        """Runs one setting; what its folder holds then is reported, also where it ends early."""
+        started, examples = time.perf_counter(), self.questions.examples
+        with (
+            self._answering(setting) as (answers, fingerprints),
+            open_run(folder, described(self.questions, setting, fingerprints)) as writer,
+        ):
+            left = [example for example in examples if not writer.has(example.id, answers.scope)]
+            self.limits.resumed(writer.spent)
+            if left and self.file.limits.calls is None:  # which may hold the answers
+                setting.check_address()
+            destination = setting.destination if left else None
+            self.hooks.before(
+                Pending(
+                    setting=setting.name,
+                    model=setting.model,
+                    destination=destination,
+                    left=len(left),
+                    done=len(examples) - len(left),
+                )
+            )
+            outcome = RunOutcome(setting=setting.name, run=folder, asked=len(left))
+            spent = [Spending()]
+            try:
+                self._ask(left, answers, writer, setting.name, spent)
+                sort_run(folder, [example.id for example in examples])
+            finally:
+                took = {"spent": spent[0], "seconds": time.perf_counter() - started}
+                outcome = outcome.model_copy(update={**took, **_counts(folder, examples)})
+                self.hooks.after(outcome)
+        return outcome
+
+    def _ask(
+        self, examples: Sequence[Example], answers: Answerer, writer: RunWriter, name: str, spent: list[Spending]
+    ) -> None:
+        with self.hooks.progress.task(name, len(examples)) as task:
+
+            def write(prediction: Prediction) -> None:
+                writer.append(prediction)
+                spent[0] = spent[0].plus(prediction.spent or Spending())
+                task.update(label=self.hooks.advanced(name, spent[0]))
+                task.advance()
+
+            wait_for(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
+
+    @contextmanager
+    def _answering(self, setting: RunSettings) -> Iterator[tuple[Answerer, Mapping[str, str]]]:
+        """What answers, and the fingerprints of what it answers with. Raises UsageError where something is missing."""
+        model, note = make_chat(setting), self.hooks.progress.note
+        chat = None if model is None else self.limits.limited(model)
+        chats = Chats(chat, self.limits.limited, setting.prompts)
+        terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
+        gate, fingerprints = self._gate(setting, chats, terms)
+        if chat is not None and (weights := settings_of(chat).get("weights")):
+            fingerprints["weights"] = str(weights)
+        order = make_order(setting, fallback=False, progress=self.hooks.progress)
+        alike = partial(
+            Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
+        )
+        if setting.quotes == "dataset":
+            read = pictures_in(self.questions.images)
+            if setting.images and setting.model and read is None:
+                raise UsageError(
+                    f"setting {setting.name}: images = true wants --image-folder, the folder of the dataset's pictures"
+                )
+            yield alike(make_generator(setting, read, chat, order=order)), fingerprints
+            return
+        if self.collection is None:
+            raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
+        with Collection.open(self.collection) as opened:
+            search = searches(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
+            # After what raises for wrong use, as it may take hours.
+            specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
+            documents = opened.documents()
+            searched = {
+                "documents": content_of(documents),
+                **fingerprints_of(opened, specs),
+                **terms_fingerprint(terms),
+            }
+            yield (
+                alike(
+                    make_generator(setting, opened, chat, order=order),
+                    search=search,
+                    split=setting.split,
+                    documents=_names([document.name for document in documents]),
+                    scope=setting.within,
+                    pictures=CollectionPictures(opened, tell=note),
+                ),
+                {**fingerprints, **searched},
+            )
+
+    def _gate(self, setting: RunSettings, chats: Chats, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
+        """What answers pass, and the fingerprints of the models and files among it."""
+        fingerprints = dict[str, str]()
+        checker = make_claim_checker(setting, chats, self.hooks.progress)
+        if checker is not None:
+            fingerprints["checker"] = checker.name
+        calibration = read_calibration(setting, terms, own_quotes=setting.quotes == "dataset")
+        if setting.abstain is not None:
+            fingerprints["abstain"] = file_sha256(setting.abstain)
+        on_topic = setting.any_topic is False and chats.plain is not None
+        policy = None if setting.gate == "off" else setting.gate
+        return Gate(policy, checker, calibration, on_topic=on_topic), fingerprints
+
+
+def pictures_in(folder: Path | None) -> Callable[[str], bytes] | None:
+    """What reads the pictures that quotes name, from within that folder alone. Raises UsageError without a folder."""
+    if folder is None:
+        return None
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder")
+    root = folder.resolve()
+
+    def read(name: str) -> bytes:
+        path = (root / name).resolve()
+        if not path.is_relative_to(root):
+            raise FileNotFoundError(name)
+        return path.read_bytes()
+
+    return read
+
+
+def _names(documents: Sequence[str]) -> dict[str, str]:
+    """Names that datasets use, with the suffix or without, to the documents of a collection."""
+    stems: dict[str, list[str]] = {}
+    for name in documents:
+        stems.setdefault(Path(name).stem, []).append(name)
+    return {
+        **{stem: names[0] for stem, names in stems.items() if len(names) == 1},
+        **{name: name for name in documents},
+    }
+
+
+def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
+    """The counts of a `RunOutcome`, of these examples."""
+    ids = {example.id for example in examples}
+    found: list[Tally] = [tally for tally in tallies(folder) if tally.example in ids]
+    errors = tuple(f"{one.example}: {one.error}" for one in found if one.error is not None)
+    status = [one.status for one in found if one.error is None]
+    located, abstained = status.count("located"), status.count("abstained")
+    return {
+        "questions": len(found),
+        "answered": len(status) - located - abstained,
+        "located": located,
+        "abstained": abstained,
+        "failed": len(errors),
+        "cut_quotes": sum(one.cut_quotes for one in found),
+        "searched_otherwise": sum(bool(one.notes) for one in found),
+        "errors": errors,
+    }
+
+
+def described(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> Run:
+    """The run that a setting makes of these questions."""
+    # The same model may answer at another address tomorrow.
+    beside = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
+    dumped = setting.model_dump(mode="json", exclude=beside, exclude_none=True)
+    return Run(
+        # Steps may name endpoints of their own.
+        configuration={"dataset": questions.dataset, **{name: _public(value) for name, value in dumped.items()}},
+        fingerprints={"references": file_sha256(questions.references), **fingerprints, **_prompts(setting)},
+        noted={"endpoint": setting.destination} if setting.destination else {},
+        seeds={"order": setting.seed} if setting.order == "shuffled" else {},
+    )
+
+
+def _public(value: object) -> object:
+    if isinstance(value, list):
+        return [_public(one) for one in value]
+    return without_credentials(value) if isinstance(value, str) else value
+
+
+def _prompts(setting: RunSettings) -> dict[str, str]:
+    """SHA-256 of each prompt that may be used; a checker's name has that of its own."""
+    prompts = dict(CitedMessages(setting.prompts).prompts) if setting.model else {}
+    for how, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):
+        if how is not None and setting.quotes == "retrieved" and re.match(r"chat(:|$)", how):
+            prompts.update({name: load_prompt(name, setting.prompts) for name in names})
+    return {f"prompt {name}": prompt.sha256 for name, prompt in prompts.items()}

@@ -1,0 +1,279 @@
+"""Documents and indexes of a collection: added, encoded, brought up to date, planned, removed."""
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import IndexState, Manifest
+from quoteweave.collection.stores.generations import building_command, manifest_of
+from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
+from quoteweave.documents.discovery import folders_among
+from quoteweave.documents.document_names import check_prefix
+from quoteweave.documents.file_reading import Progress as ReadingProgress
+from quoteweave.documents.ingest import AddOptions, AddReport, add
+from quoteweave.index import kinds
+from quoteweave.index.embedding import EmbedProgress
+from quoteweave.index.faiss import recall as faiss_recall
+from quoteweave.index.faiss.index import FaissIndex
+from quoteweave.index.maxsim import recall as maxsim_recall
+from quoteweave.index.maxsim.index import MultiVectorIndex
+from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, refresh_indexes
+from quoteweave.index.vector_store import IndexReport
+from quoteweave.models.checkpoints import is_local
+from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.runs.compose import resources_for
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.settings import ResourceSettings
+from quoteweave.retrievers.build_estimate import Plan, nothing_downloaded, plan_index
+from quoteweave.retrievers.registry import as_built, make_retriever, members
+from quoteweave.retrievers.spec import parse_spec
+from quoteweave.retrievers.vector import VectorRetriever
+
+EXACT = "it compares all, so that it finds what there is"
+USUAL = ResourceSettings()
+
+Recall = faiss_recall.Recall | maxsim_recall.Recall | str | None
+
+
+def add_documents(
+    collection: Path,
+    paths: Sequence[Path],
+    options: AddOptions | None = None,
+    *,
+    encode: bool = True,
+    progress: Progress = NO_PROGRESS,
+) -> AddReport:
+    """Add files and folders to the collection in that folder, which is made if there is none.
+
+    With `encode`, what is new is encoded for the indexes that there are. Raises what `documents.ingest.add` raises.
+    """
+    options = options or AddOptions()
+    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
+    if options.prefix is not None:
+        check_prefix(options.prefix)
+    with Collection.open_or_create(collection) as opened:
+        options = replace(options, pictures=CollectionPictures(opened))
+        with progress.task("looking at files", unit="pages") as task:
+            pages = [0]
+
+            def on_total(more: int) -> None:
+                pages[0] += more
+                task.update(total=pages[0], label="reading")
+
+            def on_pages(name: str, done: int) -> None:
+                task.update(label=f"reading {name[-40:]}")
+                task.advance(done)
+
+            watch = ReadingProgress(on_total, on_pages, lambda: task.update(label="indexing"))
+            report = add(opened, paths, options, watch)
+        if not encode:
+            return report
+        notes = update_indexes(opened, wait=options.wait_s is None, progress=progress)
+    return report.model_copy(update={"index_notes": tuple(notes)})
+
+
+def build_index(
+    collection: Collection,
+    spec: str,
+    settings: ResourceSettings = USUAL,
+    *,
+    wait: bool = False,
+    replace: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> IndexReport | None:
+    """Build the index of a single retriever, or bring it up to date; None for one that has no vectors.
+
+    Only what is missing is encoded. `wait`: for another process to end its writing; `replace`: whether one that was
+    made with other settings may be removed. Raises what `VectorRetriever.refresh` raises.
+    """
+    retriever = make_retriever(spec, collection, resources_for(collection, settings, progress))
+    wait_s = None if wait else 0.0
+    if not isinstance(retriever, VectorRetriever):
+        with collection.writer(wait_s) as writer:
+            refresh_indexes(collection, writer)
+            notes = writer.finish_removals()
+        _note_all(notes, progress)
+        return None
+    if collection.may_have_traces():
+        with collection.writer(wait_s) as writer:
+            notes = finish_removals(collection, writer)
+        _note_all(notes, progress)
+    plan = retriever.store.plan
+    server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
+    if plan.kind == "milvus" and server:
+        host = urlsplit(server).netloc.rpartition("@")[2]
+        progress.note(f"vectors, names of documents and ids of quotes are sent to {host}")
+    if plan.view == "ocr_text":
+        _read_pictures(CollectionPictures(collection), progress)
+    name = spec.partition("=")[0]  # a path would leave no room for a bar
+    with progress.task(f"loading {name}", unit="views") as task:
+        watch = EmbedProgress(
+            lambda views: task.update(total=views, label=f"encoding with {name}"),
+            task.advance,
+            lambda: task.update(label="building the index"),
+        )
+        report = retriever.refresh(watch, wait_s=wait_s, replace=replace)
+    if progress.watched:
+        _suggest(collection, retriever, progress)
+    return report
+
+
+def build_indexes(
+    collection: Collection,
+    retrievers: Sequence[str],
+    settings: ResourceSettings = USUAL,
+    progress: Progress = NO_PROGRESS,
+) -> list[str]:
+    """Build the index of every single retriever of these specs; the specs of the indexes."""
+    parts = [part for text in retrievers for part in members(text)]
+    specs = [as_built(part, collection, progress.note) for part in parts]
+    for spec in specs:
+        build_index(collection, spec, settings, progress=progress)
+    return specs
+
+
+def update_indexes(
+    collection: Collection,
+    settings: ResourceSettings = USUAL,
+    *,
+    wait: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> list[str]:
+    """Encode what the collection's indexes lack; why one of them cannot be is returned, and the others go on."""
+    notes: list[str] = []
+    for manifest in indexes_behind(collection):
+        try:
+            build_index(collection, manifest.spec, settings, wait=wait, progress=progress)
+        except QuoteweaveError as error:
+            command = building_command(collection.root, manifest.spec)
+            reason = str(error).rstrip(".")
+            notes.append(f"the index {manifest.spec} lacks what is new: {reason}. Do it later with: {command}")
+    return notes
+
+
+def index_specs(
+    collection: Collection, retriever: str | None, dtype: str | None = None, progress: Progress = NO_PROGRESS
+) -> list[str]:
+    """The specs of the single retrievers that are meant; without one, of all that the collection has an index of.
+
+    Raises UsageError where the spec names another `dtype`.
+    """
+    if retriever is None:
+        return [manifest.spec for _, manifest in list_indexes(collection) if manifest is not None]
+    specs = [parse_spec(text) for text in members(retriever)]
+    if dtype is not None and any(spec.dtype not in (None, dtype) for spec in specs):
+        raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
+    texts = [str(spec) if dtype is None else str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
+    return [as_built(text, collection, progress.note) for text in texts]
+
+
+def list_indexes(collection: Collection) -> list[tuple[IndexState, Manifest | None]]:
+    """The indexes of models that a collection has, each with its manifest; None where that is damaged."""
+    return [(state, manifest_of(state)) for state in collection.indexes()]
+
+
+def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progress = NO_PROGRESS) -> int:
+    """Remove the indexes of these specs, and their vectors; how many there were. Raises UsageError where none is."""
+    if not specs:
+        raise UsageError("there is no index to remove")
+    states = list_indexes(collection)
+    wanted = [parse_spec(spec).shown for spec in specs]
+    found = [state for state, manifest in states if manifest is not None and manifest.spec in wanted]
+    if not found:
+        known = ", ".join(manifest.spec for _, manifest in states if manifest is not None) or "none"
+        raise UsageError(f"there is no index of {' or '.join(wanted)}; there are: {known}")
+    with collection.writer() as writer:
+        for state in found:
+            drop_index(collection, writer, state)
+        notes = finish_removals(collection, writer)
+    _note_all(notes, progress)
+    return len(found)
+
+
+def measure_recall(collection: Collection, spec: str, settings: ResourceSettings = USUAL) -> Recall:
+    """What an index finds of what an exact one does; None where there are too few items, or no vectors, to tell."""
+    retriever = make_retriever(spec, collection, resources_for(collection, settings))
+    if not isinstance(retriever, VectorRetriever):
+        return None
+    plan = retriever.store.plan
+    if plan.kind in kinds.EXACT:
+        return EXACT
+    index = retriever.store.current().index
+    if isinstance(index, MultiVectorIndex):
+        return maxsim_recall.recall_of(plan.kind, index)
+    return faiss_recall.recall_of(plan.kind, faiss_recall.stored_sample(collection, plan))
+
+
+def plan_indexes(
+    collection: Collection,
+    retriever: str,
+    settings: ResourceSettings = USUAL,
+    *,
+    seconds: float = 10.0,
+    usd_per_million: float | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> list[Plan]:
+    """What the indexes of a retriever will take; a sample is encoded for so many seconds. Nothing is downloaded.
+
+    Raises UsageError where it needs no model, ModelNotFound where only a download would tell of it.
+    """
+    made = [
+        _undownloaded(as_built(part, collection, progress.note), collection, settings) for part in members(retriever)
+    ]
+    wanted = [part for part in made if part is not None]
+    if not wanted:
+        raise UsageError(f"{retriever} needs no model: quoteweave add has built its index already")
+    return [plan_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
+
+
+def _undownloaded(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
+    """The retriever, None for one without vectors; what it would send is in its plan."""
+    try:
+        with nothing_downloaded():
+            made = make_retriever(spec, collection, resources_for(collection, settings))
+    except ModelNotFound as error:
+        checkpoint = parse_spec(spec).checkpoint
+        if checkpoint is None or is_local(checkpoint):
+            raise
+        raise ModelNotFound(
+            f"{checkpoint} is not on this machine, and a plan downloads nothing; before it is here, nothing is known "
+            "of a model that is not in the catalogue"
+        ) from error
+    return made if isinstance(made, VectorRetriever) else None
+
+
+def _note_all(notes: Iterable[str], progress: Progress) -> None:
+    for note in notes:
+        progress.note(f"note: {note}")
+
+
+def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
+    """Has OCR read what it has not yet; a crop that cannot be had is reported when it is to be encoded."""
+    if not (unread := pictures.unread()):
+        return
+    progress.note(f"reading {len(unread)} picture{'s' if len(unread) > 1 else ''} by OCR, each once")
+    with progress.task("reading pictures by OCR", len(unread)) as task:
+        for quote in unread:
+            with suppress(DocumentError):
+                pictures.ocr_text(quote)
+            task.advance()
+
+
+def _suggest(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
+    """Names a faster kind where a flat search is slow."""
+    plan = retriever.store.plan
+    if plan.kind != kinds.default_kind(many=False):
+        return
+    index = retriever.store.current().index
+    if not isinstance(index, FaissIndex):
+        return
+    spec = parse_spec(plan.spec)
+    line = faiss_recall.suggestion(
+        index, collection, plan, spec_of=lambda kind: str(spec.model_copy(update={"kind": kind}))
+    )
+    if line is not None:
+        progress.note(f"note: {line}")

@@ -1,0 +1,251 @@
+"""From settings to the objects that do the work: chat model, generator, search, gate, and all of them as a `Rag`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.confidence import OWN_QUOTES, Calibration, load_calibration, model_name, retriever_name
+from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Spending
+from quoteweave.core.protocols import ChatModel, ClaimChecker, Generator, SentenceScorer
+from quoteweave.core.records import Filter
+from quoteweave.endpoints.budget import Budget, BudgetedChat, Spent
+from quoteweave.endpoints.call_cache import CachedChat
+from quoteweave.endpoints.rate_limits import LimitedChat, TokenBucket
+from quoteweave.generation.chat_generator import CitedGenerator
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.fallback import FallbackGenerator
+from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PictureShower
+from quoteweave.pipeline.checkers import make_checker
+from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.ordering import make_sentence_scorer
+from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.runs.config import Limits
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, ResourceSettings, RetrievalSettings
+from quoteweave.retrievers.registry import Means, make_fused
+from quoteweave.retrievers.step_registry import NO_CHATS, Chats, make_expander, make_reranker
+from quoteweave.retrievers.terms import Terms, read_terms
+
+
+class SharedLimits:
+    """What all chat models of a run share: one budget, one pace, and one folder of kept calls."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        pace = limits.tokens_per_minute
+        self._bucket = None if pace is None else TokenBucket(pace)
+        self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
+
+    def limited(self, model: ChatModel) -> ChatModel:
+        """The model within these limits. Raises UsageError where its price is not known and money is limited."""
+        within = model if self._bucket is None else LimitedChat(model, bucket=self._bucket)
+        within = BudgetedChat(within, self._budget)
+        return within if self._limits.calls is None else CachedChat(within, self._limits.calls)
+
+    def resumed(self, spent: Spending) -> None:
+        """Counts what earlier commands spent on a run that is continued."""
+        self._budget.settle(Spent(), Spent(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
+
+
+def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | None:
+    """The chat model that is named, if one is; every call is kept in the folder `calls`.
+
+    Raises UsageError where a model on this machine cannot do what is set.
+    """
+    if settings.model is None:
+        return None
+    checkpoint = settings.checkpoint
+    model = _endpoint(settings, settings.model) if checkpoint is None else _local(settings, checkpoint)
+    return model if calls is None else CachedChat(model, calls)
+
+
+def _endpoint(settings: ChatSettings, name: str) -> ChatModel:
+    from quoteweave.endpoints.chat import OpenAIChat
+
+    return OpenAIChat(
+        name,
+        base_url=settings.base_url,
+        api_key=settings.api_key,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        thinking=settings.thinking,
+        extra=settings.extra,
+        **settings.patience,
+    )
+
+
+def _local(settings: ChatSettings, checkpoint: str) -> ChatModel:
+    from quoteweave.models.chat import LocalChat
+
+    if settings.extra:
+        raise UsageError(f"{settings.model} runs on this machine, so that no request takes {', '.join(settings.extra)}")
+    return LocalChat(
+        checkpoint,
+        hardware=settings.hardware,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        thinking=settings.thinking,
+    )
+
+
+def make_generator(
+    settings: ChatSettings,
+    images: Collection | ImageSource | None = None,
+    chat: ChatModel | None = None,
+    *,
+    fallback: bool = False,
+    order: SentenceScorer | None = None,
+) -> Generator:
+    """The extractive generator, or one that asks `chat`, or else the named model.
+
+    `fallback`: whether the extractive generator answers where the model's endpoint fails. `order`: what orders the
+    extractive generator's sentences.
+    `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
+    that cannot be read, and where pictures cannot be shown as is set.
+    """
+    model = chat or make_chat(settings)
+    if model is None:
+        return ExtractiveGenerator(order=order)
+    cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=_pictures(settings, images))
+    return FallbackGenerator(cited, ExtractiveGenerator(order=order)) if fallback else cited
+
+
+def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -> PictureShower | None:
+    """What shows the model pictures, if it is shown any. Raises UsageError for what is no address of pictures."""
+    if not settings.images or images is None:
+        return None
+    limits = settings.picture_limits
+    if settings.image_urls is None:
+        return InlinePictures(images.images.read if isinstance(images, Collection) else images, limits)
+    if settings.checkpoint is not None:
+        raise UsageError(f"{settings.model} runs on this machine, and fetches no pictures: leave image_urls out")
+    return LinkedPictures(settings.image_urls, limits)
+
+
+def read_all_terms(settings: RetrievalSettings) -> tuple[Terms, ...]:
+    """The terms of each file. Raises UsageError for one that is not as it should be."""
+    return tuple(read_terms(path) for path in settings.terms)
+
+
+def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
+    """The entry of a run's fingerprints for these terms, wherever their files are; none without terms."""
+    return {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
+
+
+def resources_for(
+    collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
+) -> Means:
+    """What the retrievers of a collection are made with; what leaves the machine is noted."""
+    pictures = CollectionPictures(collection)
+    return Means(settings.hardware, pictures, progress.note, settings.patience, tuple(terms))
+
+
+def name_chat(settings: RetrievalSettings) -> RetrievalSettings:
+    """A plain `chat` as the chat model that the environment names, where it names one."""
+    chat = ChatSettings().with_environment()
+    if chat.model is None:
+        return settings
+    name = f"chat:{chat.model}@{chat.base_url}" if chat.base_url else f"chat:{chat.model}"
+    steps = {step: name for step in ("expand", "rerank") if getattr(settings, step) == "chat"}
+    return settings.model_copy(update=steps)
+
+
+def make_search(
+    collection: Collection,
+    settings: RetrievalSettings,
+    where: Filter | None = None,
+    *,
+    chats: Chats = NO_CHATS,
+    progress: Progress = NO_PROGRESS,
+) -> Search:
+    """The search that is set, of which feedback looks at the quotes that `where` passes. Raises UsageError."""
+    means = resources_for(collection, settings, progress, read_all_terms(settings))
+    names, expander, reranker = settings.retriever, None, None
+    retriever = make_fused(names, settings.fusion, collection, means)
+    if settings.expand:
+        expander = make_expander(settings.expand, names, collection, where=where, means=means, chats=chats)
+    if settings.rerank:
+        reranker = make_reranker(settings.rerank, means=means, chats=chats)
+    return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain)
+
+
+def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) -> SentenceScorer | None:
+    """What orders extracted sentences, if that is set. Raises UsageError where a chat model alone answers."""
+    name = settings.answer_with
+    if name is None:
+        return None
+    if settings.model is not None and not fallback:
+        raise UsageError(
+            f"{name} can order the sentences of answers without a model, and {settings.model} is to write: leave out "
+            "answer_with or the model, or (ask) add --fallback extractive"
+        )
+    means = Means(settings.hardware, tell=progress.note, patience=settings.patience)
+    return make_sentence_scorer(name, means=means)
+
+
+def make_claim_checker(settings: AnswerSettings, chats: Chats, progress: Progress) -> ClaimChecker | None:
+    """What gives a second opinion on cited sentences, if that is set. Raises as `make_checker`."""
+    if settings.check is None:
+        return None
+    means = Means(settings.hardware, tell=progress.note, patience=settings.patience)
+    return make_checker(settings.check, means=means, chats=chats)
+
+
+def read_calibration(
+    settings: AnswerSettings, terms: Sequence[Terms], *, own_quotes: bool = False
+) -> Calibration | None:
+    """The calibration that is set, if one is. Raises UsageError where it is for another retriever or model.
+
+    `own_quotes`: whether quotes are the dataset's own, and nothing is retrieved.
+    """
+    if settings.abstain is None:
+        return None
+    steps = {"fusion": settings.fusion, "expand": settings.expand, "rerank": settings.rerank}
+    retriever = OWN_QUOTES if own_quotes else retriever_name(settings.retriever, **steps, **terms_fingerprint(terms))
+    return load_calibration(
+        settings.abstain, retriever=retriever, model=model_name(settings.model, settings.answer_with)
+    )
+
+
+def make_rag(
+    collection: Collection,
+    settings: AnswerSettings | None = None,
+    *,
+    where: Filter | None = None,
+    limits: Limits | None = None,
+    fallback: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> Rag:
+    """What `quoteweave ask` asks: the search, generator and gate that are set, over a collection.
+
+    The model and address of the environment count where none is set. `where` holds for all questions, `limits` for all
+    chat models together; `fallback`: whether the documents' own sentences answer where the model's endpoint fails.
+    Raises UsageError where something cannot be as it is set.
+    """
+    settings, limits = (settings or AnswerSettings()).with_environment(), limits or Limits()
+    chats = chats_within(settings, limits)
+    terms = read_all_terms(settings)
+    gate = Gate(
+        None if settings.gate == "off" else settings.gate,
+        make_claim_checker(settings, chats, progress),
+        read_calibration(settings, terms),
+        on_topic=chats.plain is not None and not settings.any_topic,
+        pages=collection,
+    )
+    order = make_order(settings, fallback=fallback, progress=progress)
+    search = make_search(collection, settings, where, chats=chats, progress=progress)
+    generator = make_generator(settings, collection, chats.plain, fallback=fallback, order=order)
+    if limits.calls is None:  # which may hold the answer
+        settings.check_address()
+    return Rag(search, generator, split=settings.split, where=where, gate=gate, window=settings.reading_window)
+
+
+def chats_within(settings: ChatSettings, limits: Limits) -> Chats:
+    """The chat model that is set, and the way in which others are asked beside it, all within these limits."""
+    if limits == Limits(concurrency=limits.concurrency, calls=limits.calls):  # nothing is to be counted
+        return Chats(make_chat(settings, limits.calls), prompts=settings.prompts)
+    shared, chat = SharedLimits(limits), make_chat(settings)
+    return Chats(None if chat is None else shared.limited(chat), shared.limited, settings.prompts)

@@ -1,0 +1,155 @@
+"""The file that says how questions are answered: one setting, or several to be compared, as in MMDocRAG's Table 7."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.jsonl import reason
+from quoteweave.core.records import Record
+from quoteweave.pipeline.arranging import Arrangement, ImageView
+from quoteweave.pipeline.settings import AnswerSettings
+
+LETTERS = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+NOT_IN_FILES = {
+    "api_key": "a key does not belong in a file; set OPENAI_API_KEY",
+    "trust_remote_code": "code of a checkpoint is run only where the command itself says --trust-remote-code",
+    "explain": "it is asked of one question: give --explain",
+}
+"""Settings that a file may not hold, as files are passed on, and why."""
+
+
+class RunSettings(AnswerSettings):
+    """How the questions of a run are answered. What is left out is the default."""
+
+    name: str = Field(default="run", pattern=LETTERS, description="also the name of the run's folder")
+    quotes: Literal["dataset", "retrieved"] = Field(
+        default="retrieved", description="the dataset's own candidate quotes, or what is found in a collection"
+    )
+    size: Literal[15, 20] = Field(default=20, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
+    within: Literal["document", "collection"] = Field(default="document", description="where quotes are retrieved")
+    order: Literal["kept", "shuffled", "gold_at"] = Field(
+        default="kept", description="the order of quotes: as they are, shuffled by seed, or the first gold one at place"
+    )
+    seed: int = Field(default=0, description="of what is shuffled")
+    place: int | None = Field(default=None, ge=1, description="with gold_at: where the first gold quote stands")
+    view: ImageView = Field(default="all", description="the words that stand for image quotes")
+    images: bool = Field(default=False, description="show the model pictures (multimodal), or words alone")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "RunSettings":
+        self.arrangement  # noqa: B018  # raises where order and place do not fit
+        if self.order == "gold_at" and self.quotes == "retrieved":
+            raise ValueError("order 'gold_at' is for the dataset's own quotes: of retrieved ones it is not known")
+        return self
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order of quotes."""
+        return Arrangement(order=self.order, seed=self.seed, place=self.place)
+
+
+OF_RUNS_ALONE = tuple(key for key in RunSettings.model_fields if key not in AnswerSettings.model_fields)
+"""Settings that say how the questions of a dataset are asked."""
+
+
+class Limits(Record):
+    """What a run may take; of all its settings together."""
+
+    concurrency: int = Field(default=8, ge=1, description="questions under way at once")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="of all calls")
+    max_usd: float | None = Field(default=None, gt=0, description="ends the run before the call that would exceed it")
+    max_tokens: int | None = Field(default=None, ge=1, description="in and out together; likewise")
+    calls: Path | None = Field(default=None, description="folder that keeps every call, so that none is paid twice")
+
+
+class RunFile(Record):
+    """A configuration file: what all settings share, and each setting."""
+
+    settings: tuple[RunSettings, ...]
+    limits: Limits = Limits()
+
+    def chosen(self, names: Sequence[str] | None, source: Path | str = "the configuration") -> list[RunSettings]:
+        """The settings of these names, or all without names. Raises UsageError for names that it does not have."""
+        found = [one for one in self.settings if names is None or one.name in names]
+        if not found:
+            known = ", ".join(one.name for one in self.settings)
+            raise UsageError(f"{source} has no setting {', '.join(names or [])}; there are: {known}")
+        return found
+
+
+def read_run_file(path: Path | str) -> RunFile:
+    """The settings of a TOML file: keys of `RunSettings`, and where there are several, a `[[setting]]` for each.
+
+    What stands above these holds for all of them. Raises UsageError, naming file and key, for what cannot be read.
+    """
+    content, settings = _tables(Path(path))
+    try:
+        read = RunFile.model_validate({"settings": settings, "limits": content})
+    except ValidationError as error:
+        raise UsageError(f"{path}: {_described(error, settings)}") from error
+    names = [setting.name for setting in read.settings]
+    if len(set(names)) != len(names):
+        raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
+    return read
+
+
+def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[dict[str, object], Limits]:
+    """What a run's file sets of the keys of `AnswerSettings`, and its limits.
+
+    Keys that say how a dataset is asked (`OF_RUNS_ALONE`) are checked and left out. Raises UsageError as
+    `read_run_file`, and where the file has several settings and `setting` names none of them.
+    """
+    file = read_run_file(path)
+    if setting is None and len(file.settings) > 1:
+        known = ", ".join(one.name for one in file.settings)
+        raise UsageError(f"{path} has several settings: choose one with --setting; there are: {known}")
+    (chosen, *_) = file.chosen(None if setting is None else [setting], path)
+    found = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in OF_RUNS_ALONE}
+    return found, file.limits
+
+
+def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
+    """The table of limits, and one of each setting."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    limits, several = content.pop("limits", {}), content.pop("setting", None)
+    tables = isinstance(several, list) and several and all(isinstance(own, dict) for own in several)
+    if several is not None and not tables:
+        raise UsageError(f"{path}: setting: each is a table of its own, under [[setting]] in two pairs of brackets")
+    settings = [{**content, **own} for own in several] if several is not None else [content]
+    for key, why in NOT_IN_FILES.items():
+        if any(key in own for own in settings):
+            raise UsageError(f"{path}: {key}: {why}")
+    return limits, settings
+
+
+def _described(error: ValidationError, settings: Sequence[object]) -> str:
+    """What is wrong, with the names that the file has, and the closest key where one is unknown."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    of_limits = first["loc"][0] == "limits"
+    text = reason(error)
+    if not of_limits:
+        text = re.sub(r"^settings\.\d+\.?", "[[setting]] " if len(settings) > 1 else "", text)
+    if first["type"] == "tuple_type":
+        text += ', such as ["terms.toml"]' if first["loc"][-1] == "terms" else ', such as ["bm25"]'
+    if first["type"] != "extra_forbidden":
+        return text.replace("valid tuple", "list")
+    record: type[BaseModel] = Limits if of_limits else RunSettings
+    known = [key for key in record.model_fields if key not in NOT_IN_FILES]
+    return f"{text.partition(':')[0]} is no key; {_hint(str(first['loc'][-1]), known)}"
+
+
+def _hint(key: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = get_close_matches(key.lower(), names, n=1)
+    return f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"

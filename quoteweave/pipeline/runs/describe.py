@@ -1,0 +1,303 @@
+"""Image quotes get words: a vision model describes each picture once, and the collection keeps what it said.
+
+Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and
+prompt, so that a stopped run goes on, a document that is read anew gets its words back, and nothing is paid twice. They
+go with the last document that shows their picture.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
+from quoteweave.core.crossing import wait_for
+from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
+from quoteweave.core.jsonl import appending
+from quoteweave.core.pictures import UnfitPicture
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Quote, Record
+from quoteweave.core.worker_pool import for_each
+from quoteweave.generation.picture_files import encode
+from quoteweave.index.sync import refresh_indexes
+from quoteweave.pipeline.runs.build import update_indexes
+from quoteweave.pipeline.runs.compose import make_chat
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.settings import ChatSettings
+
+PROMPT = "describe"
+REPLY_TOKENS = 250
+"""Of a description; a model that thinks first takes many more."""
+GIVES_UP = 10
+"""Failures in a row after which nothing more is asked."""
+MAX_PIXELS = 2_000_000
+"""Of a picture that is sent; a larger one is shrunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture to be described, once for all quotes that show it under the same caption."""
+
+    key: str
+    image: str
+    """The stored crop, relative to the collection's images folder."""
+    caption: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The pictures of a collection."""
+
+    left: Sequence[Picture]
+    """Those without a description by this model and prompt."""
+    done: int
+    without_crop: int
+    """Image quotes of which no crop is stored."""
+    input_tokens: int
+    """Roughly, that describing those left takes."""
+    output_tokens: int
+    cut: bool = False
+    """Whether the last description was not written whole: its picture is among those left."""
+
+
+class PictureDescriber:
+    """Has a vision model describe the image quotes of a collection.
+
+    `prompts_folder` may hold its own `describe.txt` (field: `$caption`). Raises UsageError for a prompt that cannot be
+    read.
+    """
+
+    def __init__(self, model: ChatModel, collection: Collection, *, prompts_folder: Path | None = None) -> None:
+        self.model, self.collection = model, collection
+        self.prompt = load_prompt(PROMPT, prompts_folder)
+        self._path = collection.root / DESCRIPTIONS
+
+    def survey(self) -> Survey:
+        """What there is to describe. Raises CollectionError for a file of descriptions that is damaged."""
+        (known, cut), without = self._known(), 0
+        found: dict[str, Picture] = {}
+        for _, _, quotes in self.collection.iter_documents_quotes():
+            images = [quote for quote in quotes if quote.kind == "image"]
+            pictures = [picture for quote in images if (picture := self._picture(quote)) is not None]
+            without += len(images) - len(pictures)
+            found |= {picture.key: picture for picture in pictures}
+        left = [picture for key, picture in found.items() if key not in known]
+        a_prompt = PICTURE_TOKENS + tokens_of(self.prompt.text)
+        captions = sum(tokens_of(picture.caption or "") for picture in left)
+        return Survey(
+            left=left,
+            done=len(found) - len(left),
+            without_crop=without,
+            input_tokens=len(left) * a_prompt + captions,
+            output_tokens=len(left) * REPLY_TOKENS,
+            cut=cut,
+        )
+
+    async def describe(
+        self,
+        pictures: Sequence[Picture],
+        *,
+        concurrency: int = 8,
+        on_done: Callable[[Usage], None] = lambda _: None,
+    ) -> dict[str, str]:
+        """Asks for each picture; each description is kept as soon as it is there. Returns what failed, with the reason.
+
+        Raises EndpointUnreachable after `GIVES_UP` failures in a row, StorageError where the disk refuses.
+        """
+        failed, in_a_row = dict[str, str](), 0
+
+        async def one(picture: Picture) -> None:
+            nonlocal in_a_row
+            usage = Usage()
+            try:
+                said = await self._ask(picture)
+                write(said.sealed())
+                usage, in_a_row = said.usage, 0
+            except UnfitPicture as error:
+                failed[picture.image] = f"The stored picture {error}; it was not sent."
+            except EndpointError as error:
+                failed[picture.image], in_a_row = str(error), in_a_row + 1
+                if in_a_row >= GIVES_UP:
+                    raise EndpointUnreachable(
+                        f"{in_a_row} pictures in a row failed, the last one so: {error} — others are kept"
+                    ) from error
+            on_done(usage)
+
+        with appending(self._path) as write:
+            await for_each(pictures, one, concurrency=concurrency)
+        return failed
+
+    def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
+        """Quote id to its description, of those that have one and do not say it yet."""
+        known, _ = self._known()
+        pictures = [(quote, self._picture(quote)) for quote in quotes]
+        said = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
+        return {
+            quote.id: said[quote.id] for quote, _ in pictures if quote.id in said and quote.vlm_text != said[quote.id]
+        }
+
+    def _known(self) -> tuple[dict[str, str], bool]:
+        """Descriptions by the keys of their pictures, and whether the last one is cut short."""
+        known, cut = dict[str, str](), False
+        try:
+            for found in read_descriptions(self._path) if self._path.exists() else ():
+                if isinstance(found, Description):
+                    known[found.key] = found.text
+                elif found.cut:
+                    cut = True
+                else:
+                    raise damaged_descriptions(self.collection.root, found)
+        except OSError as error:
+            raise CollectionError(f"{self._path} cannot be read ({error.strerror or error})") from error
+        return known, cut
+
+    def _picture(self, quote: Quote) -> Picture | None:
+        if quote.kind != "image" or quote.image is None:
+            return None
+        parts = (quote.image, quote.caption, self.model.name, self.prompt.sha256)
+        return Picture(hashlib.sha256(repr(parts).encode()).hexdigest(), quote.image, quote.caption)
+
+    async def _ask(self, picture: Picture) -> Description:
+        try:
+            data = self.collection.images.read(picture.image)
+        except CollectionError as error:
+            raise UnfitPicture(f"cannot be used ({error})") from error
+        shown = await asyncio.to_thread(encode, data, MAX_PIXELS)
+        prompt = self.prompt.render({"caption": " ".join((picture.caption or "(none)").split())})
+        content = [
+            {"type": "text", "text": prompt},
+            {"type": "image_url", "image_url": {"url": shown.url}},
+        ]
+        completion = await self.model.complete([{"role": "user", "content": content}])
+        return Description(
+            key=picture.key,
+            image=picture.image,
+            text=completion.text.strip(),
+            model=completion.model,
+            usage=completion.usage,
+        )
+
+
+class PendingDescriptions(Record):
+    """What is about to be asked of a vision model."""
+
+    model: str
+    pictures: int = Field(description="to be asked for")
+    done: int = Field(description="that have a description already")
+    destination: str | None = Field(description="the host that they are sent to; None for a model on this machine")
+    input_tokens: int = Field(description="roughly")
+    output_tokens: int = Field(description="roughly")
+
+
+class DescribeReport(Record):
+    """What became of the pictures of a collection."""
+
+    model: str
+    prompt: str = Field(description="SHA-256")
+    pictures: int = Field(description="asked for now")
+    failed: Mapping[str, str] = Field(description="picture to the reason")
+    quotes: int = Field(description="image quotes that have new words")
+    without_crop: int = Field(description="image quotes of which no picture is stored")
+    input_tokens: int = Field(description="of what was asked now, as the endpoint counted them")
+    output_tokens: int
+    index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
+
+    @property
+    def described(self) -> int:
+        """How many pictures were described now."""
+        return self.pictures - len(self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeOptions:
+    """How pictures are described."""
+
+    limit: int | None = None
+    """Pictures at most; None for all."""
+    concurrency: int = 8
+    """Pictures under way at once."""
+    calls: Path | None = None
+    """Folder that keeps every call."""
+
+
+def describe_collection(
+    collection: Collection,
+    settings: ChatSettings | None = None,
+    options: DescribeOptions | None = None,
+    *,
+    before: Callable[[PendingDescriptions], None] = lambda _: None,
+    progress: Progress = NO_PROGRESS,
+) -> DescribeReport:
+    """Have a vision model describe the image quotes that have no description by it, and index the words.
+
+    `before` is called before anything is sent; what it raises ends the work. Raises UsageError where no model is named,
+    and what `PictureDescriber.describe` raises.
+    """
+    settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
+    model = make_chat(settings, options.calls)
+    if model is None:
+        raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
+    describer = PictureDescriber(model, collection, prompts_folder=settings.prompts)
+    survey = describer.survey()
+    if survey.cut:
+        progress.note("note: the last description was cut short, and its picture is described again")
+    left = list(survey.left[: options.limit])
+    failed, spent = dict[str, str](), [0, 0]
+    if left:
+        before(_pending(survey, len(left), settings))
+        with progress.task("describing", len(left)) as task:
+
+            def on_done(usage: Usage) -> None:
+                spent[0] += usage.input_tokens or 0
+                spent[1] += usage.output_tokens or 0
+                task.advance()
+
+            failed = wait_for(describer.describe(left, concurrency=options.concurrency, on_done=on_done))
+    quotes, notes = _store(describer, collection)
+    notes += update_indexes(collection, progress=progress)
+    return DescribeReport(
+        model=describer.model.name,
+        prompt=describer.prompt.sha256,
+        pictures=len(left),
+        failed=failed,
+        quotes=quotes,
+        without_crop=survey.without_crop,
+        input_tokens=spent[0],
+        output_tokens=spent[1],
+        index_notes=tuple(notes),
+    )
+
+
+def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
+    share = pictures / len(survey.left)
+    return PendingDescriptions(
+        model=settings.model or "",
+        pictures=pictures,
+        done=survey.done,
+        destination=settings.destination,
+        input_tokens=round(survey.input_tokens * share),
+        output_tokens=round(survey.output_tokens * share),
+    )
+
+
+def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, list[str]]:
+    """Gives the quotes their words, and brings the lexical index up to date; how many quotes, and notes."""
+    words = {
+        document.name: found
+        for document, _, quotes in collection.iter_documents_quotes()
+        if (found := describer.words(quotes))
+    }
+    if not (words or collection.may_have_traces()):
+        return 0, []
+    with collection.writer() as writer:
+        writer.describe(words)
+        refresh_indexes(collection, writer)  # indexes of models are brought up to date afterwards, which reports
+        remains = writer.finish_removals()
+    return sum(map(len, words.values())), list(remains)

@@ -1,0 +1,234 @@
+"""A retriever asked every question of a dataset: its documents added, its indexes built, its rankings kept as a run."""
+
+import hashlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.messages import counted
+from quoteweave.core.protocols import Retriever
+from quoteweave.core.records import Document, Filter, Record
+from quoteweave.core.runs import Run, RunWriter, open_run
+from quoteweave.core.urls import without_credentials
+from quoteweave.documents.discovery import find_files
+from quoteweave.documents.ingest import AddOptions
+from quoteweave.index.lexical import FINGERPRINT
+from quoteweave.pipeline.runs.build import add_documents, build_indexes
+from quoteweave.pipeline.runs.compose import name_chat, read_all_terms, resources_for, terms_fingerprint
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.settings import RetrievalSettings
+from quoteweave.retrievers.registry import SPARSE, make_fused
+from quoteweave.retrievers.spec import parse_spec
+from quoteweave.retrievers.step_registry import NO_CHATS, Chats, make_expander, make_reranker
+from quoteweave.retrievers.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The questions of a dataset, and where its files are."""
+
+    dataset: str
+    """Its name, such as mmdocrag-20."""
+    examples: Sequence[Example]
+    """As `evaluation.datasets.load_dataset` reads them."""
+    references: Path
+    """Its file, of which a run keeps the SHA-256."""
+    images: Path | None = None
+    """The folder of its pictures."""
+    documents: Path | None = None
+    """The folder of its documents."""
+
+
+class RetrievalRun(Record):
+    """What a retriever found for every question of a dataset."""
+
+    predictions: tuple[Prediction, ...] = Field(description="one of each question and scope")
+    notes: Mapping[str, int] = Field(description="what went wrong in searches that found something, to how often")
+    unread: Mapping[str, str] = Field(description="the dataset's documents that cannot be searched, to the reason")
+
+
+def search_dataset(
+    questions: Questions,
+    collection: Path,
+    settings: RetrievalSettings | None = None,
+    *,
+    run: Path | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> RetrievalRun:
+    """Ask every question of a dataset within its document and over the whole collection.
+
+    The dataset's documents are added to the collection in that folder, and indexes built. Predictions are kept in the
+    folder `run`, and those that it holds are not asked again. Raises UsageError for settings that name nothing, and
+    for a folder that holds another run.
+    """
+    settings = name_chat(settings or RetrievalSettings())
+    folder = questions.documents
+    if folder is not None:
+        add_dataset_documents(collection, folder, progress)
+    with Collection.open(collection) as opened:
+        subject = open_subject(opened, settings, progress)
+        asked = _described(questions, settings, subject)
+        predictions = _predictions(questions.examples, subject, run, asked, progress)
+    names = {example.document for example in questions.examples} - {None, *subject.names}
+    absent = [name for name in dict.fromkeys(one.document for one in questions.examples) if name in names]
+    unread = {name: subject.failures.get(name, f"not in {folder}") for name in absent if name is not None}
+    return RetrievalRun(predictions=tuple(predictions), notes=dict(subject.notes.most_common()), unread=unread)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured: a retriever, the documents that it searches, and why others could not be read."""
+
+    retriever: Retriever
+    documents: Sequence[Document]
+    indexes: Mapping[str, str]
+    """The fingerprint of each index that is searched."""
+    failures: Mapping[str, str]
+    notes: Counter[str]
+    """What went wrong in searches that found something nonetheless, to how often."""
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the documents that can be searched."""
+        return {document.name for document in self.documents}
+
+
+def add_dataset_documents(collection: Path, documents: Path, progress: Progress = NO_PROGRESS) -> None:
+    """Bring the collection up to date with a folder of documents; it remembers which of them could not be read.
+
+    Where documents were added with settings of their own, they are left as they are, and what is missing is added.
+    """
+    files = find_files([documents])
+    with Collection.open_or_create(collection) as opened:
+        origins = opened.origins()
+    present = {file.name for file in files if file.name in origins and _hash(file.path) == origins[file.name].content}
+    usual = AddOptions().fingerprint
+    others = [name for name in present if origins[name].parser != usual and not origins[name].imported]
+    if not others:
+        add_documents(collection, [documents], progress=progress)
+        return
+    command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
+    progress.note(
+        f"note: searched as they are, though added with other settings: "
+        f"{counted(len(others), 'document')}; anew with: {command}"
+    )
+    lacking = [file.path for file in files if file.name not in present]
+    if lacking:
+        add_documents(collection, lacking, progress=progress)
+
+
+def _hash(path: Path) -> str | None:
+    """None for a file that cannot be read, of which adding it gives the reason."""
+    try:
+        return file_sha256(path)
+    except OSError:
+        return None
+
+
+def open_subject(collection: Collection, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> Subject:
+    """The retriever that is set, with all its steps, over a collection, its indexes built."""
+    failures = {failure.name: failure.reason for failure in collection.failures()}
+    notes, terms = Counter[str](), read_all_terms(settings)
+    retriever, search_in = searches(collection, settings, terms, progress=progress)
+    if settings.expand or settings.rerank:
+        retriever = SearchRetriever(search_in, reranks=bool(settings.rerank), tell=lambda note: notes.update([note]))
+    specs = build_indexes(collection, settings.retriever, settings, progress)
+    indexes = {**fingerprints_of(collection, specs), **terms_fingerprint(terms)}
+    return Subject(retriever, collection.documents(), indexes, failures, notes)
+
+
+def searches(
+    collection: Collection,
+    settings: RetrievalSettings,
+    terms: Sequence[Terms],
+    *,
+    chats: Chats = NO_CHATS,
+    progress: Progress = NO_PROGRESS,
+) -> tuple[Retriever, Callable[[Filter | None], Search]]:
+    """The retriever, and the search of all steps for a filter; models are loaded once. Raises UsageError."""
+    names, how = settings.retriever, settings.expand
+    means = resources_for(collection, settings, progress, terms)
+    # What a retriever sends is noted when its index is built.
+    retriever = make_fused(names, settings.fusion, collection, replace(means, tell=lambda _: None))
+    shared = RememberingExpander(make_expander(how, names, collection, means=means, chats=chats)) if how else None
+    reranker = make_reranker(settings.rerank, means=means, chats=chats) if settings.rerank else None
+
+    def search_in(where: Filter | None) -> Search:
+        # rm3 alone looks into the collection, and has to look where the question is asked.
+        expander = make_expander(how, names, collection, where=where) if how == "rm3" else shared
+        return Search(retriever, expander=expander, reranker=reranker)
+
+    return retriever, search_in
+
+
+def content_of(documents: Sequence[Document]) -> str:
+    """Changes whenever the quotes of these documents may have."""
+    state = sorted((document.name, document.content, document.parser) for document in documents)
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
+
+
+def fingerprints_of(collection: Collection, specs: Sequence[str]) -> dict[str, str]:
+    """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
+    wanted = {parse_spec(spec).shown for spec in specs}
+    found = dict.fromkeys(SPARSE, FINGERPRINT)
+    for state in collection.indexes():
+        manifest = manifest_of(state)
+        found[state.name if manifest is None else manifest.spec] = state.fingerprint
+    return {f"index {spec}": fingerprint for spec, fingerprint in found.items() if spec in wanted}
+
+
+def retriever_shown(settings: RetrievalSettings) -> str:
+    """The retrievers and their fusion in one line, without credentials."""
+    return without_credentials("; ".join([*settings.retriever, *([settings.fusion] if settings.fusion else [])]))
+
+
+def _described(questions: Questions, settings: RetrievalSettings, subject: Subject) -> Run:
+    steps = {"expand": settings.expand, "rerank": settings.rerank}
+    return Run(
+        configuration={
+            "dataset": questions.dataset,
+            "retriever": retriever_shown(settings),
+            **{step: without_credentials(how) for step, how in steps.items() if how},
+        },
+        fingerprints={
+            "annotations": file_sha256(questions.references),
+            "documents": content_of(subject.documents),
+            **subject.indexes,
+        },
+    )
+
+
+def _predictions(
+    examples: Sequence[Example], subject: Subject, folder: Path | None, asked: Run, progress: Progress
+) -> list[Prediction]:
+    if folder is None:
+        return list(_search(examples, subject, None, progress))
+    with open_run(folder, asked) as run:
+        if len(run):
+            progress.note(f"resuming {folder}: {counted(len(run), 'prediction is', 'predictions are')} there")
+        for prediction in _search(examples, subject, run, progress):
+            run.append(prediction)
+        return run.predictions
+
+
+def _search(
+    examples: Sequence[Example], subject: Subject, run: RunWriter | None, progress: Progress
+) -> Iterator[Prediction]:
+    """Searches what the run does not hold yet, in both scopes."""
+    for scope in SCOPES:
+        left = [example for example in examples if run is None or not run.has(example.id, scope)]
+        with progress.task(f"searching, {scope}", len(left)) as task:
+            for prediction in run_retrieval(left, subject.retriever, scope=scope, documents=subject.names):
+                yield prediction
+                task.advance()
