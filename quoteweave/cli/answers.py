@@ -7,7 +7,7 @@ from enum import StrEnum
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell
+from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell_trace
 from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.crossing import wait_for
@@ -15,9 +15,6 @@ from quoteweave.core.messages import counted
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import failure
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
-from quoteweave.pipeline.search import Trace
-
-MOST_SHOWN = 80  # characters of what was searched for
 
 
 def answer_json(answered: Answered) -> dict[str, object]:
@@ -162,7 +159,7 @@ def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None)
     unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
     if unchecked:
         of = f"{unchecked} of {counted(len(answer.citations), 'citation')}"
-        typer.echo(f"note: {of} could not be checked by rule; --check has a model look", err=True)
+        typer.echo(f"note: {of} could not be checked by rule; the setting check has a model look", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)
 
@@ -171,15 +168,3 @@ def _by_mark(citations: tuple[Citation, ...]) -> dict[str, Citation]:
     """One citation for each quote, by the name that the answer gives it."""
     named = ((f"[{c.number}]" if c.kind == "text" else f"image{c.number}", c) for c in citations)
     return dict(named)
-
-
-def tell_trace(trace: Trace) -> None:
-    """Say on stderr what was searched for, where that is not the question alone, and what went wrong."""
-    if trace.expander is not None:
-        for clause in trace.clauses:
-            first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
-            tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
-    for line in trace.read:
-        tell(f"question read: {line}")
-    for note in trace.notes:
-        tell(f"note: {note}")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # for the one annotation that needs them: the program's own h
     from rich.text import Text
 
     from quoteweave.core.records import Quote
+    from quoteweave.pipeline.search import Trace
 
+MOST_SHOWN = 80  # characters of what was searched for
 # The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -136,3 +138,15 @@ def read_by_ocr(pages: int, pictures: int) -> str:
     counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
     said = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
     return f"read by OCR: {', '.join(said)}" if said else ""
+
+
+def tell_trace(trace: "Trace") -> None:
+    """Say on stderr what was searched for, where that is not the question alone, and what went wrong."""
+    if trace.expander is not None:
+        for clause in trace.clauses:
+            first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
+            tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
+    for line in trace.read:
+        tell(f"question read: {line}")
+    for note in trace.notes:
+        tell(f"note: {note}")

@@ -123,7 +123,7 @@ class _Telling:
         if _THOUGHT in self._last and not self._thought:
             raise EndpointBadResponse(
                 "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
-                "(--thinking, or thinking = true), or ask for the answer whole (--no-stream)."
+                "(thinking = true), or ask for the answer whole (--json)."
             )
         yield from told(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
         self._begun = self._begun or bool(piece.text.strip())

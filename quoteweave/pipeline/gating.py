@@ -12,7 +12,7 @@ from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.pricing import priced
 
-NOT_ASKED = "No model was asked; --any-topic (`Gate.on_topic` off) has it asked all the same."
+NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it asked all the same."
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline.runs import retrieval
-from quoteweave.pipeline.runs.compose import read_all_terms, terms_fingerprint
 from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import Subject, add_dataset_documents
+from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply

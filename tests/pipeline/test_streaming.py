@@ -154,7 +154,7 @@ def test_an_answer_that_breaks_off_raises_behind_what_came() -> None:
 def test_reasoning_without_an_opening_tag_is_told_of_and_not_taken_for_an_answer() -> None:
     reply = "Let me see [1].</think>It grew [1]."
     assert asyncio.run(rag(FakeChat([reply]), None).answer_async("q")).answer.text == "It grew [1]."
-    with pytest.raises(EndpointBadResponse, match="--thinking"):
+    with pytest.raises(EndpointBadResponse, match="thinking = true"):
         asyncio.run(events_and_context(rag(FakeChat([reply]), None)))
 
 

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.answers import tell_trace
-from quoteweave.cli.console import console, place, plain, print_json, snippet
+from quoteweave.cli.console import console, place, plain, print_json, snippet, tell_trace
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
@@ -38,7 +37,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.crossing import wait_for
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
-from quoteweave.pipeline.runs.compose import make_search, name_chat
+from quoteweave.pipeline.runs.search import make_search, name_chat
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.pipeline.views import stored_crops
 

@@ -37,8 +37,8 @@ from quoteweave.evaluation.scoring.retrieval import retrieval_figures, score_ret
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.pipeline.runs.compose import name_chat
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
+from quoteweave.pipeline.runs.search import name_chat
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object; figures are fractions, null where undefined:

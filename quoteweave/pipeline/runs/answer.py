@@ -32,13 +32,12 @@ from quoteweave.pipeline.runs.compose import (
     make_claim_checker,
     make_generator,
     make_order,
-    read_all_terms,
     read_calibration,
-    terms_fingerprint,
 )
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.retrieval import Questions, content_of, fingerprints_of, searches
+from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
 from quoteweave.retrievers.step_registry import Chats
 from quoteweave.retrievers.terms import Terms
 

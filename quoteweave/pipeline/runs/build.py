@@ -25,8 +25,8 @@ from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, r
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.pictures import CollectionPictures
-from quoteweave.pipeline.runs.compose import resources_for
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.runs.search import resources_for
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import Plan, nothing_downloaded, plan_index
 from quoteweave.retrievers.registry import as_built, make_retriever, members

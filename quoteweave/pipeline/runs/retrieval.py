@@ -23,9 +23,9 @@ from quoteweave.documents.discovery import find_files
 from quoteweave.documents.ingest import AddOptions
 from quoteweave.index.lexical import FINGERPRINT
 from quoteweave.pipeline.runs.build import add_documents, build_indexes
-from quoteweave.pipeline.runs.compose import name_chat, read_all_terms, resources_for, terms_fingerprint
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.runs.search import name_chat, read_all_terms, resources_for, terms_fingerprint
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.registry import SPARSE, make_fused
