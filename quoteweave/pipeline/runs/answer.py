@@ -180,12 +180,7 @@ class _Work:
             Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
         )
         if setting.quotes == "dataset":
-            read = pictures_in(self.questions.images)
-            if setting.images and setting.model and read is None:
-                raise UsageError(
-                    f"setting {setting.name}: images = true wants --image-folder, the folder of the dataset's pictures"
-                )
-            yield alike(make_generator(setting, read, chat, order=order)), fingerprints
+            yield alike(make_generator(setting, self._pictures(setting), chat, order=order)), fingerprints
             return
         if self.collection is None:
             raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
@@ -210,6 +205,15 @@ class _Work:
                 ),
                 {**fingerprints, **searched},
             )
+
+    def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:
+        """What reads the dataset's pictures. Raises UsageError where they are to be shown and are nowhere."""
+        read = pictures_in(self.questions.images)
+        if setting.images and setting.model and read is None:
+            raise UsageError(
+                f"setting {setting.name}: images = true wants --image-folder, the folder of the dataset's pictures"
+            )
+        return read
 
     def _gate(self, setting: RunSettings, chats: Chats, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
         """What answers pass, and the fingerprints of the models and files among it."""

@@ -102,12 +102,8 @@ def build_index(
         with collection.writer(wait_s) as writer:
             notes = finish_removals(collection, writer)
         _note_all(notes, progress)
-    plan = retriever.store.plan
-    server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
-    if plan.kind == "milvus" and server:
-        host = urlsplit(server).netloc.rpartition("@")[2]
-        progress.note(f"vectors, names of documents and ids of quotes are sent to {host}")
-    if plan.view == "ocr_text":
+    _note_server(retriever, progress)
+    if retriever.store.plan.view == "ocr_text":
         _read_pictures(CollectionPictures(collection), progress)
     name = spec.partition("=")[0]  # a path would leave no room for a bar
     with progress.task(f"loading {name}", unit="views") as task:
@@ -244,6 +240,13 @@ def _undownloaded(spec: str, collection: Collection, settings: ResourceSettings)
             "of a model that is not in the catalogue"
         ) from error
     return made if isinstance(made, VectorRetriever) else None
+
+
+def _note_server(retriever: VectorRetriever, progress: Progress) -> None:
+    server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
+    if retriever.store.plan.kind == "milvus" and server:
+        host = urlsplit(server).netloc.rpartition("@")[2]
+        progress.note(f"vectors, names of documents and ids of quotes are sent to {host}")
 
 
 def _note_all(notes: Iterable[str], progress: Progress) -> None:

@@ -252,14 +252,7 @@ def describe_collection(
     failed, spent = dict[str, str](), [0, 0]
     if left:
         before(_pending(survey, len(left), settings))
-        with progress.task("describing", len(left)) as task:
-
-            def on_done(usage: Usage) -> None:
-                spent[0] += usage.input_tokens or 0
-                spent[1] += usage.output_tokens or 0
-                task.advance()
-
-            failed = wait_for(describer.describe(left, concurrency=options.concurrency, on_done=on_done))
+        failed = _describe(describer, left, options.concurrency, spent, progress)
     quotes, notes = _store(describer, collection)
     notes += update_indexes(collection, progress=progress)
     return DescribeReport(
@@ -273,6 +266,20 @@ def describe_collection(
         output_tokens=spent[1],
         index_notes=tuple(notes),
     )
+
+
+def _describe(
+    describer: PictureDescriber, pictures: Sequence[Picture], concurrency: int, spent: list[int], progress: Progress
+) -> dict[str, str]:
+    """What failed, to the reason; tokens in and out are added to `spent`."""
+    with progress.task("describing", len(pictures)) as task:
+
+        def on_done(usage: Usage) -> None:
+            spent[0] += usage.input_tokens or 0
+            spent[1] += usage.output_tokens or 0
+            task.advance()
+
+        return wait_for(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:
