@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import iou
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.context_sizes import C15
-from quoteweave.core.crossing import wait_for
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.marks import parse_marks

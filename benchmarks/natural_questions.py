@@ -14,7 +14,7 @@ from answer_tables import OUTCOMES
 from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir
 from pydantic import BaseModel
 
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
 

@@ -18,7 +18,7 @@ from common import Table, add_collection_options, arguments, bounds, collection_
 from pydantic import BaseModel
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.records import Query
 from quoteweave.evaluation.report.drawing import COLOURS, INK, make_plot, panels, style
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval

@@ -86,7 +86,7 @@ def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
     from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
-    from quoteweave.core.jsonl import appending
+    from quoteweave.core.files.jsonl import appending
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parser import ParserSettings
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell_trace
 from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.messages import counted
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import failure

@@ -7,7 +7,7 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
-from quoteweave.core.pictures import encoded
+from quoteweave.core.files.pictures import encoded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.jsonl import reason
+from quoteweave.core.files.jsonl import reason
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_credentials
 

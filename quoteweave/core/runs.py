@@ -19,9 +19,9 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 from quoteweave.core.answers import Status
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
-from quoteweave.core.jsonl import appending, iter_rows, reason
+from quoteweave.core.files.jsonl import appending, iter_rows, reason
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.records import Record
-from quoteweave.core.whole_files import written_whole
 
 RUN = "run.json"
 PREDICTIONS = "predictions.jsonl"

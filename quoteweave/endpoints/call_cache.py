@@ -18,9 +18,9 @@ from pydantic import ValidationError
 from quoteweave.core.answers import Completion, Piece
 from quoteweave.core.chat.streams import all_at_once, stream_of
 from quoteweave.core.errors import EndpointError, StorageError
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
-from quoteweave.core.whole_files import written_whole
 from quoteweave.endpoints.chat_wrappers import WrappedChat
 from quoteweave.endpoints.endpoint_errors import one_line
 

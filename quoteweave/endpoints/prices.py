@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from quoteweave.core.chat.prices import FREE, LOCAL, Price
 from quoteweave.core.errors import UsageError
-from quoteweave.core.jsonl import reason
+from quoteweave.core.files.jsonl import reason
 from quoteweave.core.records import Record
 
 VARIABLE = "QUOTEWEAVE_PRICES"

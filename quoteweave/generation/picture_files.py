@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -15,8 +15,8 @@ from pydantic import Field
 from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import greatest_share
 from quoteweave.core.errors import CollectionError, UsageError
+from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.messages import counted
-from quoteweave.core.pictures import UnfitPicture
 from quoteweave.core.records import Record
 from quoteweave.generation.picture_files import PictureUrl, encode
 from quoteweave.generation.prompt_messages import image_quotes

@@ -16,7 +16,7 @@ from quoteweave.core.answers import Completion, Piece, Usage
 from quoteweave.core.chat.prices import LOCAL
 from quoteweave.core.chat.streams import ThoughtSplitter
 from quoteweave.core.errors import ModelFailed, UsageError
-from quoteweave.core.pictures import UnfitPicture, from_data_url, opened, unpack
+from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import fitting
 from quoteweave.models.checkpoints import Hardware, described, identity, is_local, locate, required
 from quoteweave.models.loading import Turns, loading

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import Box, intersection
-from quoteweave.core.pictures import media_type_of, to_data_url
+from quoteweave.core.files.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL

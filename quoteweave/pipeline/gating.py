@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.concurrency.thread_pools import compute
 from quoteweave.core.confidence import Calibration
-from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.extractive import MODEL, off_topic
 from quoteweave.generation.gate import Policy, apply, check, check_entailment

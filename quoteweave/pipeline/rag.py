@@ -8,8 +8,8 @@ from typing import Literal
 
 from quoteweave.core.answer_events import Event, events_of
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.context_sizes import C15, Split
-from quoteweave.core.crossing import wait_for
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record

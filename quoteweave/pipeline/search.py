@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from quoteweave.core.answers import Context
+from quoteweave.core.concurrency.thread_pools import compute
 from quoteweave.core.context_sizes import C15, Split
-from quoteweave.core.lanes import compute
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import check_length

@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, ValidationError
 from quoteweave.core.chat.prices import LOCAL
 from quoteweave.core.context_sizes import C15, C20, Split
 from quoteweave.core.errors import UsageError
-from quoteweave.core.jsonl import reason
+from quoteweave.core.files.jsonl import reason
 from quoteweave.core.records import Record
 from quoteweave.endpoints.connection import PatienceOptions
 from quoteweave.generation.prompt_pictures import PictureLimits

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
 from quoteweave.core.errors import EndpointUnreachable, UsageError
-from quoteweave.core.jsonl import appending
+from quoteweave.core.files.jsonl import appending
 from quoteweave.core.runs import read_run
 from quoteweave.pipeline.runs.config import read_run_file
 from quoteweave.retrievers.catalogue import catalogue as models

@@ -14,13 +14,13 @@ from functools import partial
 
 import pytest
 
-from quoteweave.core.crossing import wait_for
-from quoteweave.core.lanes import compute
+from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.thread_pools import compute
 
 Loop = asyncio.AbstractEventLoop
 OPENING = """
 import asyncio, os, sys, threading, warnings
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 
 async def open_something(name):
     async def something():

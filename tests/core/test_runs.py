@@ -12,7 +12,7 @@ from builders import make_quote
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.core.records import Hit
 from quoteweave.core.runs import Configuration, Run, open_run, read_run, sort_run
 

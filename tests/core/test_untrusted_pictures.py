@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from quoteweave.core.pictures import (
+from quoteweave.core.files.pictures import (
     TooManyPixels,
     UnfitPicture,
     encoded,

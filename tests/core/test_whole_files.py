@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.core.whole_files import written_whole
+from quoteweave.core.files.whole_files import written_whole
 
 INTERRUPTED = """
 import os, signal, sys
 from pathlib import Path
-from quoteweave.core.whole_files import written_whole
+from quoteweave.core.files.whole_files import written_whole
 
 with written_whole(Path(sys.argv[1])) as file:
     file.write(b"new" * 100_000)
@@ -24,7 +24,7 @@ with written_whole(Path(sys.argv[1])) as file:
 WITHOUT_ROOM = """
 import resource, signal, sys
 from pathlib import Path
-from quoteweave.core.whole_files import written_whole
+from quoteweave.core.files.whole_files import written_whole
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -2,7 +2,7 @@
 
 import threading
 
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.testing import ModelServer
 

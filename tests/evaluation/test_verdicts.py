@@ -6,7 +6,7 @@ import pytest
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.jsonl import appending
+from quoteweave.core.files.jsonl import appending
 from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed, read_verdicts
 
 

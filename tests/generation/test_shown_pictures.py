@@ -16,7 +16,7 @@ from PIL import Image
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import UsageError
-from quoteweave.core.pictures import UnfitPicture
+from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.picture_files import encode
 from quoteweave.generation.prompt_pictures import (

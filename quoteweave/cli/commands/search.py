@@ -34,7 +34,7 @@ from quoteweave.cli.options.models import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.runs.search import make_search, name_chat

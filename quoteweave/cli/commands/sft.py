@@ -16,9 +16,9 @@ from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.models import ImageFolderOption, PromptsOption
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import counted
 from quoteweave.core.records import Kind
-from quoteweave.core.whole_files import written_whole
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.sft import LeftOut, Line, TrainingLines
 

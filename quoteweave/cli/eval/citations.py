@@ -32,7 +32,7 @@ from quoteweave.cli.options.models import (
     TimeoutOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Splitter

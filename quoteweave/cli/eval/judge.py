@@ -36,9 +36,9 @@ from quoteweave.cli.options.models import (
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.jsonl import appending
+from quoteweave.core.files.jsonl import appending
 from quoteweave.core.messages import counted
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judge import AnswerJudge, judge_all, plan_judging

@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from quoteweave.collection.storage_errors import repair_command, writing
 from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
+from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.whole_files import written_whole
 
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

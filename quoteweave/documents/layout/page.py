@@ -7,7 +7,7 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.core.pictures import encoded
+from quoteweave.core.files.pictures import encoded
 from quoteweave.core.records import PageWords, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart

@@ -16,8 +16,7 @@ from pydantic import Field
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DocumentError
-from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.pictures import (
+from quoteweave.core.files.pictures import (
     MAX_MEGABYTES,
     TooManyPixels,
     UnfitPicture,
@@ -26,6 +25,7 @@ from quoteweave.core.pictures import (
     opened,
     unpack,
 )
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
 
 if TYPE_CHECKING:

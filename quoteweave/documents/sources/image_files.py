@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.core.pictures import TooManyPixels, UnfitPicture, check_size, opened
+from quoteweave.core.files.pictures import TooManyPixels, UnfitPicture, check_size, opened
 from quoteweave.documents.sources.raw_page import Picture, RawPage
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.jsonl import cut_note, iter_lines
+from quoteweave.core.files.jsonl import cut_note, iter_lines
 
 
 @dataclass(frozen=True, slots=True)

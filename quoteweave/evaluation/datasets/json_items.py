@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.jsonl import AGAIN, iter_lines, iter_rows, reason
+from quoteweave.core.files.jsonl import AGAIN, iter_lines, iter_rows, reason
 
 Row = TypeVar("Row", bound=BaseModel)
 _LIST = "data"

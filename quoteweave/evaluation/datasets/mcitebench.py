@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 

@@ -14,7 +14,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Reference
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.core.records import Hit, Kind, Query, Quote
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.core.records import Query
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.jsonl import iter_lines, iter_rows
+from quoteweave.core.files.jsonl import iter_lines, iter_rows
 from quoteweave.core.runs import read_run
 from quoteweave.evaluation.formats.responses import load_alce_outputs, load_mcitebench_responses, load_responses
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.evaluation.datasets.alce import AlceLine, iter_alce
 
 

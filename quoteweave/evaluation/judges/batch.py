@@ -3,10 +3,10 @@
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import counted
-from quoteweave.core.worker_pool import for_each
 
 JudgingItem = tuple[Prediction, Example]
 """An answer, and the question with its references."""

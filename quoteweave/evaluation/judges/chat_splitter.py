@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointBadResponse
-from quoteweave.core.jsonl import reason
+from quoteweave.core.files.jsonl import reason
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import ChatModel, CitedSentence
 from quoteweave.core.records import Record

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.jsonl import appending, iter_rows
+from quoteweave.core.files.jsonl import appending, iter_rows
 from quoteweave.core.protocols import Entailment
 from quoteweave.core.records import Record
 

@@ -15,7 +15,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import CHARACTERS_A_TOKEN
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.jsonl import appending, iter_rows
+from quoteweave.core.files.jsonl import appending, iter_rows
 from quoteweave.core.messages import counted
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record

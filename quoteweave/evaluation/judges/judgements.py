@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_rows
 from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from quoteweave.core.pictures import to_data_url
+from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.records import Hit, Kind, Quote
 
 ImageReader = Callable[[str], bytes]

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
+from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.evaluation.metrics.gold import KINDS, Gold, gold_of
 from quoteweave.evaluation.report.labels import label, unit, written

@@ -9,8 +9,8 @@ from pydantic import Field
 from quoteweave.core.chat.prices import Prices
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.files.jsonl import is_cut_short
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.jsonl import is_cut_short
 from quoteweave.core.messages import counted
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS, RUN, said_of

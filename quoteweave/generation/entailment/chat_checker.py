@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.worker_pool import for_each
 
 AT_ONCE = 8
 """Claims judged at a time, unless the model itself is limited to fewer."""

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction, Spending
 from quoteweave.core.fingerprints import file_sha256

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from quoteweave.core.answers import Context
+from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.context_sizes import C20, Split
 from quoteweave.core.errors import (
     EndpointBadResponse,
@@ -24,7 +25,6 @@ from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Generator, Pictures
 from quoteweave.core.records import Filter
 from quoteweave.core.text.question_analysis import check_length
-from quoteweave.core.worker_pool import for_each
 from quoteweave.endpoints.budget import accounted
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
 from quoteweave.pipeline.fitting import Window, fit

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.jsonl import reason
+from quoteweave.core.files.jsonl import reason
 from quoteweave.core.records import Record
 from quoteweave.pipeline.arranging import Arrangement, ImageView
 from quoteweave.pipeline.settings import AnswerSettings

@@ -18,13 +18,13 @@ from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description,
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
-from quoteweave.core.jsonl import appending
-from quoteweave.core.pictures import UnfitPicture
+from quoteweave.core.files.jsonl import appending
+from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
-from quoteweave.core.worker_pool import for_each
 from quoteweave.generation.picture_files import encode
 from quoteweave.index.sync import refresh_indexes
 from quoteweave.pipeline.runs.build import update_indexes

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.crossing import wait_for
+from quoteweave.core.concurrency.sync_bridge import wait_for
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.protocols import Setting
 from quoteweave.endpoints.connection import beginning

@@ -33,7 +33,7 @@ def _limiters() -> "dict[Lane, CapacityLimiter]":
     from anyio import CapacityLimiter
     from anyio.lowlevel import RunVar
 
-    of_this_loop = RunVar[dict[Lane, CapacityLimiter]]("quoteweave.core.lanes")
+    of_this_loop = RunVar[dict[Lane, CapacityLimiter]]("quoteweave.core.concurrency.thread_pools")
     limiters = of_this_loop.get(None)
     if limiters is None:
         limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "gate": CapacityLimiter(1)}

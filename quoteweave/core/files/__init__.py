@@ -1,0 +1,1 @@
+"""Files written whole, JSON Lines, and pictures within limits."""
