@@ -1,7 +1,7 @@
-"""Checksums of stored files: of a file as a whole, of a small record within it, and of large arrays block by block.
+"""Checksums of stored data: of whole files, of small records, and of large arrays block by block.
 
-All are XXH3 (xxhash), which runs about as fast as memory is read. They tell damage by disks, copies and programs; they
-are no defence against somebody who writes a checksum that fits.
+All are XXH3 (xxhash), about as fast as memory is read. They detect damage by disks, copies and programs; they
+do not protect against deliberate changes.
 """
 
 import json
@@ -46,7 +46,7 @@ def checksum_of(file: FileIO) -> str:
 
 
 def seal(folder: Path, names: list[str]) -> None:
-    """Writes the checksums of these files of a folder beside them; `verify` then tells whether they have changed."""
+    """Write the checksums of these files of a folder beside them, for `verify`."""
     sums = {name: file_checksum(folder / name) for name in sorted(names)}
     (folder / CHECKSUMS).write_text(json.dumps(sums), "utf-8")
 
@@ -89,7 +89,7 @@ def sealed_bytes(data: bytes) -> bytes:
 
 
 def unsealed_bytes(data: bytes) -> bytes | None:
-    """What `sealed_bytes` was given; None where that is damaged."""
+    """Return the data that `sealed_bytes` was given, or None if it is damaged."""
     checksum, _, content = data.partition(b"\n")
     return content if checksum == _hexdigest(content) else None
 
@@ -188,7 +188,7 @@ class Blocks:
 
 
 def block_count(size: int) -> int:
-    """How many blocks so many bytes are."""
+    """The number of blocks in `size` bytes."""
     return -(-size // BLOCK_BYTES)
 
 

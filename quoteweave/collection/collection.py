@@ -41,7 +41,7 @@ WHERE document = ? AND layout NOT IN (SELECT value FROM json_each(?)) ORDER BY r
 
 
 class Collection:
-    """A collection folder, for reading by any number of threads and, through `writer`, for one writer at a time.
+    """A collection folder: readable by any number of threads, and writable, through `writer`, by one writer at a time.
 
     Get one with `open`, `create` or `open_or_create`; close it, or use it in a `with` statement. Every method sees one
     committed state, whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot
@@ -81,7 +81,7 @@ class Collection:
         return cls.open(root)
 
     def close(self) -> None:
-        """Lets go of the catalogue; reading afterwards raises ValueError."""
+        """Close the catalogue; reading afterwards raises ValueError."""
         self._catalog.close()
 
     def __enter__(self) -> Self:
@@ -117,12 +117,12 @@ class Collection:
 
     @property
     def unfinished(self) -> UnfinishedStore:
-        """Pages of documents that are being read; those that the writer does not want any more go when it ends."""
+        """Pages of documents that are being read; those no longer wanted are removed when the writer ends."""
         return self._folder.unfinished
 
     @contextmanager
     def writer(self, wait_s: float | None = 0.0) -> Iterator[Writer]:
-        """The right to write, until the block ends; what nothing refers to by then is removed, unless it failed.
+        """Hold the right to write until the block ends; unreferenced files are then removed, unless the block failed.
 
         Waits up to `wait_s` seconds for another writer to end; None waits for ever. Raises CollectionLocked, which
         names that writer, and StorageError where the folder cannot be written.
@@ -139,13 +139,13 @@ class Collection:
                 self._catalog.settle()
 
     def revision(self) -> int:
-        """Grows with each change to documents, their metadata included; 0 for a new collection."""
+        """The revision number, which grows with each change to documents or their metadata; 0 for a new collection."""
         with self._catalog.read() as db:
             (revision,) = db.execute("SELECT revision FROM state").fetchone()
             return int(revision)
 
     def may_have_traces(self) -> bool:
-        """Whether anything may be left in the folder of documents that were removed."""
+        """Whether traces of removed documents may be left in the folder."""
         return has_unfinished_removals(self._folder)
 
     def counts(self) -> Counts:

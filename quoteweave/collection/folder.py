@@ -23,7 +23,7 @@ _LEFT = 64 << 10  # for what is written next
 
 
 class Reserve:
-    """A file at `path` that only takes room."""
+    """A file at `path` that only occupies space."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,7 +46,7 @@ FORMAT = 3
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
 RECOVERED = "recovered"
-"""The folder of files that a repair found, and of whose documents nothing is known."""
+"""The folder for files whose documents a repair could not identify."""
 LEXICAL = "lexical"
 _RESERVE = "reserve"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder

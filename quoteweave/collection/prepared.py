@@ -1,4 +1,4 @@
-"""Documents made ready to be stored: their records as text that can be read back, their quotes with ids."""
+"""Prepares documents for storing: serialises records and checks that they can be read back, and assigns quote ids."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -118,5 +118,5 @@ def storable_text(value: str, name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text, with what is no valid Unicode in it escaped."""
+    """Escape lone surrogates, which are not valid Unicode."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""What a collection says of itself."""
+"""Records about a collection: origins, failures, counts, and index states."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -81,7 +81,7 @@ class IndexState(Record):
 
 
 class IndexPlan(Record):
-    """What an index of vectors is made of, and how: all that is needed to keep it in step, but the encoder."""
+    """The specification of a vector index: all that is needed to keep it up to date, except the encoder."""
 
     name: str = Field(description="of the encoder")
     spec: str = Field(description="the retriever in one word, as the command line takes it")
@@ -109,7 +109,7 @@ class IndexPlan(Record):
 
 
 class Manifest(IndexPlan):
-    """What one generation of an index of vectors holds."""
+    """The contents of one generation of a vector index."""
 
     dimension: int = Field(ge=0, description="numbers in a vector; 0 while there are none")
     count: int = Field(ge=0, description="items in the index")

@@ -1,4 +1,4 @@
-"""A removal is done when no byte of what was removed is in the folder any more: what is left to do, and doing it.
+"""Finishes removals: a removal is complete when no byte of what was removed is in the folder any more.
 
 The transaction that removes a document records that; the record goes when all is done. Whoever writes next finishes
 what a killed process, or a reader that was in the way, has left.

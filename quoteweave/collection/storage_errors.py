@@ -1,4 +1,4 @@
-"""What a disk or SQLite refuses becomes an error that says what happened, to which file, and what to do."""
+"""Converts errors of disk and SQLite into storage errors that name the file and say what to do."""
 
 import errno
 import re
@@ -39,7 +39,7 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Guards a block that writes `path`.
+    """Convert errors of a block that writes `path`.
 
     Raises StorageError where the disk is full or refuses, CollectionLocked where another program holds the catalogue,
     CollectionError where the catalogue is damaged. Other errors pass as they are.
@@ -65,7 +65,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Guards a block that reads the catalogue at `path`.
+    """Convert errors of a block that reads the catalogue at `path`.
 
     Raises CollectionError where it is damaged, missing or cannot be read (StorageError where that is for want of room),
     CollectionLocked where another program holds it. Other errors pass as they are.
@@ -79,7 +79,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def is_full(path: Path) -> bool:
-    """Whether the disk that `path` is on has next to no room left."""
+    """Whether the disk of `path` has almost no space left."""
     try:
         return shutil.disk_usage(path.parent).free < _LITTLE
     except OSError:
@@ -87,7 +87,7 @@ def is_full(path: Path) -> bool:
 
 
 def damaged(path: Path, reason: str) -> CollectionError:
-    """The error for a collection whose file at `path` cannot be trusted any more."""
+    """The error for a damaged file at `path`."""
     return CollectionError(f"{path} is damaged: {reason}; {repair_command(path.parent)}")
 
 

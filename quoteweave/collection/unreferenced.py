@@ -1,4 +1,4 @@
-"""Files in a collection's folder that nothing refers to: what killed processes left, and what could not be removed."""
+"""Finds and removes unreferenced files of a collection: left by killed processes, or not removable before."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from quoteweave.collection.stores.generations import manifest_of
 EMBEDDED = "milvus"
 """The folder of the embedded Milvus."""
 POINTER = "milvus.json"
-"""What an index in Milvus is on disk: where it lies there."""
+"""The file that says where in Milvus an index is."""
 IN_MILVUS = r"quoteweave_[0-9a-f]{32}"
 """The names of our collections in Milvus."""
 
@@ -39,7 +39,7 @@ class InUse:
 
 
 def shards_of(fingerprint: str) -> str:
-    """The fingerprint of an index's shards: what stands before the dot."""
+    """The fingerprint of an index's shards: the part before the dot."""
     return fingerprint.partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""What an encoder sees of a document: a string or a picture for each of its items, which are quotes or whole pages."""
+"""Views of a document for an encoder: a string or an image for each item, which is a quote or a whole page."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ class ItemView:
     quote: Quote
     """The item's quote; of a page the first."""
     key: str | None
-    """Changes whenever the view does; None where there is nothing to see."""
+    """A key that changes whenever the view does; None for an item with nothing to encode."""
     load: "Callable[[], str | Image]"
     """The string, or the picture. Raises DocumentError where that cannot be drawn."""
 

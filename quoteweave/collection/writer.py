@@ -1,4 +1,4 @@
-"""Changing a collection: documents in and out, what failed, and derived indexes."""
+"""Writes to a collection: stores and removes documents, records failures, and publishes derived indexes."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key,
 
 
 class Writer:
-    """What the owner of the writer's lock may do, from one thread at a time; made by `Collection.writer`.
+    """The write operations of a collection, for one thread at a time of the lock's owner; see `Collection.writer`.
 
     Each method is one transaction: done, or not begun. All raise StorageError where the disk is full or refuses.
     """

@@ -1,4 +1,4 @@
-"""One process writes to a collection at a time."""
+"""The writer's lock, which allows one process to write to a collection at a time."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ class Owner(Record):
 
 @contextmanager
 def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
-    """Holds the writer's lock of the collection at `root`.
+    """Hold the writer's lock of the collection at `root`.
 
     Waits up to `wait_s` seconds for another owner to end; None waits for ever. The lock is the operating system's,
     so that of an owner which dies, however it dies, is free at once. Raises CollectionLocked, naming the owner, and

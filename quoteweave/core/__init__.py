@@ -1,1 +1,1 @@
-"""Records, protocols and errors: the words that every other part speaks."""
+"""Records, protocols and errors that every other package uses."""

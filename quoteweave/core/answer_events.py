@@ -1,7 +1,7 @@
-"""An answer while it is written: its text as it comes, a citation as soon as its mark is whole, last the answer.
+"""Events of a streamed answer: text as it arrives, a citation as soon as its mark is complete, and last the answer.
 
-The texts put together are `Answer.text`, and the citations are its citations, in order; only what the gate says of a
-citation, whose sentence is not read to its end yet, comes with the answer. No mark is sent in halves, or later lacking.
+The texts concatenated are `Answer.text`, and the citations are its citations, in order. Only the gate's verdict on a
+citation comes with the answer, as its sentence is not complete before. A mark is never split, and never withdrawn.
 """
 
 from collections.abc import Iterator
@@ -12,28 +12,28 @@ from quoteweave.core.records import Record
 
 
 class ThoughtEvent(Record):
-    """Some of what the model writes before its answer; no part of the answer."""
+    """Part of the model's reasoning; not part of the answer."""
 
     type: Literal["thought"] = "thought"
     text: str
 
 
 class TextEvent(Record):
-    """What the answer goes on with: text, or a whole mark."""
+    """The next text of the answer, or a whole mark."""
 
     type: Literal["text"] = "text"
     text: str
 
 
 class CitationEvent(Record):
-    """What the mark that was sent last cites; spans index the answer's text."""
+    """A citation of the mark that was sent last; its offsets index the answer's text."""
 
     type: Literal["citation"] = "citation"
     citation: Citation
 
 
 class AnswerEvent(Record):
-    """The answer, whole and checked; the last event."""
+    """The complete, checked answer; always the last event."""
 
     type: Literal["answer"] = "answer"
     answer: Answer
@@ -43,7 +43,7 @@ Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent
 
 
 def events_of(answer: Answer) -> Iterator[Event]:
-    """The events of an answer that is there already."""
+    """Yield the events of an answer that is already complete."""
     at = 0
     for place, citation in enumerate(answer.citations):
         if citation.start > at:

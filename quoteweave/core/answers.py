@@ -1,4 +1,4 @@
-"""The answer and what it is made of: the context put before a generator, blocks of text and images, citations."""
+"""The answer and its parts: the context given to the generator, blocks of text and images, citations."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -10,7 +10,7 @@ from quoteweave.core.records import Hit, Kind, Quote, Record, place_of
 
 
 class Context(Record):
-    """The quotes put before the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1."""
+    """The quotes given to the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1."""
 
     texts: tuple[Hit, ...] = ()
     images: tuple[Hit, ...] = ()
@@ -21,18 +21,18 @@ class Context(Record):
     )
 
     def quote(self, kind: Kind, number: int) -> Quote | None:
-        """The quote that a mark with that number means, or None where the context has no such quote."""
+        """Return the quote that a mark with this number refers to, or None if the context has no such quote."""
         hits = self.texts if kind == "text" else self.images
         return hits[number - 1].quote if 1 <= number <= len(hits) else None
 
 
 Verdict = Literal["supported", "unsupported", "unchecked"]
 Evidence = Literal["words", "element"]
-"""What supports a claim: certain words of a quote, or the element of the page, as it is not sure which of its words."""
+"""How precisely the support for a claim is located: words of the quote, or only the whole layout element."""
 
 
 class Span(Record):
-    """Words of a quote that support what cites it."""
+    """Words of a quote that support the claim citing it."""
 
     start: int = Field(ge=0, description="first character in `Citation.quoted`")
     end: int = Field(ge=0, description="one past its last character")
@@ -67,12 +67,12 @@ class Citation(Record):
 
     @property
     def place(self) -> str:
-        """Where in its document the quote stands, in people's words, as `Quote.place` has it."""
+        """The quote's place in its document as a person would say it; see `Quote.place`."""
         return place_of(self.page_label, self.section, has_pages=self.has_pages)
 
 
 class UnresolvedMark(Record):
-    """A mark that names no quote of the context."""
+    """A mark that refers to no quote of the context."""
 
     mark: str
     start: int = Field(ge=0)
@@ -82,7 +82,7 @@ class UnresolvedMark(Record):
 
 
 class TextBlock(Record):
-    """A run of text, with its marks in place."""
+    """A stretch of text with its marks in place."""
 
     type: Literal["text"] = "text"
     text: str
@@ -102,11 +102,11 @@ Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
 
 
 Status = Literal["answered", "located", "abstained"]
-"""`located`: no sentence answers, but places of the documents bear on the question, and are shown and cited."""
+"""`located`: no sentence answers the question, but relevant places in the documents are shown and cited."""
 
 
 class Usage(Record):
-    """What a model call took. None where the endpoint does not say."""
+    """Tokens used by a model call; None where the endpoint does not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -137,14 +137,14 @@ class Answer(Record):
 
 
 class Piece(Record):
-    """What a chat model sent next: some of its reasoning, some of its answer; what has both has reasoning first."""
+    """The next part of a streamed completion: reasoning, answer text, or both (the reasoning comes first)."""
 
     text: str = ""
     reasoning: str = ""
 
 
 class Completion(Record):
-    """What a chat model answered."""
+    """A chat model's complete reply."""
 
     text: str = Field(description="the answer, without reasoning")
     reasoning: str | None = Field(default=None, description="what it wrote before; None where the endpoint tells none")

@@ -1,4 +1,4 @@
-"""Boxes on a page, and the areas that they share. A box is (x1, y1, x2, y2) in points from the page's top left."""
+"""Geometry of boxes on a page. A box is (x1, y1, x2, y2) in points from the page's top left."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ def area(box: Box) -> float:
 
 
 def intersection(a: Box, b: Box) -> Box:
-    """The box common to both; of area 0 where they do not meet."""
+    """The box common to both; its area is 0 if they do not overlap."""
     return (max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3]))
 
 
 def hull(boxes: Iterable[Box]) -> Box:
-    """The smallest box around all of them. Raises ValueError when there is none."""
+    """The smallest box that contains all of them. Raises ValueError when there are no boxes."""
     columns = list(zip(*boxes, strict=True))
     if not columns:
         raise ValueError("hull of no boxes")

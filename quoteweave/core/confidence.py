@@ -1,4 +1,4 @@
-"""How sure an answer is, from what was found and what the gate says, and the threshold below which it is not given.
+"""Confidence of an answer, from retrieval and the gate's verdicts, and the threshold below which it is withheld.
 
 A confidence is the chance that an answer is right, by a logistic regression on a few signals. Its weights and
 thresholds are fitted on questions whose answers are known (`evaluation.calibration`), for one retriever and one model:
@@ -18,15 +18,15 @@ from quoteweave.core.records import Record
 from quoteweave.core.urls import without_credentials
 
 OWN_QUOTES = "the dataset's own quotes"
-"""What stands for the retriever where nothing is retrieved."""
+"""The retriever's name where nothing is retrieved, as the dataset fixes the quotes."""
 SignalName = Literal["score", "bearing", "support"]
 BEFORE: tuple[SignalName, ...] = ("score", "bearing")
-"""Signals known before the model is asked."""
+"""Signals that are known before the model is called."""
 ALL_SIGNALS: tuple[SignalName, ...] = (*BEFORE, "support")
 
 
 class Signals(Record):
-    """What is known of an answer without knowing whether it is right."""
+    """Features of an answer from which its confidence is computed."""
 
     score: float | None = Field(description="retrieval score of the best quote, as it came; None where none was found")
     bearing: float = Field(ge=0, le=1, description="share of the question's weighed words that the best quote holds")
@@ -35,12 +35,12 @@ class Signals(Record):
     )
 
     def values(self, names: Sequence[SignalName]) -> list[float]:
-        """Those named, in their order. The score must be known."""
+        """The values of the named signals, in that order. The score must not be None."""
         return [float(getattr(self, name)) for name in names]
 
 
 class Weight(Record):
-    """What one signal counts."""
+    """The weight of one signal in the logistic regression."""
 
     signal: SignalName
     mean: float = Field(description="over the questions that it was fitted on")
@@ -49,7 +49,7 @@ class Weight(Record):
 
 
 class Stage(Record):
-    """Confidences at one moment of answering, and the least that goes on."""
+    """A logistic regression for one stage of answering, with the lowest confidence that passes."""
 
     intercept: float = Field(description="log-odds where every signal is at its mean")
     weights: tuple[Weight, ...]
@@ -65,7 +65,7 @@ class Stage(Record):
 
 
 class Point(Record):
-    """One point of a risk–coverage curve: what comes of giving the answers of this confidence or more."""
+    """One point of a risk–coverage curve: the result of giving only answers of at least this confidence."""
 
     threshold: float = Field(ge=0, le=1)
     answers: int = Field(ge=1, description="answers that are given")
@@ -74,7 +74,7 @@ class Point(Record):
 
 
 class Calibration(Record):
-    """What `quoteweave eval calibrate` writes."""
+    """A fitted calibration, as `quoteweave eval calibrate` writes it."""
 
     format: Literal[1] = 1
     retriever: str = Field(description="how quotes were found, as `retriever_name` says it")
@@ -86,7 +86,7 @@ class Calibration(Record):
     curve: tuple[Point, ...] = Field(description="from the surest answers to all")
 
     def check(self, *, retriever: str, model: str) -> None:
-        """Raises UsageError where it was fitted for another retriever or model."""
+        """Raise UsageError if the calibration was fitted for another retriever or model."""
         for what, fitted, used in (("retriever", self.retriever, retriever), ("model", self.model, model)):
             if fitted != used:
                 raise UsageError(
@@ -103,7 +103,7 @@ def retriever_name(
     rerank: str | None = None,
     terms: str | None = None,
 ) -> str:
-    """One name for all that decides retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`.
+    """Name everything that determines retrieval scores, such as `bm25, tfidf; fusion rrf; rerank qwen3-reranker`.
 
     Terms are named by their fingerprint.
     """
@@ -113,15 +113,15 @@ def retriever_name(
 
 
 def model_name(model: str | None, answer_with: str | None = None) -> str:
-    """What answers: the chat model, or `extractive`, with what orders its sentences where that is a model."""
+    """Name the generator: the chat model, or `extractive` with the model that ranks its sentences, if any."""
     order = f"; answer-with {answer_with}" if answer_with else ""
     return model or without_credentials(f"extractive{order}")
 
 
 def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
-    """The calibration of a file, for this retriever and model.
+    """Load a calibration file and check that it was fitted for this retriever and model.
 
-    Raises UsageError where it cannot be read or was fitted for others, DatasetError where it is none.
+    Raises UsageError if it cannot be read or was fitted for others, DatasetError if it is not a calibration.
     """
     try:
         calibration = Calibration.model_validate_json(path.read_bytes())
@@ -137,7 +137,7 @@ def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
 
 
 def sigmoid(log_odds: float) -> float:
-    """The chance with these log-odds; of any finite number, without overflow."""
+    """The probability for these log-odds, computed without overflow for any finite number."""
     if log_odds >= 0:
         return 1 / (1 + math.exp(-log_odds))
     return math.exp(log_odds) / (1 + math.exp(log_odds))

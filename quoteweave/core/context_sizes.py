@@ -8,7 +8,7 @@ from quoteweave.core.records import Record
 
 
 class Split(Record):
-    """How many quotes of each kind."""
+    """A number of quotes of each kind."""
 
     texts: int = Field(ge=0)
     images: int = Field(ge=0)
@@ -20,7 +20,7 @@ C20 = Split(texts=12, images=8)
 
 
 def greatest_share(sizes: Sequence[int], room: int) -> int | None:
-    """The greatest size with which sizes cut to it sum to `room` at most; None where nothing has to be cut."""
+    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
     left, ordered = room, sorted(sizes)
     for place, size in enumerate(ordered):
         share = left // (len(ordered) - place)

@@ -45,7 +45,7 @@ class QuoteweaveError(Exception):
 
 
 class UsageError(QuoteweaveError):
-    """The caller asked for something that cannot be."""
+    """The caller asked for something impossible: a bad option, an unknown name, a bad filter."""
 
 
 class MissingExtra(UsageError):
@@ -61,19 +61,19 @@ class MissingExtra(UsageError):
 
 
 class QuestionTooLong(UsageError):
-    """A question is longer than what is read of one."""
+    """A question is longer than the limit."""
 
 
 class BudgetSpent(UsageError):
-    """The next call of a model would go beyond what was allowed; it was not made."""
+    """The next model call would exceed the budget; it was not made."""
 
 
 class DocumentError(QuoteweaveError):
-    """One file cannot become quotes."""
+    """A file cannot be turned into quotes."""
 
 
 class UnsupportedFormat(DocumentError):
-    """The file is of a format that is not read."""
+    """The file's format is not supported."""
 
 
 class EncryptedDocument(DocumentError):
@@ -85,7 +85,7 @@ class DamagedDocument(DocumentError):
 
 
 class CollectionError(QuoteweaveError):
-    """The collection folder cannot be used as asked."""
+    """The collection folder cannot be used as requested."""
 
 
 class CollectionNotFound(CollectionError):
@@ -101,7 +101,7 @@ class CollectionLocked(CollectionError):
 
 
 class FormatMismatch(CollectionError):
-    """The collection was written by another format version."""
+    """The collection was written in another version of the format."""
 
 
 class QuoteNotFound(CollectionError):
@@ -117,11 +117,11 @@ class FingerprintMismatch(CollectionError):
 
 
 class StorageError(CollectionError):
-    """The disk is full or refuses to be written; what was stored before is intact."""
+    """The disk is full or refuses a write; what was stored before is intact."""
 
 
 class ProcessError(QuoteweaveError):
-    """The system starts no further process."""
+    """The system cannot start another process."""
 
 
 class ModelError(QuoteweaveError):
@@ -129,11 +129,11 @@ class ModelError(QuoteweaveError):
 
 
 class ModelNotFound(ModelError):
-    """The model's weights are neither on this machine nor to be had."""
+    """The model's weights are neither on this machine nor available for download."""
 
 
 class ModelFailed(ModelError):
-    """The model does not fit into memory, or gives something that is no vector or score."""
+    """The model does not fit into memory, or returns something that is not a vector or a score."""
 
 
 class EndpointError(QuoteweaveError):
@@ -141,7 +141,7 @@ class EndpointError(QuoteweaveError):
 
 
 class EndpointUnreachable(EndpointError):
-    """Nothing answers at the endpoint's address, or not in time."""
+    """No response from the endpoint's address, or none in time."""
 
 
 class EndpointRefused(EndpointError):
@@ -154,22 +154,22 @@ class EndpointRefused(EndpointError):
 
 
 class InputsRefused(EndpointRefused):
-    """The endpoint takes some inputs in no form; the others it took."""
+    """The endpoint refuses some inputs in any form; it accepted the others."""
 
     def __init__(self, refused: Mapping[int, str], matrices: "Sequence[Matrix]") -> None:
         super().__init__(next(iter(refused.values())))
         self.refused = refused
-        """Why, by number of the input."""
+        """The reason for each refused input, by its index."""
         self.matrices = matrices
-        """What was made of the others, in their order."""
+        """The matrices of the accepted inputs, in order."""
 
     def __reduce__(self) -> "tuple[type[InputsRefused], tuple[Mapping[int, str], Sequence[Matrix]]]":
         return type(self), (self.refused, self.matrices)
 
 
 class EndpointBadResponse(EndpointError):
-    """The endpoint answered something that is no completion."""
+    """The endpoint's response is not what was requested, such as a chat completion."""
 
 
 class DatasetError(QuoteweaveError):
-    """A dataset, run or references file cannot be read as what it should be."""
+    """A dataset, run or references file is malformed or cannot be read."""

@@ -1,6 +1,6 @@
-"""What is measured: an example of a dataset, its gold, and the prediction that a configuration made of it.
+"""Records for evaluation: an example of a dataset, its gold reference, and a configuration's prediction for it.
 
-An *item* is what gold names: a quote of the example's own context, or a quote, page or passage of what is searched.
+An *item* is a unit that gold refers to: a quote of the example's own context, or a quote, page or passage searched.
 """
 
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 Scope = Literal["document", "collection", "context"]
 AnswerFormat = Literal["int", "float", "str", "list", "none"]
-"""What a short answer is; `none`: the documents do not answer the question."""
+"""The type of a short answer; `none`: the documents do not answer the question."""
 
 
 class GoldBox(Record):
-    """A place of the example's document that holds the evidence."""
+    """A region of the example's document that contains the evidence."""
 
     page: int = Field(ge=0)
     bbox: Box
 
 
 class GoldLayout(Record):
-    """A layout element that holds the evidence, as MMDocIR numbers them."""
+    """A layout element that contains the evidence, numbered as in MMDocIR."""
 
     document: str
     layout_id: int = Field(ge=0)
@@ -33,7 +33,7 @@ class GoldLayout(Record):
 
 
 class Reference(Record):
-    """The gold of an example. What a dataset does not tell is None, or empty where nothing can be gold."""
+    """The gold reference of an example. What the dataset does not give is None, or empty where nothing can be gold."""
 
     answer: str | None = Field(default=None, description="the gold answer")
     short_answer: str | None = Field(default=None, description="the gold answer in a few words")
@@ -61,7 +61,7 @@ class Example(Record):
 
 
 class Spending(Record):
-    """What all calls of chat models for a question took, those of expansion, reranking and checks included."""
+    """Tokens and price of all chat model calls for a question, including expansion, reranking and checks."""
 
     calls: int = Field(default=0, ge=0)
     input_tokens: int = Field(default=0, ge=0)
@@ -70,7 +70,7 @@ class Spending(Record):
     price_usd: float | None = Field(default=0.0, ge=0, description="None where the price of a model is not known")
 
     def plus(self, other: "Spending") -> "Spending":
-        """Both together."""
+        """The sum of both; the price is None if either is unknown."""
         both = self.price_usd is not None and other.price_usd is not None
         return Spending(
             calls=self.calls + other.calls,
@@ -82,7 +82,7 @@ class Spending(Record):
 
 
 class Prediction(Record):
-    """What a configuration made of one example: its hits, its context, what the model said; or the error."""
+    """A configuration's output for one example: hits, context and the model's response, or the error."""
 
     example: str = Field(description="id of the example")
     scope: Scope = Field(default="collection", description="what was searched; `context` is the example's own quotes")

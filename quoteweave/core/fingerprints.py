@@ -1,4 +1,4 @@
-"""Fingerprints: names of settings and of files, which change when what they name does."""
+"""Fingerprints: short hashes that identify settings and files, and change when these do."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def fingerprint(settings: Mapping[str, object]) -> str:
-    """Twelve hexadecimal digits of SHA-256 of the settings as JSON, their order left aside."""
+    """The first twelve hexadecimal digits of the SHA-256 of the settings as JSON with sorted keys."""
     text = json.dumps(dict(settings), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -19,6 +19,6 @@ def file_sha256(path: Path) -> str:
 
 
 def differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:
-    """What changed between two settings, in words: "max_length: 512 → 256, dtype: …"; empty where nothing did."""
+    """Describe the changes between two settings: "max_length: 512 → 256, dtype: …"; empty if nothing changed."""
     keys = [key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key)]
     return ", ".join(f"{key}: {before.get(key)!r} → {now.get(key)!r}" for key in keys)

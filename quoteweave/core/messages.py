@@ -4,34 +4,34 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-# Names in a list for people; the rest is counted.
+# How many names a message lists; the others are only counted.
 MOST_NAMED = 10
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
-    """The number and the noun in its right form; `plural` where that is not the singular with an s."""
+    """A number with its noun, singular or plural; pass `plural` where it is not the singular with an s."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """The names with commas, `most` of them at most; how many more there are stands behind these."""
+    """Join at most `most` names with commas, followed by how many more there are."""
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 MOST = 3
-# How alike names have to be: one letter too many, too few, wrong or in another place, in a name of four to seven.
+# The least similarity: one letter added, missing, wrong or moved, in a name of four to seven letters.
 ALIKE = 0.75
-# Characters of a word that says something by itself.
+# The least length of a word that is significant by itself, in characters.
 LONG = 4
 _WORDS = re.compile(r"[^\W_]+")
 
 
 def nearest(text: str, known: Iterable[str]) -> list[str]:
-    """Of `known`, at most three that `text` may have been meant for, the likeliest first.
+    """Return at most three of the `known` names that `text` may have been meant for, the likeliest first.
 
-    Capitals make no difference. Of paths the last parts are compared, without what stands behind their last dot: names
-    are not alike because they lie in one folder or are of one format.
+    Case is ignored. Of paths only the last part is compared, without its suffix: names are not similar because they
+    are in one folder or have one format.
     """
     names = list(known)
     same = [name for name in names if name.casefold() == text.casefold()]
@@ -44,7 +44,7 @@ def nearest(text: str, known: Iterable[str]) -> list[str]:
 
 
 def _likeness(stem: str, asked: str) -> float:
-    """From 0 to 1; at least `ALIKE` for a name that has all the words that were asked for, and more."""
+    """Similarity from 0 to 1; at least `ALIKE` for a name that contains all words of the one asked for."""
     words = set(_WORDS.findall(asked))
     least = ALIKE if words <= set(_WORDS.findall(stem)) and any(len(word) >= LONG for word in words) else 0.0
     matcher = difflib.SequenceMatcher(None, stem, asked)

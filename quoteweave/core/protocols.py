@@ -1,4 +1,4 @@
-"""What to implement to extend quoteweave: small protocols, met by any object of the right shape."""
+"""Protocols to implement to extend quoteweave; any object with the right methods satisfies them."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ Setting = str | int | float | bool | None
 
 
 class Parser(Protocol):
-    """A file becomes pages and quotes."""
+    """Parses a file into pages and quotes."""
 
     @property
     def fingerprint(self) -> str:
@@ -29,35 +29,35 @@ class Parser(Protocol):
         ...
 
     def parse(self, path: Path) -> ParsedDocument:
-        """Raises a DocumentError that says what is wrong with the file."""
+        """Parse a file. Raises a DocumentError that says what is wrong with it."""
         ...
 
 
 class Retriever(Protocol):
-    """Questions become ranked quotes."""
+    """Returns ranked quotes for questions."""
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query, best first, ranks from 1. A query that matches nothing gives an empty list."""
+        """Return at most `k` hits for each query, best first, ranks from 1; an empty list if nothing matches."""
         ...
 
 
 @runtime_checkable
 class Notes(Protocol):
-    """A retriever that may have something to say of what it cannot find."""
+    """A retriever that can warn about quotes that it cannot find."""
 
     def notes(self) -> tuple[str, ...]:
-        """A sentence each; none where all that there is can be found."""
+        """One sentence for each warning; empty if everything in the collection can be found."""
         ...
 
 
 def notes_of(*retrievers: Retriever) -> tuple[str, ...]:
-    """What these say of what they cannot find, each sentence once."""
+    """Collect the warnings of these retrievers, each sentence once."""
     said = (retriever.notes() for retriever in retrievers if isinstance(retriever, Notes))
     return tuple(dict.fromkeys(note for notes in said for note in notes))
 
 
 class Reason(Record):
-    """One part of what speaks for the page of a hit."""
+    """One contribution to the score of a hit's page."""
 
     part: str = Field(description="what it is called, such as 'words' or 'reference'")
     points: float = Field(description="what it adds to the score of the page")
@@ -75,7 +75,7 @@ class Explanation(Record):
 
 
 class PageSource(Protocol):
-    """Knows the pages of documents, as a collection does."""
+    """Gives access to the pages of documents, as a collection does."""
 
     def pages(self, name: str) -> list[Page]:
         """The pages of a document."""
@@ -91,35 +91,35 @@ class Explains(Protocol):
     """A retriever that can say why its hits rank where they do."""
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """Of hits that a search with this filter found; for none of them, how the question was read alone."""
+        """Explain hits of a search with this filter; without hits, only how the question was analysed."""
         ...
 
 
 @runtime_checkable
 class ScoresPages(Retriever, Protocol):
-    """A retriever that knows what speaks for any page, whether it found a quote of it or not."""
+    """A retriever that can score any page, whether it returned a quote of it or not."""
 
     def page_scores(
         self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
     ) -> list[float]:
-        """Of pages, each a document's name and a number from 0: in units that mean the same for every question."""
+        """Score pages, each given as document name and number (from 0), on a scale comparable between questions."""
         ...
 
 
 class Encoder(Protocol):
-    """Questions and views become vectors, and inner products of these say how well they fit.
+    """Encodes questions and views as vectors, whose inner products measure relevance.
 
     The same view gives the same vector (to 1e-5 in fp32) whatever stands beside it in a batch.
     """
 
     @property
     def name(self) -> str:
-        """As the catalogue of models, or its maker, calls it."""
+        """The model's name in the catalogue of models, or the one that its author chose."""
         ...
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """All that changes a vector: checkpoint and revision, prefixes, pooling, maximum length, image size, dtype.
+        """All that changes a vector: checkpoint, revision, prefixes, pooling, maximum length, image size, dtype.
 
         Known without loading any weights.
         """
@@ -132,7 +132,7 @@ class Encoder(Protocol):
 
     @property
     def many(self) -> bool:
-        """Whether an item becomes many vectors, scored by MaxSim (late interaction), or exactly one."""
+        """Whether an item has many vectors, scored by MaxSim (late interaction), or exactly one."""
         ...
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
@@ -146,51 +146,51 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Batching(Protocol):
-    """An encoder that says how many views it makes good use of in one call; one that does not gets a few."""
+    """An encoder that suggests how many views to pass in one call; others get a default number."""
 
     @property
     def at_once(self) -> int:
-        """Some times its batch, so that views of like length meet in it. Pictures may be fewer, to spare memory."""
+        """Preferred views per call: several batches, so that views of like length share one; fewer if images."""
         ...
 
 
 class Pictures(Protocol):
-    """Where encoders get what they see of pictures: crops of quotes, whole pages, and what OCR reads on a crop."""
+    """Provides images to encoders: crops of quotes, whole pages, and the OCR text of a crop."""
 
     def crop_key(self, quote: Quote) -> str | None:
-        """Changes whenever the crop does; None where the quote's document has no pictures. Draws nothing."""
+        """A key that changes whenever the crop does; None if the quote's document has no images. Renders nothing."""
         ...
 
     def crop(self, quote: Quote) -> "Image":
-        """The quote cut out of its page, in RGB. Raises DocumentError where it cannot be drawn."""
+        """The quote cropped from its page, in RGB. Raises DocumentError if it cannot be rendered."""
         ...
 
     def page_key(self, document: str, page: int) -> str | None:
-        """Changes whenever the page's picture does; None where the document has none. Draws nothing."""
+        """A key that changes whenever the page's image does; None if the document has none. Renders nothing."""
         ...
 
     def page(self, document: str, page: int) -> "Image":
-        """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
+        """The rendered page, in RGB. Raises DocumentError if it cannot be rendered."""
         ...
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
-        """What OCR reads on the crop of an image quote, read now unless it was before; None where OCR is off.
+        """The OCR text of an image quote's crop, from the cache or read now; None if OCR is off.
 
-        Without `read` nothing is read now, and what was not read before is None. Raises DocumentError where the crop
-        cannot be had.
+        With `read=False` only the cache is consulted, and a text that is not in it is None. Raises DocumentError if the
+        crop cannot be made.
         """
         ...
 
 
 class Reranking(Record):
-    """What a reranker made of hits."""
+    """The result of reranking."""
 
     hits: tuple[Hit, ...] = Field(description="all that it was given, best first, with its scores and ranks from 1")
     note: str | None = Field(default=None, description="what went wrong, where hits stay as they were")
 
 
 class Reranker(Protocol):
-    """Hits become hits in a better order."""
+    """Reorders hits by relevance to the question."""
 
     @property
     def name(self) -> str:
@@ -198,12 +198,12 @@ class Reranker(Protocol):
         ...
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
-        """Each of `hits` once. Raises ModelError or EndpointError."""
+        """Rerank `hits`; the result has each of them once. Raises ModelError or EndpointError."""
         ...
 
 
 class SentenceScorer(Protocol):
-    """Says how well sentences answer a question."""
+    """Scores how well sentences answer a question."""
 
     @property
     def name(self) -> str:
@@ -220,14 +220,14 @@ class SentenceScorer(Protocol):
 
 
 class Expansion(Record):
-    """What an expander made of a question."""
+    """The result of query expansion."""
 
     clauses: tuple[str, ...] = Field(min_length=1, description="to search for, each by itself")
     note: str | None = Field(default=None, description="what went wrong, where the question had to do")
 
 
 class Expander(Protocol):
-    """A question becomes several that are easier to find answers to."""
+    """Expands a question into several that are easier to find answers to."""
 
     @property
     def name(self) -> str:
@@ -235,7 +235,7 @@ class Expander(Protocol):
         ...
 
     async def expand(self, query: Query) -> Expansion:
-        """The questions to search for. Falls back to the question alone, and says so in `note`, when a model fails."""
+        """Return the questions to search for; if a model fails, the question alone and a `note` that says so."""
         ...
 
 
@@ -248,13 +248,13 @@ class ChatModel(Protocol):
         ...
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        """Raises an EndpointError when the model cannot be had or answers nothing."""
+        """Complete the conversation. Raises an EndpointError if the model is unavailable or gives no answer."""
         ...
 
 
 @runtime_checkable
 class StreamingChatModel(ChatModel, Protocol):
-    """A chat model that can also be read as it writes."""
+    """A chat model that can also stream its completions."""
 
     def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
         """Pieces as they come, then the completion that they add up to, last. Raises what `complete` does.
@@ -265,16 +265,16 @@ class StreamingChatModel(ChatModel, Protocol):
 
 
 class Generator(Protocol):
-    """A question and its context become a cited answer."""
+    """Generates a cited answer from a question and its context."""
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """Raises an EndpointError when its model fails; abstaining is an answer, not an error."""
+        """Answer the question. Raises an EndpointError if the model fails; abstaining is an answer, not an error."""
         ...
 
 
 @runtime_checkable
 class StreamingGenerator(Generator, Protocol):
-    """A generator whose answer can be read while it is written."""
+    """A generator that can also stream its answer."""
 
     def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
         """The answer's events, as `core.events` says. Raises what `answer` does.
@@ -285,7 +285,7 @@ class StreamingGenerator(Generator, Protocol):
 
 
 class Grade(Record):
-    """One number by a judge; or the error."""
+    """A judge's score, or the error."""
 
     score: float | None = Field(description="on the scale asked for; None where the judgement failed")
     error: str | None = Field(default=None, description="why there is no score")
@@ -325,11 +325,11 @@ class CitedSentence(Record):
 
 
 class Splitter(Protocol):
-    """A response becomes sentences with the items that each cites."""
+    """Splits a response into sentences with the items that each cites."""
 
     @property
     def name(self) -> str:
-        """Changes whenever the same response would be split otherwise."""
+        """The splitter's name; changes whenever the same response would be split differently."""
         ...
 
     @property
@@ -343,7 +343,7 @@ class Splitter(Protocol):
 
 
 class Entailment(Protocol):
-    """Says whether a text entails a claim."""
+    """Decides whether a text entails a claim."""
 
     @property
     def name(self) -> str:
@@ -351,12 +351,12 @@ class Entailment(Protocol):
         ...
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """For each (premise, claim), in order, whether the premise entails the claim. Raises ModelError."""
+        """Return, for each (premise, claim) in order, whether the premise entails the claim. Raises ModelError."""
         ...
 
 
 class ClaimChecker(Protocol):
-    """Says whether evidence supports claims, as a second opinion on an answer's citations."""
+    """Decides whether evidence supports claims, as a second check of an answer's citations."""
 
     @property
     def name(self) -> str:

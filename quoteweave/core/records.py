@@ -1,4 +1,4 @@
-"""What flows through the house: documents, pages and quotes; queries and hits.
+"""The core records: documents, pages and quotes; queries and hits.
 
 Records are frozen. Boxes are in points from the top left of the page as it is shown (rotation and crop applied);
 pages count from 0; `page_label` is what is printed on the page where there is such a label, else page + 1.
@@ -22,14 +22,14 @@ View = Literal["text", "ocr_text", "vlm_text", "image"]
 TextSource = Literal["text_layer", "ocr", "file", "none"]
 
 LONGEST_PLACE = 120
-"""Characters of a heading by which a place is called."""
+"""Most characters of a heading that is used as the name of a place."""
 
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
 FURNITURE: frozenset[Layout] = frozenset({"header", "footer"})
 
 
 class Record(BaseModel):
-    """Base of every record: frozen, and closed to fields that it does not know."""
+    """Base of all records: frozen, and unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,14 +49,14 @@ class Page(Record):
 
 @dataclass(frozen=True, slots=True)
 class PageWord:
-    """A word as it stands on its page: what stands between spaces, so that a line of Chinese is one word.
+    """A word with its position on the page: text between spaces, so that a line of Chinese is one word.
 
     The box of a word that OCR read is an estimate, right to about a letter: OCR finds lines, and places words in them.
-    No model of pydantic, which would take most of the time of reading a page with a thousand words.
+    Not a pydantic model, which would take most of the time of reading a page with a thousand words.
     """
 
     text: str
-    """As quotes have it: ligatures resolved, a hyphen at the end of a line kept."""
+    """The text as in quotes: ligatures resolved, a hyphen at the end of a line kept."""
     bbox: Box
     """Points from the top left of the page, to a quarter of a point."""
     line: int
@@ -79,7 +79,7 @@ class PageWords(Record):
 
     @classmethod
     def of(cls, page: int, words: Iterable[PageWord]) -> Self:
-        """These words of a page. Raises ValueError for a text with a space and for a box that is not finite."""
+        """Pack the words of a page. Raises ValueError for a text with a space and for a box that is not finite."""
         return cls(page=page, packed=pack_words((word.text, word.bbox, word.line, word.ocr) for word in words))
 
     @property
@@ -109,12 +109,12 @@ class Quote(Record):
 
     @property
     def heading(self) -> str | None:
-        """The title that the quote stands under; of a title in a document without pages, itself."""
+        """The title above the quote; a title in a document without pages is its own heading."""
         return self.text if self.layout == "title" and not self.has_pages else self.section
 
     @property
     def place(self) -> str:
-        """Where in its document it stands, in people's words: `page 3`, or the heading where there are no pages."""
+        """Its place in the document as a person would say it: `page 3`, or the heading if there are no pages."""
         return place_of(self.page_label, self.heading, has_pages=self.has_pages)
 
     @property
@@ -123,7 +123,7 @@ class Quote(Record):
         return self.layout not in FURNITURE
 
     def words(self) -> str:
-        """All that the quote says in words: caption, text, and what OCR and a vision model read."""
+        """All text of the quote: caption, text or else OCR text, and the vision model's description."""
         parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)
 
@@ -137,7 +137,7 @@ def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
 
 
 class ParsedDocument(Record):
-    """What a parser makes of one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document."""
+    """A parser's result for one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document."""
 
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
@@ -187,7 +187,7 @@ def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | N
 
 
 class Filter(Record):
-    """Narrows a search. Fields left out do not narrow; those given must all hold."""
+    """Restricts a search. All fields that are given must match; the others do not restrict it."""
 
     documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
     first_page: int | None = Field(default=None, ge=0, description="from 0, included")
@@ -203,7 +203,7 @@ class Filter(Record):
         return self
 
     def and_also(self, other: Self | None) -> Self:
-        """The filter that passes what both pass; `documents` is empty where nothing can."""
+        """Combine two filters: the result passes what both pass; its `documents` is empty if nothing can."""
         if other is None:
             return self
         first = max((page for page in (self.first_page, other.first_page) if page is not None), default=None)

@@ -1,4 +1,4 @@
-"""The run folder: what one configuration made of a dataset, appended as it is made, resumed, and scored later.
+"""The run folder: the predictions of one configuration over a dataset, appended one by one, resumable, scored later.
 
     run.json            the configuration, what it was asked of and with, and the versions that ran it
     predictions.jsonl   one prediction a line; where a question was asked twice in one scope, the later line counts
@@ -39,7 +39,7 @@ def _versions() -> dict[str, str]:
 
 
 class Run(Record):
-    """What a run folder says of itself. It is resumed only where all but the version of Python is the same."""
+    """The contents of run.json. A run is resumed only if everything but the version of Python is the same."""
 
     format: Literal[1] = 1
     configuration: Configuration = Field(description="the dataset, and how each question is answered")
@@ -62,22 +62,22 @@ class RunWriter:
         self, folder: Path, write: Callable[[BaseModel], None], done: dict[Key, bool], spent: Spending
     ) -> None:
         self.spent = spent
-        """What all questions took that were asked before it was opened, failed ones included."""
+        """The spending of all questions answered before the run was opened, failed ones included."""
         self._folder = folder
         self._write = write
         self._done = done
 
     def __len__(self) -> int:
-        """How many questions the run holds, failed ones included."""
+        """The number of questions in the run, failed ones included."""
         return len(self._done)
 
     @property
     def predictions(self) -> list[Prediction]:
-        """What the run holds so far, one of each question and scope, read from its file."""
+        """The predictions so far, one for each question and scope, read from the file."""
         return read_run(self._folder)[1]
 
     def has(self, example: str, scope: Scope) -> bool:
-        """Whether that question is done. One that failed is not: resuming asks it again."""
+        """Whether the question is done. A failed one is not: a resumed run asks it again."""
         return self._done.get((example, scope), False)
 
     def append(self, prediction: Prediction) -> None:
@@ -87,9 +87,9 @@ class RunWriter:
 
 
 def sort_run(folder: Path, order: Sequence[str]) -> None:
-    """Puts the lines of a run in the order of its questions, those of others behind them; equal ones stay as they are.
+    """Sort the lines of a run by the order of its questions; other questions come last, and the sort is stable.
 
-    So a run that was stopped and resumed, or asked many questions at once, has the same file as another but for times.
+    So a run that was resumed, or that ran many questions at once, has the same file as any other, apart from times.
     To be called when no more is appended, before the run is closed. Raises StorageError when the disk refuses.
     """
     path, places = folder / PREDICTIONS, {example: place for place, example in enumerate(order)}
@@ -116,7 +116,7 @@ def _example(line: bytes) -> str:
 
 @contextmanager
 def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
-    """Begins a run in `folder`, or resumes the one that it holds. A line cut short by a crash is dropped.
+    """Start a run in `folder`, or resume the one it holds. A line truncated by a crash is dropped.
 
     Raises UsageError when the folder holds another run, DatasetError when what it holds cannot be read, StorageError
     when the disk refuses.
@@ -138,7 +138,7 @@ def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
 
 
 def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
-    """The run of a folder and its predictions, one of each question and scope; nothing is written.
+    """Read a folder's run and its predictions, one for each question and scope, without writing anything.
 
     Raises DatasetError, naming file and line, when the folder holds no run or one that cannot be read.
     """
@@ -147,7 +147,7 @@ def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
 
 
 class Tally(Record):
-    """What became of one question, without what was found and said."""
+    """The status of one prediction, without its hits and its answer."""
 
     example: str
     error: str | None
@@ -158,7 +158,7 @@ class Tally(Record):
 
 
 def tallies(folder: Path) -> list[Tally]:
-    """What became of each question and scope of a run, read without holding its predictions. Raises DatasetError."""
+    """The status of each question and scope of a run, without keeping predictions in memory. Raises DatasetError."""
     return list({(one.example, one.scope): _tally(one) for one in _lines(folder)}.values())
 
 
@@ -168,7 +168,7 @@ def _tally(one: Prediction) -> Tally:
 
 
 def said_of(folder: Path) -> Run:
-    """What run.json says. Raises DatasetError where there is none, or none that can be read."""
+    """Read run.json. Raises DatasetError if it is missing or cannot be read."""
     try:
         return Run.model_validate_json((folder / RUN).read_bytes())
     except FileNotFoundError as error:

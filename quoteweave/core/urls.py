@@ -1,22 +1,22 @@
-"""Addresses fit to be shown and stored: without the user names, passwords and keys that they may hold."""
+"""Strip user names, passwords and keys from URLs, so that they can be shown and stored."""
 
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 SECRET_FIELD = re.compile(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
 """Names of fields of a URL's query whose values are secrets."""
-# What stands before the machine in the addresses of a text; behind it are a path, a port or a name with a dot, so that
-# a word such as http://host:8000@hnsw keeps its machine.
+# The part before the host in URLs within a text. A path, a port or a name with a dot must follow, so that a
+# retriever's spec such as http://host:8000@hnsw keeps its host.
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
 
 
 def without_secrets(url: str) -> str:
-    """One URL without user name, password, and what its query calls a key, token or the like."""
+    """Remove user name and password from a URL, and the query's fields named like a key, a token or another secret."""
     parts = urlsplit(url)
     query = [(name, value) for name, value in parse_qsl(parts.query) if not SECRET_FIELD.search(name)]
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
 
 
 def without_credentials(text: str) -> str:
-    """A text without the user names and passwords of the URLs in it."""
+    """Remove user names and passwords from all URLs in a text."""
     return _CREDENTIALS.sub("", text)

@@ -1,1 +1,1 @@
-"""Files become pages, and pages become quotes."""
+"""Parsing of files into pages and quotes."""

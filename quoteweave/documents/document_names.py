@@ -22,7 +22,7 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A file that a document, or a failure, of that name is from."""
+    """The file of a document or a recorded failure."""
 
     name: str
     root: Path
@@ -36,7 +36,7 @@ class _Known:
 
 
 def check_prefix(prefix: str) -> str:
-    """`prefix` without slashes at its ends. Raises UsageError for what cannot stand before names."""
+    """Return `prefix` without slashes at its ends. Raises UsageError for an invalid prefix."""
     bare = prefix.strip("/")
     parts = bare.split("/")
     if not bare.strip() or _CONTROLS.search(bare) or any(part in ("", ".", "..") for part in parts):
@@ -73,14 +73,14 @@ def name_files(
 
 
 def is_lengthened(file: Found, prefix: str | None) -> bool:
-    """Whether more stands before the file's path below the added folder than `prefix`."""
+    """Whether the document's name has more before the file's path than `prefix`."""
     head = f"{check_prefix(prefix)}/" if prefix is not None else ""
     return file.below is not None and not file.is_folder and file.name != f"{head}{file.below}"
 
 
 @dataclass(slots=True)
 class _Naming:
-    """The naming of the files of one command."""
+    """Chooses the names for the files of one command."""
 
     known: Sequence[_Known]
     prefix: str | None
@@ -95,7 +95,7 @@ class _Naming:
         return [*self.given.values(), *self._name_new(left)]
 
     def _keep(self, files: Sequence[Found]) -> list[Found]:
-        """Gives the files of known documents their names; the others are returned, as by all that follow."""
+        """Name the files of known documents and return the others, as the following methods do too."""
         by_file = {str(one.file): one for one in reversed(self.known) if not one.imported}
         left = []
         for file in files:
@@ -110,7 +110,7 @@ class _Naming:
         return left
 
     def _keep_imported(self, files: Sequence[Found]) -> list[Found]:
-        """What another tool has parsed is known by its name alone."""
+        """Name files that replace imported documents, which are identified by name alone."""
         imported = {one.name: one for one in self.known if one.imported} if self.prefix is None else {}
         left = []
         for file in sorted(files, key=lambda file: file.name in imported and imported[file.name].root != file.root):
@@ -121,7 +121,7 @@ class _Naming:
         return left
 
     def _keep_moved(self, files: Sequence[Found]) -> list[Found]:
-        """A document whose file is gone is that which now has the same path below another folder."""
+        """Name files moved with their folder: the old file is gone, and the path below the folder is the same."""
         by_path: defaultdict[str, list[_Known]] = defaultdict(list)
         for one in self.known:
             if not one.imported and (self.prefix is None or one.name.startswith(f"{self.prefix}/")):
@@ -139,7 +139,7 @@ class _Naming:
         self.given[name] = replace(file, name=name, below=None if below == name else below)
 
     def _name_new(self, files: Sequence[Found]) -> Iterator[Found]:
-        """Each by the shortest of its names that no other file has, or could as well have."""
+        """Give each new file the shortest of its possible names that is unambiguous."""
         taken = {one.name for one in self.known}
         others = [place for one in self.known if self._is_named_by_its_path(one.name, *(place := self._place(one)))]
         levels = _Levels([*others, *((file.root, file.name) for file in files)])
@@ -155,7 +155,7 @@ class _Naming:
                 yield replace(file, name=whole, below=file.name, refused=file.refused or told)
 
     def _place(self, one: _Known) -> tuple[Path, str]:
-        """The folder of a document, and its file's path below that, once this command is done."""
+        """A document's folder, and its file's path below it, after this command."""
         file = self.given.get(one.name)
         return (file.root, file.below or file.name) if file is not None else (one.root, one.below)
 
@@ -177,7 +177,7 @@ def _names(root: Path, below: str) -> Iterator[str]:
 
 
 def _likeliest(file: Found, gone: Sequence[_Known], content_of: Callable[[Path], str]) -> _Known:
-    """Of documents whose files are gone, the one that this file is: by content, then by the folders above it."""
+    """The most likely earlier identity of a moved file: by content, then by common parent folders."""
     if len(gone) == 1:
         return gone[0]
     try:
@@ -194,7 +194,7 @@ def _parts_in_common(one: Path, other: Path) -> int:
 
 
 class _Levels:
-    """How many parts of its folder's path stand in front where a file has a certain name."""
+    """For each possible name, with how many parent folders in front each file would have it."""
 
     def __init__(self, files: Iterable[tuple[Path, str]]) -> None:
         self._files: defaultdict[str, list[tuple[Path, str]]] = defaultdict(list)
@@ -203,7 +203,7 @@ class _Levels:
             self._files[_last_part(below)].append((root, below))
 
     def is_free(self, name: str, level: int) -> bool:
-        """Whether a single file can have that name with so many parts, or fewer, in front."""
+        """Whether only one file can have this name with at most `level` parent folders in front."""
         last = _last_part(name)
         if last not in self._levels:
             found: defaultdict[str, list[int]] = defaultdict(list)

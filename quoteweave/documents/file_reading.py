@@ -1,4 +1,4 @@
-"""Many files, read by worker processes: in ranges of pages or a few small files at a time, given back as they are done.
+"""Reads many files with worker processes, in tasks of some pages or a few small files; yields them as they finish.
 
 The processes do all that can be done before documents are stored, their records and the copies of their files included.
 """
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a caller may watch: `on_total` is told of pages to come, `on_pages` of pages done with in a document.
+    """Progress callbacks: `on_total` gets the number of pages to read, `on_pages` a document and its pages done.
 
     All are called by the thread that adds. Once everything is read, the pages done are as many as were to come.
     """
@@ -50,7 +50,7 @@ class Progress:
 
 
 class Refused(Record):
-    """A file that did not become a document, or not as a whole."""
+    """A problem with a file: it could not be read, or not completely."""
 
     name: str
     reason: str
@@ -58,7 +58,7 @@ class Refused(Record):
 
 @dataclass(frozen=True, slots=True)
 class ToRead:
-    """A file to read, and what its document is to be."""
+    """A job for the workers: a file to read, and where its document and pages are stored."""
 
     source: Source
     origin: Origin
@@ -70,7 +70,7 @@ class ToRead:
     """Where its pages are kept until its document is stored."""
 
     def prepare(self, kind: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
-        """The document, ready to be stored.
+        """Prepare the parsed document for storing.
 
         Raises DamagedDocument where the file has changed, DocumentError or OSError where it cannot be copied.
         """
@@ -81,7 +81,7 @@ class ToRead:
 
 
 def read_files(files: Sequence[ToRead], workers: Workers, progress: Progress) -> Iterator[PreparedDocument | Refused]:
-    """Each file as soon as it is read.
+    """Read files with the workers and yield each as soon as it is done.
 
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
     without any other is refused. Pages that an earlier run has kept are not read again.
@@ -103,7 +103,7 @@ def read_files(files: Sequence[ToRead], workers: Workers, progress: Progress) ->
 
 
 class _Reading(Protocol):
-    """What is being read by worker processes, and given back together."""
+    """A unit of work for the pool whose results are returned together."""
 
     pages: int
     """To be read."""
@@ -124,7 +124,7 @@ class _Reading(Protocol):
 
 
 def _readings(files: Iterable[tuple[ToRead, Inspection]], workers: Workers, progress: Progress) -> Iterator[_Reading]:
-    """How each file is read: by itself, or with others that are small."""
+    """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[ToRead, Inspection]] = []
     for file, found in files:
         if found.format in PAGED:
@@ -141,7 +141,7 @@ def _readings(files: Iterable[tuple[ToRead, Inspection]], workers: Workers, prog
 
 
 def inspect_each(sources: Iterable[Source]) -> Iterator[Inspection | str]:
-    """In a worker: what each file is, or why it cannot be read."""
+    """Runs in a worker: inspect each file, or give the reason why it cannot be read."""
     for source in sources:
         try:
             yield inspect(source)
@@ -152,7 +152,7 @@ def inspect_each(sources: Iterable[Source]) -> Iterator[Inspection | str]:
 
 
 def _ended(queue: deque[_Reading], workers: Workers) -> Iterator[_Reading]:
-    """Starts them in order, as many as keep the processes busy; gives back each as soon as its tasks have ended."""
+    """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
     active: list[_Reading] = []
     while queue or active:
         while queue and sum(len(reading.unfinished()) for reading in active) < 2 * workers.count:
@@ -167,7 +167,7 @@ def _ended(queue: deque[_Reading], workers: Workers) -> Iterator[_Reading]:
 
 
 def reason(error: Exception) -> str:
-    """Why a file cannot be read, in one line. Raises the error itself where that is not the file's fault."""
+    """Describe why a file cannot be read, in one line. Raises the error itself if it is not the file's fault."""
     if isinstance(error, QuoteweaveError) and not isinstance(error, DocumentError):
         raise error
     if isinstance(error, DocumentError):
@@ -180,7 +180,7 @@ def reason(error: Exception) -> str:
 
 
 def _stopped(stop: Stop, limits: Limits) -> str:
-    """Why a step did not end, to go on from "page 3" or "it"."""
+    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
     if stop is Stop.MEMORY:
         allowed = (limits.memory or 0) // 1_000_000
         return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
@@ -224,7 +224,7 @@ class _Steps(Generic[S, T]):
         return [self.done[number] for number in range(len(self._steps))]
 
     def give_up(self) -> None:
-        """Do no step any more but those that a process is doing already."""
+        """Start no more steps; those in progress are finished."""
         self._given_up = True
         if self.future is not None and self.future.cancel():
             self.future = None
@@ -234,7 +234,7 @@ class _Steps(Generic[S, T]):
         return self._steps[len(self.done) :]
 
     def advance(self) -> None:
-        """Take what has come, once the future is done; goes on with the steps that are left."""
+        """Once the future is done, take its results and submit the remaining steps."""
         if self.future is None or not self.future.done():
             return
         outcome = self.future.result()
@@ -369,7 +369,7 @@ class _PagesReading:
 
 
 def prepare_whole(files: Iterable[tuple[ToRead, Format]]) -> Iterator[PreparedDocument | str]:
-    """In a worker: the document of each file that is read whole, or why there is none."""
+    """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
     for file, kind in files:
         try:
             (parsed,) = read_whole(file.source, kind)
@@ -381,7 +381,7 @@ def prepare_whole(files: Iterable[tuple[ToRead, Format]]) -> Iterator[PreparedDo
 
 
 def prepare_kept(counts: Iterable[int], file: ToRead, kind: Format, lost: dict[int, str]) -> Iterator[PreparedDocument]:
-    """In a worker: the document of the kept pages of a file."""
+    """Runs in a worker: assemble a document from the kept pages of a file."""
     for count in counts:
         for parsed in put_kept_together(file.source, file.kept, count, lost):
             yield file.prepare(kind, parsed, partial=bool(lost))

@@ -1,4 +1,4 @@
-"""Tells what a file is: by its first bytes where its format has a signature, else by its name's suffix.
+"""Detects a file's format: by its first bytes if the format has a signature, else by its suffix.
 
 Nothing is decompressed or parsed here.
 """
@@ -12,7 +12,7 @@ from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFo
 
 
 class Format(StrEnum):
-    """The formats that become quotes."""
+    """The supported formats."""
 
     PDF = "pdf"
     PNG = "png"
@@ -43,7 +43,7 @@ _TEXT_SUFFIXES = {
     ".xhtml": Format.HTML,
 }
 SUPPORTED_SUFFIXES = frozenset({*_BINARY_SUFFIXES, *_TEXT_SUFFIXES})
-"""Suffixes, in lower case, of the files that are read when a folder is walked."""
+"""Suffixes, in lower case, of the files that are read from a folder."""
 
 _OFFICE = "convert it with LibreOffice: soffice --headless --convert-to pdf FILE"
 _PANDOC = "convert it with pandoc: pandoc FILE -o FILE.html"
@@ -69,7 +69,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         ".json": "import it, if it is MinerU's content_list.json",
     }
 )
-"""How to convert what is not read, by suffix in lower case."""
+"""How to convert unsupported formats, by suffix in lower case."""
 
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n", Format.PNG),
@@ -112,7 +112,7 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
 
 
 def sniff(path: Path) -> Format:
-    """What a file is. Up to 1,024 bytes of junk may stand before a PDF's header.
+    """Detect a file's format. Up to 1,024 bytes of junk may precede a PDF's header.
 
     Raises UnsupportedFormat, with a way to convert it, for what is not read; DamagedDocument for an empty file, binary
     data with a text's name, and a file that is not what its name says; DocumentError when it cannot be opened.
@@ -158,7 +158,7 @@ def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
 
 
 def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:
-    """What a file of no format of ours is, and the suffix whose advice fits it."""
+    """Name an unsupported format, with the suffix whose advice fits it."""
     for offset, mark, kind, usual in _FOREIGN:
         if head.startswith(mark, offset):
             container = _ZIPPED if usual == ".zip" else _OLE if usual == ".doc" else set()
@@ -173,7 +173,7 @@ def _looks_like(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether bytes may be text: in UTF-16 by their byte order mark, else with no NUL and few control characters."""
+    """Whether the bytes may be text: a byte order mark, or else no NUL and few control characters."""
     if head.startswith(_BOMS):
         return True
     controls = len(head) - len(head.translate(None, _CONTROL))

@@ -1,7 +1,7 @@
-"""Files into a collection: what is new or changed is read, what has vanished from an added folder is removed.
+"""Adds files to a collection: new or changed files are read, and files gone from an added folder are removed.
 
-Documents are stored a moment after they are read, so that they can be searched, and that a run which is stopped goes
-on where it ended.
+Documents are stored soon after they are read, so that they become searchable, and so that an interrupted run resumes
+where it stopped.
 """
 
 import os
@@ -44,7 +44,7 @@ MOST_WAITING = 20_000
 
 
 class AddReport(Record):
-    """What became of every file, by document name."""
+    """The result of `add`: the outcome of every file, by document name."""
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class AddReport(Record):
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
-    """How files are added."""
+    """Options of `add`."""
 
     settings: ParserSettings = field(default_factory=ParserSettings)
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -116,7 +116,7 @@ def add(
 
 
 class _Run:
-    """One `add`, while it goes on."""
+    """The state of one `add`."""
 
     def __init__(self, collection: Collection, writer: Writer, options: AddOptions) -> None:
         self._collection, self._writer, self._options = collection, writer, options
@@ -155,7 +155,7 @@ class _Run:
         return named
 
     def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
-        """Documents whose files are gone from one of these folders, and failures that are looked at anew.
+        """Remove documents whose files are gone from these folders, and failures that are checked again.
 
         Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
         """
@@ -223,7 +223,7 @@ class _Run:
         )
 
     def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
-        """What is new or has changed, each name once; what cannot be read is noted at once."""
+        """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
         for file in files:
             try:
                 origin = self._origin(file)
@@ -287,9 +287,9 @@ class _Run:
 
 
 class _Batch:
-    """Documents that are ready and not stored yet: what can be searched grows every second or so.
+    """Documents that are ready but not stored yet; they are stored in batches, every second or so.
 
-    To store documents changes the lexical index, which may cost a second where it is large, so that it is not done for
+    Storing documents changes the lexical index, which may take a second if it is large, so it is not done for
     each small document by itself.
     """
 
@@ -314,7 +314,7 @@ class _Batch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # What was read is not lost with what ends the run early, unless that is the disk, of which is told already.
+        # Keep what was read when an error ends the run; a second error, as of a full disk, must not hide the first.
         with nullcontext() if error is None else suppress(QuoteweaveError):
             self.flush()
 

@@ -1,4 +1,4 @@
-"""Any file that can become quotes does so here; a long one in ranges of pages, so that processes can share it."""
+"""Parses a file of any supported format; a long one in ranges of pages, so that processes can share the work."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
-# What an unreadable page is said to measure, in points: US Letter.
+# The size assumed for an unreadable page, in points: US Letter.
 UNKNOWN_SIZE = (612.0, 792.0)
 _PAGE = TypeAdapter(PageContent)
 
 
 class ParserSettings(Record):
-    """What changes the quotes that a file gives."""
+    """Settings that change the quotes parsed from a file."""
 
     ocr: bool = Field(default=True, description="read what has no text layer by OCR: pages, and pictures on them")
     ocr_language: str = Field(default="ch", description="RapidOCR's name; 'ch' reads Chinese and English")
@@ -51,7 +51,7 @@ class ParserSettings(Record):
 
 
 class _SlowOcr(RapidOcr):
-    """Tells whoever limits the time of a page that OCR reads it."""
+    """Extends the time limit of a page that OCR reads."""
 
     def read(self, picture: Picture) -> list[Line]:
         """As RapidOcr's."""
@@ -60,7 +60,7 @@ class _SlowOcr(RapidOcr):
 
 
 Stamp = tuple[int, int, int]
-"""What of a file changes when it is written: its inode, its size and its time of modification, in nanoseconds."""
+"""A file's inode, size and modification time in nanoseconds, to detect that it was written."""
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -71,7 +71,7 @@ def stamp_of(path: Path) -> Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read, as worker processes are told of it; `name` is that of its document."""
+    """A file to read, in the form sent to worker processes; `name` is the document's name."""
 
     name: str
     path: Path
@@ -79,10 +79,10 @@ class Source:
     images: ImageStore
     password: str | None = None
     stamp: Stamp | None = None
-    """Before the file was hashed: what is read of it is of that content only while it has the same."""
+    """The stamp before the file was hashed: while it is the same, the content read is the content hashed."""
 
     def require_same(self) -> None:
-        """Raises DamagedDocument where the file has been written since it was hashed, OSError where it is gone."""
+        """Raise DamagedDocument if the file was written since it was hashed, OSError if it is gone."""
         if self.stamp is not None and stamp_of(self.path) != self.stamp:
             raise DamagedDocument(f"{self.path.name!r} changed while it was being read; add it again")
 
@@ -93,7 +93,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a file is, and how many pages can be read apart from each other; 1 for a file that is read whole."""
+    """A file's format, and the number of pages that can be read separately; 1 for a file that is read whole."""
 
     format: Format
     pages: int
@@ -105,7 +105,7 @@ class Pages(Protocol):
 
     @property
     def count(self) -> int:
-        """How many it says it has."""
+        """The number of pages that the file claims to have."""
         ...
 
     def read(self, number: int) -> RawPage:
@@ -113,7 +113,7 @@ class Pages(Protocol):
         ...
 
     def draw(self, number: int) -> Picture:
-        """A page as people see it. Raises any kind of exception for a damaged one."""
+        """Render a page. Raises any kind of exception for a damaged one."""
         ...
 
 
@@ -132,7 +132,7 @@ def inspect(source: Source) -> Inspection:
 
 
 def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
-    """Some pages of a paged file; one that cannot be read comes empty, with a warning.
+    """Read some pages of a paged file; a page that cannot be read is empty, with a warning.
 
     Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
     language that OCR does not know, MemoryError where a page needs more than there is.
@@ -143,18 +143,18 @@ def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator
             try:
                 yield reader.read(opened.read(number))
             except (CollectionError, UsageError, MemoryError):
-                raise  # not this page's fault, or told of by whoever limits the memory
+                raise  # not this page's fault, or handled by the pool, which limits the memory
             except Exception as error:
                 yield empty_page(number, f"could not be read: {str(error) or type(error).__name__}")
 
 
 def empty_page(number: int, warning: str) -> PageContent:
-    """What is kept of a page that cannot be read; `warning` goes on from "page 3"."""
+    """The placeholder for a page that cannot be read; `warning` continues a sentence that begins with "page 3"."""
     return PageContent(number, *UNKNOWN_SIZE, None, "none", (), (f"page {number + 1} {warning}",))
 
 
 def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: UnfinishedPages) -> Iterator[int]:
-    """As `read_pages`; each page is kept as soon as it is read, and its number given."""
+    """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
     for page in read_pages(source, kind, numbers):
         images = [piece.image for piece in page.pieces if piece.image is not None]
         source.require_same()
@@ -163,7 +163,7 @@ def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: Unfin
 
 
 def _page_data(page: PageContent) -> bytes:
-    """The page as JSON, which holds neither lone surrogates nor boxes at infinity; then it is kept empty."""
+    """The page as JSON; an empty page if it has lone surrogates or infinite boxes, which JSON cannot hold."""
     try:
         data = _PAGE.dump_json(page)
         if _PAGE.validate_json(data) == page:
@@ -176,7 +176,7 @@ def _page_data(page: PageContent) -> bytes:
 def put_kept_together(
     source: Source, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
 ) -> Iterator[ParsedDocument]:
-    """The document of `count` pages, all kept but for those that are `lost`, with the reason of each.
+    """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
     Raises DamagedDocument where no page could be read, or kept pages are gone.
     """
@@ -194,7 +194,7 @@ def _kept_page(source: Source, kept: UnfinishedPages, number: int, lost: Mapping
 
 
 def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
-    """A file without pages of its own. Raises a DocumentError."""
+    """Parse a file without pages of its own. Raises a DocumentError."""
     if kind is Format.TEXT:
         yield parse_text(source.path)
         return
@@ -205,20 +205,20 @@ def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
 
 
 def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
-    """What OCR reads on a picture that a file refers to."""
+    """Add the OCR text of a picture that the file refers to."""
     if ocr is None or quote.image is None or quote.ocr_text is not None:
         return quote
     return quote.model_copy(update={"ocr_text": read_crop(images.path(quote.image), ocr)})
 
 
 def read_crop(path: Path, ocr: Ocr) -> str:
-    """What OCR reads on a stored picture, row by row. Raises DamagedDocument for a file that is no picture."""
+    """Read a stored picture by OCR, row by row. Raises DamagedDocument for a file that is not a picture."""
     with open_pictures(path) as opened:
         return row_by_row(ocr.read(opened.draw(0)))
 
 
 def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> ParsedDocument:
-    """Says how much was read by OCR, and in which language more may be."""
+    """Add how many pages and pictures OCR read, and its language."""
     if not settings.ocr:
         return parsed
     sources = {page.number: page.text_source for page in parsed.pages}
@@ -231,7 +231,7 @@ def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> Parsed
 
 
 def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument:
-    """All pages of a file, in order, as a document; says so when OCR would have found more.
+    """Assemble the pages of a file, in order, into a document; warns if OCR was off and would have found more.
 
     Raises DamagedDocument where no page could be read.
     """
@@ -249,7 +249,7 @@ def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument
 
 
 class DocumentParser:
-    """The parser of this package, in one process: meets `core.protocols.Parser`."""
+    """Parses files in the current process; implements `core.protocols.Parser`."""
 
     def __init__(self, images: ImageStore, settings: ParserSettings | None = None) -> None:
         self._images = images
@@ -270,7 +270,7 @@ class DocumentParser:
 
 
 def render(path: Path, kind: Format, page: int, password: str | None = None) -> Picture | None:
-    """A page as people see it; None for files that have no pages of their own. Raises a DocumentError."""
+    """Render a page; None for files that have no pages of their own. Raises a DocumentError."""
     if kind not in PAGED:
         return None
     with _open(path, kind, password) as pages:

@@ -18,24 +18,24 @@ from quoteweave.endpoints.prices import VARIABLE, chat_price
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What calls took."""
+    """The cost of calls."""
 
     tokens: int = 0
     usd: float = 0.0
 
     def plus(self, other: "Spent") -> "Spent":
-        """Both together."""
+        """The sum of both."""
         return Spent(self.tokens + other.tokens, self.usd + other.usd)
 
     def minus(self, other: "Spent") -> "Spent":
-        """Without the other."""
+        """The difference of both."""
         return Spent(self.tokens - other.tokens, self.usd - other.usd)
 
 
 class Budget:
-    """At most so much money and so many tokens, in and out together; None is no limit.
+    """A budget of money and of tokens, input and output together; None is no limit.
 
-    Calls under way count with what they are expected to take, so that many at once do not spend more than one after
+    Calls in progress count with their expected cost, so that concurrent calls do not spend more than one after
     another would. Safe to use from several threads.
     """
 
@@ -47,11 +47,11 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """By the calls that have ended."""
+        """The cost of all calls that have ended."""
         return self._spent
 
     def reserve(self, expected: Spent) -> None:
-        """Sets aside what a call is expected to take. Raises BudgetSpent, and sets nothing aside, where it exceeds."""
+        """Reserve the expected cost of a call. Raises BudgetSpent, and reserves nothing, if it exceeds the budget."""
         with self._lock:
             total = self._spent.plus(self._under_way).plus(expected)
             if self.max_usd is not None and total.usd > self.max_usd:
@@ -63,7 +63,7 @@ class Budget:
             self._under_way = self._under_way.plus(expected)
 
     def settle(self, expected: Spent, took: Spent) -> None:
-        """A call that was expected to take so much has ended, and took so much."""
+        """Replace the reservation of a call that has ended by its actual cost."""
         with self._lock:
             self._under_way = self._under_way.minus(expected)
             self._spent = self._spent.plus(took)
@@ -77,14 +77,14 @@ class Budget:
 
 
 class Account:
-    """What calls took that were made while it was open, in this task and those that it began."""
+    """Records the spending of calls made while it is active, in this task and the tasks it starts."""
 
     def __init__(self) -> None:
         self.spending = Spending()
         self._lock = Lock()
 
     def add(self, spending: Spending) -> None:
-        """One more call. Safe to use from several threads."""
+        """Add the spending of one call. Thread-safe."""
         with self._lock:
             self.spending = self.spending.plus(spending)
 
@@ -94,7 +94,7 @@ _account: ContextVar[Account | None] = ContextVar("account", default=None)
 
 @contextmanager
 def accounted() -> Iterator[Account]:
-    """Every `BudgetedChat` that is asked within the block enters what its calls took."""
+    """Record the spending of every `BudgetedChat` that is called within the block."""
     account = Account()
     token = _account.set(account)
     try:
@@ -104,7 +104,7 @@ def accounted() -> Iterator[Account]:
 
 
 class BudgetedChat(HeardChat):
-    """Another chat model that is asked only while its budget lasts, which other models may share.
+    """Wraps a chat model that is called only while its budget lasts; other models may share the budget.
 
     Meets `core.protocols.StreamingChatModel`. A call is expected to take its question, estimated, and an answer as long
     as those before it were on average; the first answers of all come on top. What it took is what the endpoint counted,
@@ -126,7 +126,7 @@ class BudgetedChat(HeardChat):
 
     @asynccontextmanager
     async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
-        """What a call may take is set aside, and at its end, what was heard of it is spent.
+        """Reserve the expected cost of a call, and at its end settle the measured cost.
 
         Raises BudgetSpent before a call that would exceed the budget.
         """

@@ -1,4 +1,4 @@
-"""Calls of a chat model kept in a folder: to resume without paying twice, and to replay without a key.
+"""A cache of chat model calls in a folder: to resume without paying twice, and to replay without a key.
 
 ab/ab12….json    one call: SHA-256 of its request, the completion, and when it came; the request itself is not kept
 """
@@ -36,7 +36,7 @@ class _Call(Record):
 
 @dataclass(slots=True)
 class _Turn:
-    """Equal calls that are under way: the first asks, the others take what came."""
+    """Identical concurrent calls: the first is made, the others wait for its result."""
 
     key: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -45,7 +45,7 @@ class _Turn:
 
 
 class CachedChat(WrappedChat):
-    """Another chat model whose calls are kept in `folder`. Meets `core.protocols.StreamingChatModel`.
+    """Wraps a chat model and caches its calls in `folder`. Implements `core.protocols.StreamingChatModel`.
 
     With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
     there; "replay" makes none. Calls are the same whose model's name, messages and settings are (`settings`, where the
@@ -61,7 +61,7 @@ class CachedChat(WrappedChat):
         self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
 
     async def complete(self, messages: Messages) -> Completion:
-        """What the folder holds, or else what the model answers.
+        """Return the cached completion, or else call the model.
 
         Raises EndpointError for a call that is to be replayed and was not recorded, StorageError where the folder
         cannot be read or written, and what the model raises.
@@ -70,7 +70,7 @@ class CachedChat(WrappedChat):
             return turn.completion or self._keep(turn, await self._model.complete(messages))
 
     async def stream(self, messages: Messages) -> AsyncGenerator[Piece | Completion, None]:
-        """The same as it is written; what is kept comes in one piece, as does what an equal call has brought meanwhile.
+        """Stream the completion; a cached one, or one of an identical concurrent call, comes in one piece.
 
         Raises what `complete` does.
         """
@@ -102,7 +102,7 @@ class CachedChat(WrappedChat):
 
     @asynccontextmanager
     async def _turn(self, messages: Messages) -> AsyncIterator[_Turn]:
-        """The turn at a call, which has a completion where the folder, or an equal call, has brought one."""
+        """Wait for identical calls; the completion is set if the folder or an identical call provided one."""
         key = request_key(self.name, messages, self.settings)
         place = asyncio.get_running_loop(), key  # a lock is of one loop; threads with loops of their own do not wait
         turn = self._turns.setdefault(place, _Turn(key))
@@ -143,7 +143,7 @@ def _write(path: Path, call: _Call) -> None:
 
 
 def _question(messages: Messages) -> str:
-    """The words of the last message, to know the call by."""
+    """The text of the last message, to identify the call in an error."""
     content = messages[-1].get("content") if messages else None
     parts = content if isinstance(content, list) else [{"text": content}]
     words = " ".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))

@@ -19,8 +19,8 @@ class OpenAIChat:
     `base_url` and `api_key` come from the options, else from the environment (OPENAI_BASE_URL, OPENAI_API_KEY), which
     is read at each call (its key goes to its own URL or to OpenAI alone); a base URL alone is enough for a local server
     that wants no key. One with `?api-version=…` is asked as Azure wants it. `timeout_s` is how many
-    seconds an attempt may go without a sign of life; connection faults, 408, 409, 429 and 5xx are tried `max_retries`
-    times more, with growing pauses or those that the server asks for, up to two minutes. `temperature` and `max_tokens`
+    seconds an attempt may wait for data (read timeout); connection faults, 408, 409, 429 and 5xx are retried up to
+    `max_retries` times, with growing pauses or the server's, up to two minutes. `temperature` and `max_tokens`
     are sent only when set.
 
     `thinking` turns the reasoning of a model on or off where its chat template can (`chat_template_kwargs`, which vLLM,
@@ -56,7 +56,7 @@ class OpenAIChat:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The fields of each request besides model and messages: what they change, calls that are kept must not mix."""
+        """The fields of each request besides model and messages, which are part of the cache key."""
         return {**self._settings, **self._extra}
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
@@ -80,7 +80,7 @@ class OpenAIChat:
         """The model's first choice as it is written: pieces, then the completion that they add up to.
 
         Raises what `complete` does, and EndpointUnreachable when the connection ends before the answer does; the
-        message says how many characters had come. What broke off is not tried again: its pieces are out.
+        message says how many characters had arrived. There is no retry then, as pieces have been delivered.
         """
         request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
         async with self._connection() as connection:

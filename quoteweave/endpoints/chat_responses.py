@@ -1,4 +1,4 @@
-"""What chat endpoints send, whole or in chunks, and how a completion is put together from it."""
+"""Parses responses of chat endpoints, complete or in chunks, into a completion."""
 
 from typing import Annotated
 
@@ -12,11 +12,11 @@ from quoteweave.endpoints.endpoint_errors import one_line
 from quoteweave.endpoints.redaction import StreamRedactor
 
 MOST_CHARACTERS = 1_200_000
-"""Of a completion with its reasoning: some 300,000 tokens, more than models write at once."""
+"""Most characters of a completion with its reasoning: some 300,000 tokens, more than models write in one call."""
 
 
 def _whole_characters(text: str) -> str:
-    text.encode()  # half a character in JSON is read without complaint, and fails wherever it is written
+    text.encode()  # JSON parsers accept a lone surrogate, which then fails wherever it is encoded
     return text
 
 
@@ -51,7 +51,7 @@ class _Choice(BaseModel):
 
 class _ChunkChoice(BaseModel):
     index: int = 0
-    delta: _Words | None = None  # Azure's filter has a say in chunks that add nothing
+    delta: _Words | None = None  # missing in the chunks that only report on Azure's content filter
     finish_reason: _Text | None = None
 
 
@@ -72,9 +72,9 @@ class Chunk(BaseModel):
 
 
 class Gathered:
-    """One completion as it comes in: why it ended, how many characters there are, whether there is a choice.
+    """Builds one completion from a response or its chunks.
 
-    Secrets of the connection's address are taken out of all that is said.
+    Secrets of the connection's address are redacted from all text.
     """
 
     def __init__(self, connection: Connection, *, thinks: bool = False) -> None:
@@ -94,13 +94,13 @@ class Gathered:
         self._redacted_reasoning = StreamRedactor(connection.redactor)
 
     def whole(self, reply: Whole) -> None:
-        """Take a whole completion in, which has a choice."""
+        """Add a complete response, which has at least one choice."""
         self._note(reply)
         self._ended(reply.choices[0].finish_reason)
         self._words(reply.choices[0].message)
 
     def chunk(self, chunk: Chunk) -> list[Piece]:
-        """Take a chunk in; what it adds to the reasoning or the answer."""
+        """Add a chunk; return what it adds to the reasoning or the answer."""
         self._note(chunk)
         choice = next((choice for choice in chunk.choices if choice.index == 0), None)
         if choice is None:
@@ -115,7 +115,7 @@ class Gathered:
         return [*last, *self._noted(self._redacted_reasoning.end(), self._redacted_text.end())]
 
     def completion(self) -> Completion:
-        """All that came in. Raises EndpointRefused when the model declines, EndpointBadResponse when it says nothing"""
+        """The completion. Raises EndpointRefused if the model declined, EndpointBadResponse if it is empty."""
         text = "".join(self._texts)
         if (refusal := self._clean("".join(self._refusals))) and not text:
             raise EndpointRefused(f"The model {self._model} declines to answer: {one_line(refusal)}")

@@ -1,4 +1,4 @@
-"""What chat models that stand before others have in common."""
+"""Base classes of chat models that wrap another chat model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -11,38 +11,38 @@ from quoteweave.core.protocols import ChatModel
 
 
 class WrappedChat:
-    """Goes by the other model's name and settings."""
+    """Has the wrapped model's name and settings."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
     @property
     def name(self) -> str:
-        """The other model's."""
+        """The wrapped model's name."""
         return self._model.name
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The other model's; none where it tells none."""
+        """The wrapped model's settings; empty if it has none."""
         return settings_of(self._model)
 
 
 class HeardChat(WrappedChat, ABC):
-    """Asks the other model within a call of its own, which learns what was heard. Meets `StreamingChatModel`."""
+    """Calls the wrapped model in a context that measures usage. Implements `StreamingChatModel`."""
 
     @abstractmethod
     def _call(self, messages: Sequence[Mapping[str, object]]) -> AbstractAsyncContextManager[Heard]:
-        """Lasts from before the model is asked until its answer, or its stream, has ended."""
+        """The context of one call: from before the model is called until its completion or stream has ended."""
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        """What the model answers. Raises what it raises, and what the call does."""
+        """Call the model. Raises what the model and the context raise."""
         async with self._call(messages) as heard:
             completion = await self._model.complete(messages)
             heard.add(completion)
             return completion
 
     async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
-        """The same as it is written: a call is under way until its stream has ended, or is closed."""
+        """Stream the completion; the call lasts until the stream has ended or is closed."""
         async with self._call(messages) as heard, aclosing(stream_of(self._model, messages)) as items:
             async for item in items:
                 heard.add(item)
@@ -50,6 +50,6 @@ class HeardChat(WrappedChat, ABC):
 
 
 def settings_of(model: ChatModel) -> Mapping[str, object]:
-    """What a model says of its sampling and the like, in `settings`; none where it says nothing."""
+    """The model's `settings`, such as sampling parameters; empty if it has none."""
     settings: Mapping[str, object] = getattr(model, "settings", {})
     return settings

@@ -1,4 +1,4 @@
-"""What all clients of models behind HTTP share: address and key, one way to ask, and errors fit to be shown."""
+"""What all clients of model endpoints share: address and key, requests with retries, and errors for users."""
 
 import asyncio
 import os
@@ -27,12 +27,12 @@ Body = TypeVar("Body", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long an endpoint is waited for, and how often it is asked again.
+    """Timeouts and retries of requests to an endpoint.
 
-    `timeout_s` is how many seconds an attempt may go without a sign of life, which in a stream is an event, and no
-    comment; connection faults, 408, 409, 429 and 5xx are tried `max_retries` times more, with growing pauses or those
-    that the server asks for, up to two minutes. After `call_limit_s` seconds (None: five times `timeout_s`) a call ends
-    whatever comes, its attempts and pauses counted together.
+    `timeout_s` is the read timeout of an attempt in seconds; in a stream it is restarted by events, not by comments.
+    Connection faults, 408, 409, 429 and 5xx are retried up to `max_retries` times, with growing pauses or those that
+    the server asks for, up to two minutes. `call_limit_s` (None: five times `timeout_s`) limits the whole call in
+    seconds, attempts and pauses included.
     """
 
     timeout_s: float
@@ -41,12 +41,12 @@ class Patience:
 
     @property
     def limit_s(self) -> float:
-        """Seconds of a whole call."""
+        """Time limit of a whole call, in seconds."""
         return 5 * self.timeout_s if self.call_limit_s is None else self.call_limit_s
 
 
 class PatienceOptions(TypedDict, total=False):
-    """What is said of the patience with an endpoint, for each client to take with defaults of its own."""
+    """Options for timeouts and retries, for clients that have their own defaults."""
 
     timeout_s: float
     max_retries: int
@@ -54,10 +54,10 @@ class PatienceOptions(TypedDict, total=False):
 
 
 class Connection:
-    """Asks one model at one address, while its `async with` block lasts.
+    """Sends requests for one model to one address, within an `async with` block.
 
-    The connections below are those of the event loop, and stay open. What a server sends is read without the secrets
-    of its address (`redactor`), and only so much of it (`bounded_client`).
+    The HTTP connections belong to the event loop and stay open. Secrets of the address are redacted from what a server
+    sends (`redactor`), and its size is limited (`bounded_client`).
     """
 
     _client: "AsyncOpenAI"
@@ -84,10 +84,10 @@ class Connection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Nothing: what is below closes with the event loop."""
+        """Do nothing: the HTTP client is closed with the event loop."""
 
     async def post(self, path: str, body: Mapping[str, object], *, advice: str | None = None) -> bytes:
-        """The body of the answer to a JSON body; `advice` is that of `failure`.
+        """Post a JSON body and return the response's body; `advice` is that of `failure`.
 
         Raises EndpointUnreachable when the server does not answer in time or fails on its side (5xx), EndpointRefused
         when it turns the request down (4xx) or redirects it elsewhere, EndpointBadResponse when it sends too much.
@@ -104,11 +104,11 @@ class Connection:
         return answer.content
 
     async def stream(self, path: str, body: Mapping[str, object], wanted: str) -> AsyncGenerator[object, None]:
-        """The events of the streamed answer to a JSON body, each one's JSON, as they come.
+        """Post a JSON body and yield the events of the streamed response, each as parsed JSON.
 
-        Each has to come within `timeout_s` of the one before: comments are no sign of life. What the caller takes for
-        an event does not count. Raises what `post` does, also for an error that comes as an event, and
-        EndpointBadResponse for what is no JSON or no stream.
+        Each event must arrive within `timeout_s` of the one before; comments do not count, nor does the time that the
+        caller spends on an event. Raises what `post` does, also for an error that arrives as an event, and
+        EndpointBadResponse for what is not JSON or not a stream.
         """
         import openai
 
@@ -139,7 +139,7 @@ class Connection:
             raise self.bad_response(f"it is no stream of events, but {kind}", wanted)
 
     async def _in_time(self, events: AsyncIterator[object], left: float) -> AsyncGenerator[object, None]:
-        """The events, waited for so long in all and `timeout_s` each. Raises TimeoutError, EndpointUnreachable."""
+        """Yield events, for `left` seconds in all and `timeout_s` each. Raises TimeoutError, EndpointUnreachable."""
         while True:
             started = time.monotonic()
             try:
@@ -159,7 +159,7 @@ class Connection:
             yield event
 
     def _told(self, error: Exception, advice: str | None = None, wanted: str = "") -> Exception:
-        """What is to be raised for what went wrong while an answer was read; a mistake of ours as it is."""
+        """Convert an exception raised while reading a response; programming errors are returned unchanged."""
         import openai
 
         from quoteweave.endpoints.http_client import TooMuchSent
@@ -181,14 +181,14 @@ class Connection:
         return error
 
     def check(self, value: object, shape: type[Body], wanted: str) -> Body:
-        """The value of an event as a record. Raises EndpointBadResponse, as `parse` does."""
+        """Validate the value of an event as a record. Raises EndpointBadResponse, as `parse` does."""
         try:
             return shape.model_validate(value)
         except ValidationError as error:
             raise self._misshapen(error, wanted) from None
 
     def parse(self, answer: bytes, shape: type[Body], wanted: str) -> Body:
-        """The answer as a record. Raises EndpointBadResponse, which says what is wrong where, when it is none."""
+        """Parse a response as a record. Raises EndpointBadResponse, which names the field at fault."""
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
@@ -198,7 +198,7 @@ class Connection:
             raise self._misshapen(error, wanted) from None
 
     def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:
-        """The error for an answer that is not what was `wanted`, such as "chat completion"."""
+        """The error for a response that is not what was `wanted`, such as "chat completion"."""
         return EndpointBadResponse(
             f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: "
             f"{problem.rstrip('.')}. "
@@ -206,7 +206,7 @@ class Connection:
         )
 
     def wrong(self, problem: str) -> EndpointBadResponse:
-        """The error for an answer of the right form that says something which cannot be."""
+        """The error for a well-formed response with impossible content."""
         return EndpointBadResponse(f"{self.address.shown} sent for the model {self.model} {problem}.")
 
     def ended(self) -> EndpointUnreachable:
@@ -234,12 +234,12 @@ class Connection:
 
 
 def sendable(text: str) -> str:
-    """The text, its lone surrogates as question marks; a dash where it is blank, which servers refuse."""
+    """Replace lone surrogates by question marks, and a blank text, which servers refuse, by a dash."""
     return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else "-"
 
 
 def beginning(text: str) -> str:
-    """How a text begins, on one line, for a message that says which one is meant."""
+    """The beginning of a text on one line, to identify it in a message."""
     line = " ".join(text[: 2 * _LONGEST_BEGINNING].split())
     return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"
 

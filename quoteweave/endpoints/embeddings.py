@@ -21,9 +21,9 @@ AT_ONCE = 4
 # UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
 _BYTES_AT_ONCE = 400_000
 _WANTED = "list of embeddings"
-# How servers turn down what is too much for them: the request, or a text in it.
+# Status codes with which servers refuse a request that is too large, or a text in it that is too long.
 _TOO_MUCH = (400, 413, 422)
-# Characters to which a text is cut at most. A model that takes less is not for quotes.
+# Texts are never cut to fewer characters. A model that takes less is unfit for quotes.
 _SHORTEST = 200
 
 
@@ -47,20 +47,20 @@ class _Body(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """What an endpoint made of some texts."""
+    """The embeddings of some texts, and which of these were cut or refused."""
 
     vectors: "Matrix"
     """(texts not refused, dimension) float32, in their order, of the length that the endpoint gave them."""
     tokens: int | None
-    """How many tokens it read; None where it does not say."""
+    """Tokens read; None if the endpoint does not report them."""
     cut: Mapping[int, int] = field(default_factory=dict)
-    """Texts that were too long for it, by number, and how many characters of each it read."""
+    """Texts that were too long, by index, with the number of characters that were embedded."""
     refused: Mapping[int, EndpointRefused] = field(default_factory=dict)
-    """Texts that it takes in no form, by number."""
+    """Texts that the endpoint refused in any form, by index."""
 
 
 class EmbeddingsClient:
-    """Every call sends its texts to the endpoint.
+    """A client of an embedding endpoint. Every call sends its texts there.
 
     `base_url`, `api_key`, `timeout_s`, `max_retries` and `call_limit_s` (of each request) are those of `OpenAIChat`. A
     request holds at most `batch_size` texts, and a few are under way at once. `dimensions` and `input_type` are sent
@@ -94,18 +94,18 @@ class EmbeddingsClient:
         self._batch_size = batch_size
 
     def address(self) -> Address:
-        """Where texts are sent to, as options and environment have it now. Raises UsageError when neither says."""
+        """The endpoint's address, from the options or the environment. Raises UsageError if neither sets it."""
         return openai_address(self.model, self._base_url, self._api_key)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """A vector for each text, in order. Raises what `embed_some` does, and EndpointRefused for a text refused."""
+        """Return a vector for each text. Raises what `embed_some` does, and EndpointRefused for a refused text."""
         embedded = await self.embed_some(texts)
         for refusal in embedded.refused.values():
             raise refusal
         return embedded
 
     async def embed_some(self, texts: Sequence[str]) -> Embeddings:
-        """A vector for each text, in order, but for those that the endpoint refuses however short.
+        """Return a vector for each text, in order, except those that the endpoint refuses however short they are cut.
 
         Raises UsageError when neither URL nor key is set or one of them is malformed, EndpointUnreachable when the
         server does not answer or fails on its side (5xx), EndpointRefused when it turns down whatever it is sent (4xx),
@@ -153,7 +153,7 @@ class EmbeddingsClient:
         return Embeddings(vectors, reply.usage.prompt_tokens if reply.usage else None)
 
     def _vectors(self, connection: Connection, items: list[_Item], names: list[str]) -> "Matrix":
-        """The vectors of a batch; `names` say of which texts."""
+        """Check and convert the vectors of a batch; `names` identify its texts in errors."""
         import numpy as np
 
         if [item.index for item in items] != list(range(len(names))):
@@ -178,7 +178,7 @@ class EmbeddingsClient:
 
 
 class _Halving:
-    """The texts of one call: what is refused is sent again in halves, and one text alone shorter and shorter."""
+    """Sends the texts of one call: a refused batch is sent again in halves, and a single refused text is cut."""
 
     def __init__(self, texts: Sequence[str], send: Callable[[Sequence[str], range], Awaitable[Embeddings]]) -> None:
         self.cut: dict[int, int] = {}
@@ -189,7 +189,7 @@ class _Halving:
         self._takes_some = False
 
     async def embedded(self, batch: range) -> list[tuple[range, Embeddings]]:
-        """The parts of that batch, in order. Raises EndpointRefused where other texts would fare no better."""
+        """Return the embeddings of a batch, in parts. Raises EndpointRefused if other texts would be refused too."""
         try:
             return [(batch, await self._sent(self._texts, batch))]
         except EndpointRefused as error:
@@ -217,7 +217,7 @@ class _Halving:
         return part
 
     async def _check_it_takes_any(self, refusal: EndpointRefused) -> None:
-        """Raises that refusal unless the endpoint takes something, so that the text is at fault and not the request."""
+        """Raise the refusal unless the endpoint accepts some text, which shows that the text is at fault."""
         if not self._takes_some:
             try:
                 await self._sent(["-"], range(1))
@@ -226,12 +226,12 @@ class _Halving:
 
 
 def _named(texts: Sequence[str], number: int) -> str:
-    """A text in a message: its number, and how it begins."""
+    """Identify a text in a message by its number and its beginning."""
     return f"text {number + 1} of {len(texts)}: {beginning(texts[number])!r}"
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[range]:
-    """Which texts go together: at most so many, and no more bytes than `_BYTES_AT_ONCE` unless one alone has more."""
+    """Group texts into batches of at most `most` texts and `_BYTES_AT_ONCE` bytes, unless one text alone has more."""
     start = size = 0
     for i, text in enumerate(texts):
         bytes_here = len(text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What went wrong with a request, as errors fit to be shown: in the endpoint's words, without the key."""
+"""Convert failures of requests into errors for users: with the endpoint's message, without the key."""
 
 import re
 from typing import TYPE_CHECKING
@@ -40,10 +40,10 @@ class _Failed(BaseModel):
 def failure(
     error: "APIError", model: str, address: "Address", redactor: "Redactor", advice: str | None = None
 ) -> EndpointError:
-    """EndpointUnreachable when there is no answer or the server failed (5xx), EndpointRefused for what it turns down.
+    """Convert an SDK error: EndpointUnreachable for no response or a 5xx status, EndpointRefused for other statuses.
 
-    `advice` is what to do when the endpoint finds fault with the request; None goes by what it says. Of what it says,
-    secrets are taken out.
+    `advice` is what to do about a refused request; None chooses it by the endpoint's message. Secrets are redacted
+    from that message.
     """
     import openai
 
@@ -64,7 +64,7 @@ def failure(
 
 
 def said_instead(answer: bytes) -> str:
-    """What an answer that is not what was wanted says of an error, as some servers do with status 200; empty if none"""
+    """The error message in a response body, which some servers send with status 200; empty if there is none."""
     try:
         return _own_message(_Failed.model_validate_json(answer).error)
     except ValidationError:
@@ -72,13 +72,13 @@ def said_instead(answer: bytes) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, cut to what a message can hold."""
+    """Put a text on one line, cut to the length allowed in messages."""
     line = " ".join(text.encode("utf-8", "replace").decode().split())  # halves of characters cannot be written
     return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
 
 
 def _redirected(error: "APIStatusError", model: str, address: "Address", redactor: "Redactor") -> EndpointRefused:
-    """The error for a redirect that was not followed, as it leads to another machine or drops the request."""
+    """The error for a redirect that was not followed, as it leads to another host or changes the request."""
     status, location = error.status_code, error.response.headers.get("location", "")
     told = f"{address.shown} answered {status} for the model {model}"
     try:
@@ -119,6 +119,6 @@ def _own_message(body: object) -> str:
 
 
 def _code(body: object) -> int:
-    """The status that an error amid a stream tells of itself; 500 where it tells none."""
+    """The status code that an error in the middle of a stream carries; 500 if it has none."""
     code = str(body.get("code")) if isinstance(body, dict) else ""
     return int(code) if code.isascii() and code.isdigit() and 400 <= int(code) < 600 else 500

@@ -12,24 +12,24 @@ from httpx2 import USE_CLIENT_DEFAULT
 from openai import DefaultAsyncHttpxClient
 
 MOST_IN_BODY = 16 * 2**20
-"""Bytes of an answer that is read as a whole, decompressed. JSON of so many takes some 0.7 GB at worst to be read."""
+"""Most bytes of a response read as a whole, decompressed. Parsing JSON of this size takes up to some 0.7 GB."""
 MOST_IN_STREAM = 64 * 2**20
-"""Bytes of an answer that is read as it comes, decompressed."""
+"""Most bytes of a streamed response, decompressed."""
 MOST_IN_EVENT = 4 * 2**20
-"""Bytes of one event of a stream, on one line or many, which is kept in memory until its end."""
+"""Most bytes of one event of a stream, on one line or many, as it is kept in memory until its end."""
 _MOST_REDIRECTS = 5
 
 
 class TooMuchSent(Exception):
-    """A server sent more than is read of an answer; its text says how much that is."""
+    """A server's response is larger than the limit; the message says how large it may be."""
 
 
 class BoundedClient(DefaultAsyncHttpxClient):
     """A client for servers that are not trusted.
 
-    It reads at most so many bytes of an answer, counted after decompression. A redirect is followed only to the origin
-    (scheme, machine and port) that was asked, and only as the same request (307, 308): any other is the answer, for
-    the caller to tell of.
+    The size of a response is limited, counted after decompression. A redirect is followed only to the origin
+    (scheme, host and port) that was asked, and only as the same request (307, 308): any other is returned as the
+    response, for the caller to report.
     """
 
     async def send(
@@ -40,7 +40,7 @@ class BoundedClient(DefaultAsyncHttpxClient):
         auth: "httpx2._types.AuthTypes | httpx2._client.UseClientDefault | None" = USE_CLIENT_DEFAULT,
         follow_redirects: "bool | httpx2._client.UseClientDefault" = False,  # noqa: ARG002  # as the base has it
     ) -> httpx2.Response:
-        """The answer to a request, its bytes decompressed. Raises what the base raises, and TooMuchSent."""
+        """Send a request; the response's bytes are decompressed. Raises what the base class raises, and TooMuchSent."""
         response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
         for _ in range(_MOST_REDIRECTS):
             onward = response.next_request
@@ -59,7 +59,7 @@ class BoundedClient(DefaultAsyncHttpxClient):
 
 
 def _bounded(response: httpx2.Response, *, stream: bool) -> httpx2.Response:
-    """The response with a body that is decompressed and ends in TooMuchSent where it is too long."""
+    """The response with a decompressed body that raises TooMuchSent once it is too long."""
     headers = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
     return httpx2.Response(
         response.status_code,
@@ -115,8 +115,8 @@ _clients: "dict[asyncio.AbstractEventLoop, tuple[BoundedClient, AsyncGenerator[N
 
 
 async def shared_client() -> "BoundedClient":
-    """The client of the event loop that runs now; closed with the loop by `asyncio.run` and by every other runner that
-    shuts asynchronous generators down."""
+    """The client of the running event loop; closed with the loop by `asyncio.run` and by every other runner that
+    shuts down asynchronous generators."""
 
     loop = asyncio.get_running_loop()
     if loop not in _clients:

@@ -1,4 +1,4 @@
-"""What models behind endpoints cost: by the table that comes with the package, and before it the user's own."""
+"""Prices of models behind endpoints: from the user's own table, or else from the one shipped with the package."""
 
 import os
 import re
@@ -31,7 +31,7 @@ class PriceTable(Record):
 
 
 def chat_price(model: str | None) -> Price | None:
-    """What the tokens of a chat model cost; None for a model that is not in the tables, or has no name.
+    """The price of a chat model's tokens; None for a model that is not in the tables, or has no name.
 
     A version that is named with its date costs what the model does, unless a table names it; a model on this machine
     costs nothing. Raises UsageError where the user's own table cannot be read.
@@ -48,7 +48,7 @@ def embedding_price(model: str) -> float | None:
 
 
 def price_table() -> PriceTable:
-    """All prices: those of the package, and before them those of the file that QUOTEWEAVE_PRICES names.
+    """All prices: those of the package, overridden by those of the file that QUOTEWEAVE_PRICES names.
 
     Files are read once. Raises UsageError, naming file and field, where the user's cannot be read.
     """
@@ -57,7 +57,7 @@ def price_table() -> PriceTable:
 
 
 def read_prices(text: str, source: str) -> PriceTable:
-    """A table in TOML. Raises UsageError, which names `source` and the field, where it is none."""
+    """Parse a TOML table of prices. Raises UsageError, which names `source` and the field at fault."""
     try:
         return PriceTable.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -1,4 +1,4 @@
-"""A chat model asked no more at once, and no faster, than its endpoint allows."""
+"""Limits on the concurrency and the token rate of a chat model."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ _NOTHING = 1e-6
 
 
 class TokenBucket:
-    """Tokens that fill up evenly to those of a minute, with which it begins. Safe to use from several threads."""
+    """A token bucket: it starts with one minute's tokens and refills evenly. Thread-safe."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = float(per_minute)
@@ -27,8 +27,8 @@ class TokenBucket:
         self._lock = Lock()
 
     def take(self, tokens: int) -> float:
-        """Takes them and returns 0, or else the seconds until they may be had. More than it holds are had when it is
-        full, and filled up afterwards."""
+        """Take tokens and return 0, or return the seconds to wait. A request for more than its size is granted when
+        it is full, and leaves a debt."""
         with self._lock:
             now = self._clock()
             self._level = min(self._most, self._level + (now - self._at) * self._most / 60)
@@ -40,7 +40,7 @@ class TokenBucket:
             return 0.0
 
     def correct(self, tokens: int) -> None:
-        """Takes so many more, at once; or gives back what is less than 0."""
+        """Take more tokens without waiting, or give some back if the number is negative."""
         with self._lock:
             self._level -= tokens
 
@@ -52,7 +52,7 @@ class _Gate:
 
 
 class LimitedChat(HeardChat):
-    """Another chat model, with at most `concurrency` calls under way at once and so many tokens a minute.
+    """Wraps a chat model, with at most `concurrency` calls at once and a limited number of tokens per minute.
 
     Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order, and a stream is under way until its
     end. Tokens are of questions and answers: those of a question are estimated before it is sent, and put right by what
@@ -82,7 +82,7 @@ class LimitedChat(HeardChat):
 
     @asynccontextmanager
     async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
-        """A call, from when it may be made; takes its tokens, put right at the end by what was heard of it."""
+        """Wait until a call may be made and take its estimated tokens, corrected at its end by the measured usage."""
         gate, heard = self._gate(), Heard(tokens_of_messages(messages))
         async with gate.calls or nullcontext():
             await self._take(heard.input_tokens, gate.queue)

@@ -1,4 +1,4 @@
-"""Secrets of an endpoint, taken out of what its server sends back: some echo the key, or the header it came in."""
+"""Redacts an endpoint's secrets from what its server sends back: some echo the key or its header."""
 
 import re
 from base64 import b64encode
@@ -16,7 +16,7 @@ _SHORTEST_CODE = 4
 
 
 class Redactor:
-    """Knows secrets in plain, percent-encoded and base64 form, and puts `[redacted]` in their place."""
+    """Replaces secrets, in plain, percent-encoded or base64 form, by `[redacted]`."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets for form in _forms(secret)}
@@ -30,13 +30,13 @@ class Redactor:
         return text if self._pattern is None else self._pattern.sub(REDACTED, text)
 
     def unfinished(self, text: str) -> int:
-        """How many characters at the text's end may be the beginning of a secret."""
+        """The number of characters at the text's end that may be the beginning of a secret."""
         longest = min(self._longest - 1, len(text))
         return next((n for n in range(longest, 0, -1) if text[-n:] in self._beginnings), 0)
 
 
 class StreamRedactor:
-    """Takes a text as it comes, in parts cut anywhere, and gives it without secrets.
+    """Redacts a streamed text, in chunks split anywhere.
 
     What may be the beginning of a secret is held back until it is known.
     """
@@ -45,7 +45,7 @@ class StreamRedactor:
         self._redactor, self._held = redactor, ""
 
     def feed(self, part: str) -> str:
-        """What is certain now; nothing, maybe."""
+        """Add a chunk; return what is settled now, which may be nothing."""
         text = self._redactor.clean(self._held + part)
         certain = len(text) - self._redactor.unfinished(text)
         self._held = text[certain:]
@@ -58,7 +58,7 @@ class StreamRedactor:
 
 
 def redactor_of(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
-    """Knows the key, user name and password in the URL, and whatever its query calls a key, token or the like.
+    """Make a redactor of the key, the URL's credentials, and the query's fields named like a key or a token.
 
     `others` are further secrets that are sent along, such as headers of the environment.
     """
@@ -67,7 +67,7 @@ def redactor_of(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
 
 
 def _credentials(url: str) -> list[str]:
-    """What stands before the machine in a URL: the password, a token in the user's place, and both as they are sent."""
+    """The secrets before the host in a URL: the password, or a token in the user's place, and both as they are sent."""
     sent = urlsplit(url).netloc.rpartition("@")[0]
     if not sent:
         return []
@@ -81,7 +81,7 @@ def _credentials(url: str) -> list[str]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret as it may stand in a text: as it is, escaped for URLs, JSON and HTML, and in base64."""
+    """The forms of a secret in a text: plain, escaped for URLs, JSON and HTML, and in base64."""
     percent = quote(secret, safe="")
     yield from (secret, percent, re.sub(r"%..", lambda found: found.group().lower(), percent), quote(secret))
     yield from (dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1], escape(secret))

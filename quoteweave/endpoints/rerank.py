@@ -1,4 +1,4 @@
-"""Reranking models behind `/rerank`, in the form that Jina, Cohere (v2) and vLLM share."""
+"""A client of reranking endpoints (`/rerank`), in the format that Jina, Cohere (v2) and vLLM share."""
 
 import math
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class RerankClient:
         return replace(address, url=parts._replace(path=path).geturl())
 
     def _key(self, url: str, own: str) -> tuple[str, str]:
-        """The key for an address, and why that of the environment is not sent to it."""
+        """The key for an address, or why the environment's key is not sent there."""
         told, key = (self._api_key or "").strip(), given(None, KEY_VARIABLE)
         if told or (key and same_place(url, own)):
             return told or key, ""
@@ -85,7 +85,7 @@ class RerankClient:
         return "", _WITHHELD if key else ""
 
     async def score(self, query: str, documents: Sequence[str]) -> list[float]:
-        """How relevant each document is to the question, in their order; higher is better.
+        """Score the relevance of each document to the question, in order; higher is better.
 
         Raises UsageError when no URL is set or URL or key are malformed, EndpointUnreachable when the server does not
         answer or fails on its side (5xx), EndpointRefused when it turns the request down (4xx; a document may be too

@@ -1,1 +1,1 @@
-"""A question and its context become a cited answer."""
+"""Generate cited answers from a question and its context, and check them."""

@@ -1,4 +1,4 @@
-"""Words of a document made fit to stand in an answer: on one line, not too long, and nothing that looks like a mark."""
+"""Make text of documents fit for an answer: on one line, not too long, and without anything that looks like a mark."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from quoteweave.core.text.marks import parse_marks
 _WIDE = "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][^\S\n]*+\n\s*+(?=[^\W\d_])")
 _WIDE_BREAK = re.compile(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
-# Symbol fonts have their bullets where Unicode has no characters of its own.
+# Symbol fonts encode bullets in Unicode's private use area.
 _BULLET = re.compile(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
 _CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
 _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
 
 
 def tidy(text: str, limit: int) -> str:
-    """`text` on one line of at most `limit` characters: lines and hyphenated words joined, bullets dropped."""
+    """Put `text` on one line of at most `limit` characters: join hyphenated words, drop bullets and marks."""
     joined = _WIDE_BREAK.sub("", _HYPHENATED.sub(_join, text))
     return neutral(clip(" ".join(_BULLET.sub("", joined).split()).lstrip(" ,;"), limit))
 
@@ -27,7 +27,7 @@ def _join(match: re.Match[str]) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """`text`, or where it is longer than `limit` characters its beginning, cut after a clause or a word, with "…"."""
+    """Shorten `text` to `limit` characters, cut after a clause or a word, with "…"."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -37,7 +37,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def neutral(text: str) -> str:
-    """`text` without anything that an answer's marks could be mistaken for, or be swallowed by.
+    """Neutralise whatever in `text` could be mistaken for an answer's mark, or hide one.
 
     References such as `[12]` become `(12)`, `![` loses its exclamation mark, and back-ticks, between which marks are
     not read, become apostrophes.
@@ -49,7 +49,7 @@ def neutral(text: str) -> str:
 
 
 def cited(sentence: str, mark: str) -> str:
-    """`sentence` with its mark before the final stop: `Dues rose [2].`; a stop is added where there is none."""
+    """Put a mark before the full stop of `sentence`: `Dues rose [2].`; a stop is added where there is none."""
     stop = _FINAL_STOP.search(sentence)
     if stop:
         return f"{sentence[: stop.start()].rstrip()} {mark}{stop[0]}"
@@ -57,5 +57,5 @@ def cited(sentence: str, mark: str) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join items as a list in English: `a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

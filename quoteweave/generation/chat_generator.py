@@ -18,15 +18,15 @@ from quoteweave.generation.prompt_pictures import PictureShower, Shown
 
 REPEATS = "The model repeats itself: the answer ends with the same words over and over."
 TIMES = 5
-"""The same, at least so often, one after another; what is cut off at the end counts."""
+"""Least number of consecutive repetitions; the last one may be cut off."""
 LEAST = 300
-"""Characters that the repetition takes at least, so that no row of dashes or zeros is one."""
+"""Least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
 _LONGEST = 2000
 _SEED = 40
 
 
 def repeats(text: str) -> bool:
-    """Whether the text ends with a piece of at most 2000 characters that stands there `TIMES` times in a row."""
+    """Whether the text ends with a passage of at most 2000 characters repeated `TIMES` times in a row."""
     tail = text[-TIMES * _LONGEST :]
     if len(tail) < LEAST:
         return False
@@ -46,10 +46,11 @@ _THOUGHT = "</think>"
 
 
 class CitedGenerator:
-    """Meets `core.protocols.StreamingGenerator`.
+    """A generator that asks a chat model; implements `core.protocols.StreamingGenerator`.
 
-    `prompts_folder` is that of `CitedMessages`. `pictures` says which image quotes are shown, each after its name and
-    caption; of the others, or without it, the words are sent. Raises UsageError when the prompts cannot be read.
+    `prompts_folder` is that of `CitedMessages`. `pictures` selects the image quotes that are sent as pictures, each
+    after its name and caption; the others, or all without it, are sent as words. Raises UsageError when the prompts
+    cannot be read.
     """
 
     def __init__(
@@ -64,9 +65,9 @@ class CitedGenerator:
         self.messages = CitedMessages(prompts_folder)
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """The model's answer, woven; without a single quote it abstains and the model is not called.
+        """Return the model's answer with resolved citations; without any quote, abstain without calling the model.
 
-        Raises EndpointError when the model fails, EndpointBadResponse when it says nothing but its reasoning, and
+        Raises EndpointError when the model fails, EndpointBadResponse when its reply has nothing but reasoning, and
         UsageError when a prompt does not have the right fields.
         """
         if not context.texts and not context.images:
@@ -75,10 +76,11 @@ class CitedGenerator:
         return _woven(query, context, await self.model.complete(messages), warnings)
 
     async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
-        """The events of the answer. Raises what `answer` does.
+        """Yield the events of the answer. Raises what `answer` raises.
 
-        EndpointBadResponse as well where what was sent as the answer turns out to be reasoning, which the model ends
-        but does not begin with a tag: such a model is to be told that it thinks (`thinking`), or not to be streamed.
+        Raises EndpointBadResponse too where text sent as the answer turns out to be reasoning, because the model closes
+        its reasoning with a tag without having opened it: configure such a model as reasoning (`thinking`), or do not
+        stream.
         """
         if not context.texts and not context.images:
             for event in events_of(self._nothing(query, context)):
@@ -102,13 +104,13 @@ class CitedGenerator:
         return nothing.model_copy(update={"usage": Usage(input_tokens=0, output_tokens=0)})
 
     async def _asked(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
-        """The messages, and warnings about pictures that they lack."""
+        """Return the messages, and warnings about pictures that could not be included."""
         shown = Shown({}) if self.pictures is None else await self.pictures.shown(context)
         return self.messages.of(query, context, shown.urls), shown.warnings
 
 
 class _Telling:
-    """What a model says, piece by piece, as events: without the blanks around it, which no answer keeps."""
+    """Turns the pieces of a model's stream into events, without whitespace around the answer."""
 
     def __init__(self, context: Context) -> None:
         self._weaver = Weaver(context)
@@ -137,18 +139,18 @@ def _woven(query: Query, context: Context, completion: Completion, warnings: Seq
     cut = [CUT_SHORT] if completion.finish_reason == "length" else []
     cut += [REPEATS] if repeats(text) else []
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
-    # Whoever calls itself so is not let past the gate.
+    # A model that calls itself "extractive" must not bypass the gate.
     model = f"chat:{MODEL}" if completion.model == MODEL else completion.model
     woven = weave(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
     return woven.model_copy(update={"usage": completion.usage})
 
 
 def _spoken(completion: Completion) -> str:
-    """What the model says after its reasoning; some servers leave out the opening tag, and one cut short never closes.
+    """Strip the reasoning; some servers omit its opening tag, and reasoning that was cut short has no closing one.
 
     Raises EndpointBadResponse when nothing is left.
     """
-    # Reasoning that was told apart already leaves no tag: one in the answer is what it speaks of.
+    # Reasoning that the server separated leaves no tag: a tag in the answer is part of its content.
     text = completion.text
     before, closed, after = (text, "", "") if completion.reasoning else text.partition(_THOUGHT)
     text = after if closed else "" if before.lstrip().startswith("<think>") else before

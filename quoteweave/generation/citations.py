@@ -18,61 +18,61 @@ _NO_SPACE_BEFORE = ".,;:!?)]}"
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """What is shown next: one mark with all that it cites, or text without any."""
+    """The next part of the text shown: one mark with everything that it cites, or text without marks."""
 
     text: str
     citations: tuple[Citation, ...] = ()
 
 
 class Page:
-    """What is shown so far, to which more is added."""
+    """The text shown so far, to which more is appended."""
 
     def __init__(self) -> None:
         self.length = 0
         self._reader = MarkReader()
 
     def add(self, text: str, citations: Iterable[Citation] = ()) -> Strand:
-        """Shows a mark with what it cites, whose spans are put right, or text."""
+        """Append text, or a mark with its citations, whose spans are set to its position."""
         span = {"start": self.length, "end": self.length + len(text)}
         self.length += len(text)
         self._reader.feed(text)
         return Strand(text, tuple(citation.model_copy(update=span) for citation in citations))
 
     def joins(self, blank: str, following: str, *, instead: str) -> bool:
-        """Whether `following` would be read otherwise behind this and `blank` than behind `instead`, the blank that it
-        was written behind."""
+        """Whether `following` parses differently after `blank` than after `instead`, its original whitespace."""
         ahead = copy.copy(self._reader)
         ahead.feed(blank)
         if ahead.open_to(following):
             return True
-        # Three back-ticks are fenced code where they begin a line.
+        # Three back-ticks open a code fence at the beginning of a line.
         begins = _begins_line(blank) or not self.length
         return following == "`" and begins != _begins_line(instead)
 
 
 class Weaver:
-    """Takes what a model writes, in parts cut anywhere, and gives what is shown of it.
+    """Resolves marks in the text of a model, fed in arbitrary parts, and returns the text to show.
 
-    Numbers that name no quote of the context are taken out, with the blanks that they leave: `[1, 99]` becomes `[1]`,
-    `[99]` goes. Where what stands around one would become another mark (`[[99]1]`), it stays. Blanks at both ends go.
+    Numbers that name no quote of the context are removed, with the whitespace that they leave: `[1, 99]` becomes `[1]`,
+    `[99]` disappears. Where removing one would create another mark (`[[99]1]`), it stays. Whitespace at both ends is
+    removed.
     """
 
     def __init__(self, context: Context) -> None:
         self.unresolved: list[UnresolvedMark] = []
-        """Each number that names no quote; spans index what was fed."""
+        """Each number that names no quote; spans index the text that was fed."""
         self.taken_out = self.left = 0
-        """Marks with such numbers: changed, and left where they stand."""
+        """Numbers of marks with such numbers: changed or removed, and left in place."""
         self._context = context
         self._written, self._page = MarkReader(), Page()
         self._blank = ""
-        self._gap: list[str] = []  # of marks that go: a blank, a mark, a blank, a mark…
+        self._gap: list[str] = []  # marks to be removed, each after its whitespace: a blank, a mark, a blank, a mark…
 
     def feed(self, part: str) -> list[Strand]:
-        """What is certain now."""
+        """Take the next part of the text; return what is certain to be shown."""
         return [shown for token in self._written.feed(part) for shown in self._take(token)]
 
     def end(self, part: str = "") -> list[Strand]:
-        """All that is left, with the last part."""
+        """Take the last part of the text; return everything that remains."""
         shown = [shown for token in self._written.end(part) for shown in self._take(token)]
         if self._gap:
             self.taken_out += len(self._gap) // 2
@@ -129,7 +129,7 @@ class Weaver:
         yield self._page.add(text, citations)
 
     def _bridge(self, following: str) -> Iterable[Strand]:
-        """The blank before what follows, or what is left of marks that go."""
+        """The whitespace before `following`, in place of any marks removed there."""
         blank, gap = self._blank, self._gap
         self._blank, self._gap = "", []
         if gap:
@@ -147,13 +147,13 @@ class Weaver:
 
 
 def widest(blanks: Iterable[str], following: str) -> str:
-    """The one blank, out of those around what goes, that keeps lines and paragraphs apart."""
+    """Of the whitespace around removed text, the one that keeps lines and paragraphs separate."""
     widest = max(blanks, key=lambda blank: (blank.count("\n"), len(blank)))
     return "" if following in _NO_SPACE_BEFORE and "\n" not in widest else widest
 
 
 def told(strands: Iterable[Strand]) -> Iterator[Event]:
-    """What is shown as events of an answer: text in one piece, and each mark before what it cites."""
+    """Turn parts of the text shown into events: text in one piece, and each mark followed by its citations."""
     for cites, together in groupby(strands, key=lambda strand: bool(strand.citations)):
         if not cites:
             yield TextEvent(text="".join(strand.text for strand in together))
@@ -177,16 +177,16 @@ def weave(
     status: Status = "answered",
     warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """The answer that `text` gives to `question`: what a `Weaver` shows of it, cut where images stand.
+    """Build the answer to `question` from generated `text`: resolve its marks by a `Weaver`, and split it at images.
 
-    Marks that name no quote of the context are taken out, with a warning, or left where taking them out would make
-    another mark. `Answer.unresolved` keeps them, with spans that index `text` as given, which is `Answer.raw` where
-    another text is shown; the spans of `Answer.citations` index `Answer.text`. Weaving an answer's own text changes
-    nothing.
+    Marks that name no quote of the context are removed, with a warning, or kept where removing them would create
+    another mark. `Answer.unresolved` lists them, with spans that index `text` as given, which is `Answer.raw` where it
+    differs from the text shown; the spans of `Answer.citations` index `Answer.text`. Applied to an answer's own text,
+    this changes nothing.
 
     Blocks: a TextBlock holds the exact slice of `Answer.text` between two image marks (or the text's ends); a slice of
-    whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0.
-    `seconds` is 0 and `usage` unknown; the caller who knows better replaces them with `model_copy`.
+    whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0. `seconds` is 0
+    and `usage` unknown; a caller who knows them replaces them with `model_copy`.
     """
     weaver = Weaver(context)
     parts = weaver.end(text)
@@ -214,7 +214,7 @@ def _told(marks: int, done: str) -> str:
 
 
 def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequence[str] | None = None) -> Answer:
-    """The answer with these citations in place of its own of the same place and number; warnings stay unless given."""
+    """Replace citations of an answer by those with the same position and number; warnings stay unless given."""
     found = {(citation.start, citation.kind, citation.number): citation for citation in changed}
 
     def change(own: Citation) -> Citation:
@@ -232,7 +232,7 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
 
 
 def blocks_of(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[Block, ...]:
-    """A text with its citations cut where images stand; `images` has the stored crops by their numbers."""
+    """Split a text with its citations into blocks at its image marks; `images` has the stored crops by number."""
     blocks: list[Block] = []
     pending: list[Citation] = []
     position = 0

@@ -1,4 +1,4 @@
-"""What is known of an answer's chances without a model: how well quotes were found, and what the gate says of it."""
+"""Compute the signals of an answer's confidence: retrieval score, coverage of the question, and the gate's verdicts."""
 
 from collections.abc import Iterable
 
@@ -8,11 +8,11 @@ from quoteweave.generation.extractive.statements import words_around
 from quoteweave.generation.relevance import coverage, weigh, what_is_asked
 
 UNCHECKED = 0.5
-"""What a citation counts on which the gate has no verdict: it says as much for the answer as against it."""
+"""What a citation counts on which the gate has no verdict, half of a supported one."""
 
 
 def signals_of(question: str, context: Context, answer: Answer | None = None) -> Signals:
-    """The signals of an answer over this context; without one, those that are known before it is written."""
+    """Compute the signals of an answer over its context; without an answer, those known before it is generated."""
     hits = (*context.texts, *context.images)
     return Signals(
         score=max((hit.score for hit in hits), default=None),
@@ -22,10 +22,10 @@ def signals_of(question: str, context: Context, answer: Answer | None = None) ->
 
 
 def bearing(question: str, context: Context) -> float:
-    """The share of the question's words, weighed as `relevance` says, that the quote with most of them holds; 0 to 1.
+    """The share of the question's words, weighted as in `relevance`, that the quote with most of them contains; 0 to 1.
 
-    One quote's, because twenty together hold most words of any question. Captions, section titles and names of
-    documents count as their quotes' own.
+    It is measured on one quote, because twenty together contain most words of any question. Captions, section titles
+    and names of documents count as words of their quotes.
     """
     held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
     weights = weigh(what_is_asked(question), held)
@@ -33,9 +33,9 @@ def bearing(question: str, context: Context) -> float:
 
 
 def support(citations: Iterable[Citation]) -> float:
-    """The share of citations that the gate calls supported, 0 to 1, those without a verdict counting half.
+    """The share of citations that the gate found supported, 0 to 1, those without a verdict counting half.
 
-    0 without citations: an answer that cites nothing shows nothing for itself.
+    0 without citations: an answer that cites nothing has no support.
     """
     worth = [{"supported": 1.0, "unsupported": 0.0}.get(one.verdict or "", UNCHECKED) for one in citations]
     return sum(worth) / len(worth) if worth else 0.0

@@ -1,4 +1,4 @@
-"""An answer without a model where the model fails."""
+"""Fall back to a second generator where the endpoint of the first fails."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,22 +11,22 @@ from quoteweave.core.records import Query
 
 
 class FallbackGenerator:
-    """Answers with `first`; where its endpoint fails, with `second`, and a warning that says so and why."""
+    """Answers with `first`; where its endpoint fails, with `second` and a warning that gives the reason."""
 
     def __init__(self, first: Generator, second: Generator) -> None:
         self.first, self.second = first, second
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """The answer of the one or the other. Raises what `second` raises, and what is no failure of an endpoint."""
+        """Return the answer of one of them. Raises what `second` raises, and other errors of `first`."""
         try:
             return await self.first.answer(query, context)
         except EndpointError as error:
             return await self._second(query, context, error)
 
     async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
-        """The events of the answer.
+        """Yield the events of the answer.
 
-        Raises EndpointError where the endpoint fails after some of its answer was sent, which cannot be taken back.
+        Raises EndpointError where the endpoint fails after part of its answer was sent, which cannot be undone.
         """
         if not isinstance(self.first, StreamingGenerator):
             for event in events_of(await self.answer(query, context)):

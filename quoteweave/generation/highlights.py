@@ -1,12 +1,14 @@
-"""Which characters of a quote support a claim: evidence to the word, by rule, or nothing where that is not sure.
+"""Find the characters of a quote that support a claim, by rule; none where that is uncertain.
 
-1. Of a table, whose rows are lines with ` | ` between cells: the cells that the claim gives whole, in rows that it
-   names, with the first cell of their row and the heading of their column where the claim says a word of that too.
-2. Words that the claim repeats from the quote, one after another (`REPEATED` or more, or all that it says in quotation
-   marks), unless their sentences hold more of the claim's words, or the claim goes on with another number.
-3. Else the sentences of a text, or the lines of a picture without cells, that hold the claim's numbers and words: one
-   must hold `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first lacks a number that
-   the quote has. Of a sentence those clauses are taken, one after another, that hold what it shares with the claim.
+1. In a table, whose rows are lines with ` | ` between cells: the cells that the claim states in full, in rows that it
+   names, with the first cell of their row, and the heading of their column where the claim has a word of that too.
+2. Sequences of words that the claim repeats from the quote (`REPEATED` or more, or everything that it has in quotation
+   marks), unless the sentences around them contain more of the claim's words, or the claim continues with another
+   number.
+3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
+   words: the first must contain `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first
+   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain what it shares
+   with the claim.
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
@@ -23,15 +25,15 @@ from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import split_sentences
 
 REPEATED = 5
-"""Words in a row that are repeated."""
+"""Least words in a repeated sequence."""
 TELLING = 3
-"""Of these, words that are no stop words."""
+"""How many of these must not be stop words."""
 LEAST_SHARED = 0.5
 NUMBER = 2.0
-"""What a number or name counts beside another word."""
+"""Weight of a word with a digit, where other words weigh 1."""
 MOST_SENTENCES = 2
 MOST_OF_PICTURE = 0.5
-"""Share of a picture's words beyond which they are no evidence to the word."""
+"""Share of a picture's text above which a highlight says no more than the whole picture."""
 
 Range = tuple[int, int]
 _Token = tuple[str, int, int]
@@ -41,19 +43,19 @@ _QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
 _CUT = re.compile(r"…|\.{3}")
 _JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou)"
-# What parts the clauses of a sentence: a sign with a space, which no number has, or a word that joins them.
+# Between clauses: punctuation followed by a space, which numbers do not contain, or a conjunction.
 _BETWEEN_CLAUSES = re.compile(
     rf"(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?|\s+{_JOINING}\s+", re.IGNORECASE
 )
 
 
 def text_of(quote: Quote) -> str:
-    """The words of a quote that its spans index: its text, or what OCR or a vision model read."""
+    """The text of a quote that highlights index: its own text, else its OCR text, else a vision model's description."""
     return quote.text or quote.ocr_text or quote.vlm_text or ""
 
 
 def spans_of(claim: str, quote: Quote) -> list[Range]:
-    """The characters of `text_of(quote)` that support the claim, in order and apart; none where that is not sure."""
+    """Find the spans of `text_of(quote)` that support the claim, in order and disjoint; none where uncertain."""
     text = text_of(quote)
     if not text.strip() or not claim.strip():
         return []
@@ -70,12 +72,12 @@ def spans_of(claim: str, quote: Quote) -> list[Range]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """The words and numbers of a text, folded, with where they stand."""
+    """The words and numbers of a text, folded, with their positions."""
     return [(fold(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
 def _quoted(claim: str, text: str) -> list[Range]:
-    """What the claim says in quotation marks, where it stands in the text."""
+    """Find the claim's quotations in the text."""
     said = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
     pieces = [_tokens(piece) for one in said for piece in _CUT.split(one)]
     there = _tokens(text) if pieces else []
@@ -83,12 +85,12 @@ def _quoted(claim: str, text: str) -> list[Range]:
 
 
 def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
-    """Whether these are all words of what is quoted, or many of them in a row."""
+    """Whether these are all words of the quotation, or a long sequence of them."""
     return len(run) == len(piece) or (len(run) >= REPEATED and _tells(run))
 
 
 def _repeated(claim: str, text: str) -> list[Range]:
-    """What the claim repeats word for word: its longest runs of words."""
+    """Find what the claim repeats word for word: its longest sequences of words in the text."""
     return [_range(run) for run in _runs(_tokens(claim), _tokens(text)) if len(run) >= REPEATED and _tells(run)]
 
 
@@ -97,7 +99,7 @@ def _range(run: Sequence[_Token]) -> Range:
 
 
 def _runs(said: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
-    """The words that both have in a row, without those after which each goes on with a number of its own."""
+    """Word sequences common to both, without those after which each continues with a number of its own."""
     if not alignable((one[0] for one in said), (one[0] for one in there)):
         return []
     matcher = SequenceMatcher(None, [one[0] for one in said], [one[0] for one in there], autojunk=False)
@@ -118,7 +120,7 @@ def _tells(run: Sequence[_Token]) -> bool:
 
 
 def _holds_all(claim: str, text: str, found: Sequence[Range]) -> bool:
-    """Whether these ranges hold all words of the claim that the sentences have in which they stand."""
+    """Whether these ranges contain all words of the claim that occur in the sentences around them."""
     own = set(words(claim))
     held = own.intersection(words(" ".join(_at(text, part) for part in found)))
     around = [
@@ -128,7 +130,7 @@ def _holds_all(claim: str, text: str, found: Sequence[Range]) -> bool:
 
 
 def _cells(claim: str, text: str) -> list[Range]:
-    """The cells that the claim gives, with the names of their row and column."""
+    """Find the cells that the claim states, with the names of their row and column."""
     rows = _rows(text)
     said, own = f" {_squeezed(claim)} ", set(words(claim))
     heading = next((row for row in rows if len(row) > 1), [])
@@ -139,7 +141,7 @@ def _cells(claim: str, text: str) -> list[Range]:
         cells = [at for at, cell in enumerate(row[1:], 1) if _is_given(_at(text, cell), said)]
         if named and cells and row is not heading:
             headed = [at for at in cells if at < len(heading) and own.intersection(words(_at(text, heading[at])))]
-            # Of cells that say the same, those whose column the claim names.
+            # Of cells with the same content, those whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
             found += [row[0], *(row[at] for at in cells), *(heading[at] for at in headed)]
@@ -147,7 +149,7 @@ def _cells(claim: str, text: str) -> list[Range]:
 
 
 def _rows(text: str) -> list[list[Range]]:
-    """Where the cells of each row stand, without blanks around them."""
+    """The spans of the cells of each row, without surrounding whitespace."""
     rows, start = [], 0
     for line in text.splitlines(keepends=True):
         cells, at = [], start
@@ -175,7 +177,7 @@ def _at(text: str, place: Range) -> str:
 
 
 def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
-    """The one or two sentences, or lines of a picture, that hold most of what the claim says."""
+    """Find the one or two sentences, or lines of a picture, that contain most of the claim's words by weight."""
     weights = _weights(claim)
     parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
     held = [weights.keys() & set(words(_at(text, part))) for part in parts]
@@ -199,7 +201,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
 
 
 def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
-    """The fewest clauses of a sentence, one after another, that hold these words; all of it where none do."""
+    """The shortest sequence of clauses of a sentence that contains these words; the whole sentence where none does."""
     start, end = sentence
     cuts = [match.span() for match in _BETWEEN_CLAUSES.finditer(text, start, end)]
     clauses = list(zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True))
@@ -231,7 +233,7 @@ def _is_telling(word: str) -> bool:
 
 
 def _joined(found: Iterable[Range], text: str, *, apart: bool) -> list[Range]:
-    """Ranges in order, those made one that overlap or, unless they are cells, that nothing but a sign parts."""
+    """Sort ranges, and merge those that overlap or, unless they are cells, are separated by punctuation only."""
     joined: list[Range] = []
     for start, end in sorted(set(found)):
         touches = joined and (start < joined[-1][1] or (not apart and not text[joined[-1][1] : start].strip(_SIGNS)))

@@ -1,4 +1,4 @@
-"""A picture file becomes a data URL: as it is where it is small enough, else shrunk."""
+"""Encode a picture file as a data URL, shrunk where it is too large."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_dat
 if TYPE_CHECKING:
     from PIL import Image
 
-# What endpoints read. Of a GIF, they see the first picture.
+# Formats that endpoints accept. Of a GIF, they see the first frame.
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 JPEG_QUALITY = 90
 
@@ -23,10 +23,10 @@ class PictureUrl:
 
 
 def encode(data: bytes, max_pixels: int) -> PictureUrl:
-    """The picture file as it is, or, where it has more than `max_pixels`, shrunk to that: JPEG as JPEG, others as PNG.
+    """Encode a picture file unchanged, or, where it has more than `max_pixels`, shrunk: JPEG as JPEG, others as PNG.
 
-    It is unpacked in any case, as one damaged picture would make an endpoint refuse the whole question. Raises
-    UnfitPicture for what is no PNG, JPEG, WebP or GIF, is damaged or empty, or is too large to be unpacked.
+    It is decoded in any case, as one damaged picture would make an endpoint refuse the whole request. Raises
+    UnfitPicture for a file that is no PNG, JPEG, WebP or GIF, is damaged or empty, or is too large to be decoded.
     """
     if not data:
         raise UnfitPicture("is an empty file")
@@ -42,15 +42,15 @@ def encode(data: bytes, max_pixels: int) -> PictureUrl:
 
 
 def _shrunk(image: "Image.Image", max_pixels: int) -> "Image.Image":
-    """Upright, of the same shape but for roundings, and of `max_pixels` at most."""
+    """Shrink a picture to at most `max_pixels`, upright, with its aspect ratio kept up to rounding."""
     from PIL import Image, ImageOps
 
     share = math.sqrt(max_pixels / (image.width * image.height))
-    # A side of one pixel cannot shrink, so that the other one has to.
+    # A side of one pixel cannot shrink, so the other one has to.
     width, height = (max(1, int(side * share)) for side in image.size)
     width = max(1, min(width, max_pixels // height))
     height = min(height, max_pixels // width)
-    # Palettes and bits cannot be averaged; printers' colours are shown wrong by many readers.
+    # Palettes and bitmaps cannot be averaged; CMYK is shown wrong by many readers.
     if image.mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     quicker = None if image.mode == "I;16" else 2.0  # which Pillow cannot do with 16 bits

@@ -1,4 +1,4 @@
-"""A question and its context as the messages that a chat model is asked, or trained, with."""
+"""Build the messages that ask, or train, a chat model to answer a question from its context."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,22 +10,23 @@ from quoteweave.core.records import Query, Quote, place_of
 from quoteweave.generation.answer_text import clip
 
 ABSTENTION = "The quotes do not answer this question."
-"""The line by which a model says that the quotes do not answer; the prompt asks for it word for word."""
+"""The line by which a model abstains; the prompt asks for exactly these words."""
 
 SYSTEM, SYSTEM_TEXT, USER = "cited_answer_system", "cited_answer_system_text", "cited_answer_user"
 
 MOST_OF_A_NAME = 200
-"""Characters of a section's title, and of a document's name."""
+"""Most characters of a section's title, and of a document's name."""
 
 Part = Mapping[str, object]
 
 
 class CitedMessages:
-    """The prompts of cited answers, filled in.
+    """The prompts for cited answers, and the messages made from them.
 
     `prompts_folder` may hold its own `cited_answer_user.txt` (fields: `$text_quotes`, `$image_quotes`, `$question`),
     `cited_answer_system.txt` and, for questions without pictures, `cited_answer_system_text.txt` (field:
-    `$abstention`); where it holds the former alone, that serves for both. Raises UsageError when they cannot be read.
+    `$abstention`); where it holds only the former of these two, that one serves for both. Raises UsageError when they
+    cannot be read.
     """
 
     def __init__(self, prompts_folder: Path | None = None) -> None:
@@ -37,15 +38,15 @@ class CitedMessages:
 
     @property
     def prompts(self) -> dict[str, Prompt]:
-        """Each prompt by what it is for."""
+        """The prompts by their names."""
         return {SYSTEM: self._seeing, SYSTEM_TEXT: self._reading, USER: self._user}
 
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
-        """System and user message. `pictures` has URLs by the names of image quotes; those without one give words.
+        """Build system and user message. `pictures` maps names of image quotes to URLs; the others are given as words.
 
-        Each picture stands in the list of image quotes, behind its name, source and caption. Without pictures, contents
-        are plain strings, as servers of text models refuse lists of parts. Raises UsageError when a prompt does not
-        have the right fields.
+        Each picture is placed in the list of image quotes, after its name, source and caption. Without pictures,
+        contents are plain strings, as servers of text models refuse lists of parts. Raises UsageError when a prompt
+        does not have the right fields.
         """
         texts = [
             f"[{i}] {source_of(hit.quote)}\n{_indented(hit.quote.words())}" for i, hit in enumerate(context.texts, 1)
@@ -78,7 +79,7 @@ def _heading(quote: Quote) -> str:
 
 
 def _parts(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
-    """Each text before its picture. A prompt of the user's own may hold the list twice, and shows pictures once."""
+    """Interleave texts and pictures. A user's own prompt may contain the list twice; pictures are included once."""
     parts: list[Part] = []
     for text, url in zip(texts, urls, strict=False):
         parts.append({"type": "text", "text": text})
@@ -88,7 +89,7 @@ def _parts(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
 
 
 def source_of(quote: Quote) -> str:
-    """Where a quote comes from, as the prompt says it; titles that are pages long are cut."""
+    """Describe where a quote comes from, as in the prompt; overlong titles are cut."""
     section = f", section “{clip(_one_line(quote.section), MOST_OF_A_NAME)}”" if quote.section else ""
     document = clip(_one_line(quote.document), MOST_OF_A_NAME)
     named = not quote.has_pages and section  # by its heading alone
@@ -101,5 +102,5 @@ def _one_line(text: str) -> str:
 
 
 def _indented(text: str) -> str:
-    # Only our own lines begin at the margin, so that no document can write a quote of its own into the list.
+    # Only the prompt's own lines begin at the margin, so that no document can forge a quote of the list.
     return "\n".join(f"    {line}" for line in text.splitlines()) or "    (no words)"

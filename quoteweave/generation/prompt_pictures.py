@@ -1,4 +1,4 @@
-"""How image quotes are put before chat models: as data URLs within a budget of pixels, or as addresses of a server."""
+"""Prepare image quotes for chat models, as data URLs within a budget of pixels, or as URLs of a server."""
 
 import asyncio
 import threading
@@ -22,14 +22,14 @@ from quoteweave.generation.picture_files import PictureUrl, encode
 from quoteweave.generation.prompt_messages import image_quotes
 
 PIXELS_A_TOKEN = 750
-"""As models count that take most for a picture: Anthropic's; Qwen's take one for 784, OpenAI's one for about 1000."""
+"""As for Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
 KEPT_BYTES = 64 * 1024 * 1024
-_AT_ONCE = 2  # pictures that are unpacked at the same time: each may take hundreds of megabytes
-_COST = 500  # bytes of an entry beside its URL, rather too many
+_AT_ONCE = 2  # pictures decoded at the same time: each may take hundreds of megabytes
+_COST = 500  # bytes of a cache entry beside its URL, estimated generously
 
 
 class ImageSource(Protocol):
-    """Where stored crops are read; it is called from several threads."""
+    """A function that reads stored crops; it is called from several threads."""
 
     def __call__(self, key: str, /) -> bytes:
         """The bytes of the crop that `Quote.image` names. Raises OSError when it cannot be read."""
@@ -37,16 +37,16 @@ class ImageSource(Protocol):
 
 
 class PictureLimits(Record):
-    """How many pictures one prompt shows, and how large. The first ones are shown, and larger ones are shrunk."""
+    """Limits on the number and size of pictures in one prompt. The first ones are shown, and larger ones are shrunk."""
 
     max_pictures: int = Field(default=20, ge=1, description="of one prompt; beyond, words stand for image quotes")
     max_pixels: int = Field(default=1_500_000, ge=1, description="of one picture; models of OpenAI see no more of it")
     max_total_pixels: int = Field(default=12_000_000, ge=1, description="of all pictures of one prompt")
 
     def greatest(self, pixels: Sequence[int]) -> int:
-        """How many pixels each of these pictures may have, `max_pixels` at most, so that all keep to the total.
+        """Return the size in pixels, at most `max_pixels`, to which all of these pictures fit the total.
 
-        One size for all; it goes down in steps of a quarter, as a picture is encoded anew for each size.
+        It is one size for all, and shrinks in steps of a quarter, because a picture is encoded anew for each size.
         """
         share = greatest_share(pixels, self.max_total_pixels)
         greatest = self.max_pixels
@@ -55,24 +55,24 @@ class PictureLimits(Record):
         return greatest
 
     def tokens(self, pictures: int) -> int:
-        """What so many pictures take of a model's window at most, roughly."""
+        """Estimate the most tokens that so many pictures take of a model's window."""
         pixels = min(self.max_total_pixels, self.max_pixels * min(pictures, self.max_pictures))
         return -(-pixels // PIXELS_A_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """URLs by the names of image quotes, in their order, and a sentence on each that is not shown though it could."""
+    """URLs by the names of image quotes, in order, and a warning for each picture that had to be left out."""
 
     urls: dict[str, str]
     warnings: tuple[str, ...] = ()
 
 
 class PictureShower(Protocol):
-    """Says which image quotes of a context are shown as pictures."""
+    """Prepares the image quotes of a context that are shown as pictures."""
 
     async def shown(self, context: Context) -> Shown:
-        """Never fails: what cannot be shown gets a warning, and its words are sent."""
+        """Prepare pictures; never fails: one that cannot be shown gets a warning, and its words are sent instead."""
         ...
 
 
@@ -119,8 +119,8 @@ class InlinePictures:
             if isinstance(at_hand, PictureUrl):
                 return at_hand
             coming: asyncio.Future[PictureUrl] = asyncio.wrap_future(at_hand)
-            coming.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait any more
-            return await asyncio.shield(coming)  # what this question gives up, another may wait for
+            coming.add_done_callback(lambda done: done.cancelled() or done.exception())  # there may be no waiter left
+            return await asyncio.shield(coming)  # another question may wait for it, even if this one is cancelled
         except OSError as error:
             reason = f"could not be read ({error.strerror or 'unknown reason'})"
         except ValueError:
@@ -162,10 +162,10 @@ class InlinePictures:
 
 
 class LinkedPictures:
-    """Meets `PictureShower` by addresses: `base_url` and the stored key of each crop, which the model's server fetches.
+    """Implements `PictureShower` by URLs of `base_url` and each crop's stored key, which the model's server fetches.
 
-    Nothing is read here, so that of the limits only the number is kept. Raises UsageError for what is no http(s) URL
-    of a folder.
+    No picture is read here, so only the limit on their number applies. Raises UsageError unless `base_url` is an
+    http(s) URL of a folder.
     """
 
     def __init__(self, base_url: str, limits: PictureLimits | None = None) -> None:
@@ -177,7 +177,7 @@ class LinkedPictures:
         self.limits = limits or PictureLimits()
 
     async def shown(self, context: Context) -> Shown:
-        """Addresses of the first pictures."""
+        """URLs of the first pictures."""
         fit, warnings = dict[str, str](), list[str]()
         for name, key in _pictures(context):
             if {"", ".", ".."}.isdisjoint(key.split("/")):

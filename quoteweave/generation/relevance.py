@@ -1,10 +1,10 @@
-"""How much of a question a text bears on.
+"""Measure how much of a question a text covers.
 
-Each word of the question weighs as much as it is rare among the sentences at hand: ln((n + 1) / (df + ½)) where df of
-n sentences hold it, divided by its largest possible value (the inverse document frequency of Robertson and Spärck
-Jones, without relevance information). A name or number that none of them holds weighs more still: an answer about
-another harbour, or another year, is no answer. A text's *coverage* is the weight of the question's words that it holds
-over the weight of them all.
+Each word of the question is weighted by its rarity among the sentences at hand: ln((n + 1) / (df + ½)) where df of n
+sentences contain it, divided by its largest possible value (the inverse document frequency of Robertson and Spärck
+Jones, without relevance information). A name or number that occurs in none of them weighs more still: an answer about
+another harbour, or another year, is no answer. A text's *coverage* is the weight of the question's words that it
+contains over the weight of all of them.
 """
 
 import itertools
@@ -17,19 +17,19 @@ from quoteweave.core.text.question_analysis import QuestionReading, asking_words
 from quoteweave.core.text.tokens import words
 
 LEAST_WEIGHT = 0.6
-"""Of a word that every sentence holds; a word that none holds weighs 1."""
+"""Weight of a word that every sentence contains; one that none contains weighs 1."""
 
 MISSING_NAME = 3.0
-"""The weight of a name or number that none holds."""
+"""Weight of a name or number that no sentence contains."""
 
 _ASKED_OF = re.compile(
     r"\b(?:according to|based on|from|in|of|by)\s+(?:the|this|these|those|your|my|our)\s+(?:\w+\s+)?"
     r"(?:documents?|reports?|papers?|texts?|articles?|slides?|presentations?|pdfs?|files?|guidebooks?)\b",
     re.IGNORECASE,
 )
-# Statements of 2015 seldom say "FY2015".
+# Financial statements for 2015 seldom contain "FY2015".
 _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
-# Chinese and Japanese ask at the end, in words that nobody answers with.
+# Chinese and Japanese have their question words at the end; answers do not repeat them.
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
@@ -42,27 +42,27 @@ _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
 class Question(Record):
-    """What is looked for."""
+    """A question analysed for matching: the words to look for, and how it was read."""
 
     terms: tuple[str, ...]
-    """The words that carry the question, each once, as `core.tokens` cuts them."""
+    """The content words of the question, each once, as `core.tokens` splits them."""
     pairs: frozenset[tuple[str, str]]
-    """Those that stand side by side in it."""
+    """Pairs of words that are adjacent in it."""
     names: frozenset[str]
-    """Those written with a capital inside the question, or with a digit."""
+    """Terms written with a capital within the question, or with a digit."""
     reading: QuestionReading
-    """What else it says."""
+    """What the question asks for beyond its words."""
 
 
 def what_is_asked(question: str) -> Question:
-    """What the question asks for, without the words that only ask (`tell`, `according to the report`) or say how."""
+    """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
     reading = read_question(question)
     text = reading.text
     asked = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     kept = [word for word in words(asked, stem=False) if word not in requesting_words()]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
-    # Capitals tell nothing apart where all is written in them.
+    # Capitals distinguish nothing where every word has them.
     named = () if text.isupper() or text.istitle() else _NAME.finditer(asked)
     capitals = {stem for match in named for stem in words(match[1])}
     return Question(
@@ -74,13 +74,13 @@ def what_is_asked(question: str) -> Question:
 
 
 def questions_in(text: str) -> list[str]:
-    """The questions of which a text is made: `How many calls were there, and how did they change?` has two."""
+    """Split a text into its questions: `How many calls were there, and how did they change?` has two."""
     parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
     return [part for part in parts if words(part)] or [text]
 
 
 def subject(question: Question) -> list[str]:
-    """The words of the question without those that only ask, such as "how long" and "number"."""
+    """The words that say what the question is about, without those that only ask, such as "how long" and "number"."""
     reading = question.reading
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
     return [term for term in question.terms if term not in asking_words() and term not in phrase]
@@ -89,10 +89,10 @@ def subject(question: Question) -> list[str]:
 def weigh(
     question: Question, sentences: Iterable[Collection[str]], rarity: Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """The weight of each of the question's words among `sentences`, each given as its words. Weights add up to 1.
+    """Weight each of the question's words by its rarity among `sentences`, given as their words. Weights add up to 1.
 
-    `rarity` is how rare words are in the whole collection, 0 to 1, where that is known; it takes the place of their
-    rarity among the sentences.
+    `rarity` is the rarity of words in the whole collection, 0 to 1, where it is known; it replaces their rarity among
+    the sentences.
     """
     held = [frozenset(sentence) for sentence in sentences]
     most = math.log((len(held) + 1) / 0.5)
@@ -107,17 +107,17 @@ def weigh(
 
 
 def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """The share of the question's weight in the words `held`, 0 to 1; 0 for a question without words."""
-    # fsum, because sets have another order in each process and sums of floats depend on it.
+    """The share of the question's weight that falls on the words `held`, 0 to 1; 0 for a question without words."""
+    # fsum, because the order of a set differs between processes, and plain sums of floats depend on it.
     return math.fsum(weights.get(word, 0.0) for word in set(held))
 
 
 def adjacency(question: Question, sentence: Sequence[str]) -> float:
-    """The share of the question's neighbouring words that are neighbours in the sentence too, 0 to 1."""
+    """The share of the question's adjacent pairs of words that are adjacent in the sentence too, 0 to 1."""
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
 
 
 def overlap(one: Iterable[str], other: Iterable[str]) -> float:
-    """Of the words of both, the share that they have in common (Jaccard), 0 to 1."""
+    """The Jaccard similarity of two sets of words, 0 to 1."""
     first, second = set(one), set(other)
     return len(first & second) / (len(first | second) or 1)

@@ -1,9 +1,9 @@
-"""Text is cut into sentences by rule, with their exact places.
+"""Split text into sentences by rule, with their exact positions.
 
 A sentence ends
 - at `.`, `!`, `?` or `…` (with the brackets and quotation marks that close after it) when white space follows and no
   lower-case letter. After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only
-  where the next word is one that mostly begins sentences. The number that opens an item (`3.`) is no sentence.
+  where the next word is one that usually begins a sentence. The number that opens an item (`3.`) is no sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
 - at an empty line, and before a line that opens with a bullet or an item's number. Any other line break is a space.
 """
@@ -42,7 +42,7 @@ _STARTERS = frozenset(_OPENERS.split())
 
 
 class Sentence(Record):
-    """One sentence: `text` is the slice `[start:end]` of the whole, without blanks around it."""
+    """One sentence: `text` is the slice `[start:end]` of the whole, without surrounding whitespace."""
 
     text: str
     start: int
@@ -50,7 +50,7 @@ class Sentence(Record):
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """The sentences of `text` in order, without overlap; together they hold all of it but white space. Linear time."""
+    """Split `text` into sentences, in order and disjoint, which cover everything but whitespace. Takes linear time."""
     sentences: list[Sentence] = []
     start = 0
     for match in _END.finditer(text):
@@ -62,7 +62,7 @@ def split_sentences(text: str) -> list[Sentence]:
 
 
 def begun(text: str, start: int) -> bool:
-    """Whether the first word from `start` is whole, whatever follows `text`: on it may hang where a sentence ends."""
+    """Whether the first word from `start` is complete; whether a sentence ends before it may depend on it."""
     word = _NEXT_WORD.match(text, start)
     return word is not None and word.end() < len(text)
 
@@ -77,7 +77,7 @@ def _add(sentences: list[Sentence], text: str, start: int, end: int) -> None:
 
 
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether the stop found at `match` ends the sentence that began at `start`."""
+    """Whether the punctuation found at `match` ends the sentence that began at `start`."""
     following = _NEXT_WORD.match(text, match.end())
     word = following[1] if following else ""
     if word[:1].islower():

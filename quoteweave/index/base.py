@@ -1,4 +1,4 @@
-"""What every index of vectors is: items go in by shards, and searches stay within a set of quotes.
+"""The interface of vector indexes: items are added by shards, and searches can be restricted to a set of quotes.
 
 An item is a quote (or a page, under the row of its first quote) and has one vector or many. Scores are inner products,
 or sums of the best inner product of each question vector (MaxSim) where items have many.

@@ -33,14 +33,14 @@ class DimensionChanged(ModelFailed):
 
 
 class Unreadable(Record):
-    """A quote whose picture cannot be had, or whose text its endpoint refuses."""
+    """A quote whose image cannot be read, or whose text the endpoint refuses."""
 
     quote: str
     reason: str
 
 
 def loaded(view: ItemView) -> "str | Image | Unreadable":
-    """The string or the picture, or why it cannot be had."""
+    """Load a view: its string or image, or the reason why it cannot be read."""
     from PIL import Image
 
     try:
@@ -82,7 +82,7 @@ PIXELS_AT_ONCE = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class EmbedProgress:
-    """What a caller may watch, in the thread that encodes: views to come, views done with, and the index at last."""
+    """Progress callbacks, called in the encoding thread: views to encode, views done, and the start of indexing."""
 
     on_total: Callable[[int], None] = lambda _: None
     on_done: Callable[[int], None] = lambda _: None
@@ -91,21 +91,21 @@ class EmbedProgress:
 
 @dataclass(slots=True)
 class Survey:
-    """Which documents have their vectors, and which have not."""
+    """Which documents have stored vectors and which lack them."""
 
     stored: dict[str, StoredVectors] = field(default_factory=dict)
     """By document."""
     missing: dict[str, str | None] = field(default_factory=dict)
-    """By document the key of the shard that it needs; None where that cannot be known without pictures."""
+    """The key of the shard that each document lacks; None if that cannot be known without pictures."""
     views: dict[str, int] = field(default_factory=dict)
     """How many views are to be encoded for each of these keys."""
     older: dict[str, StoredVectors] = field(default_factory=dict)
-    """What missing documents had before their pictures became others."""
+    """The vectors that missing documents had before their pictures changed."""
 
 
 @dataclass(slots=True)
 class Embedded:
-    """What `embed` did."""
+    """The result of `embed`."""
 
     stored: dict[str, StoredVectors]
     """By document, of every document."""
@@ -128,7 +128,7 @@ def survey(
     *,
     verified: bool = False,
 ) -> Survey:
-    """Looks for each document's shard, and ties it to the document if that was not done yet.
+    """Find each document's shard, and link it to the document if it is not linked yet.
 
     With `verified`, all vectors are read, and a shard with damaged ones is missing.
 
@@ -183,7 +183,7 @@ def embed(
     pictures: Pictures | None = None,
     progress: EmbedProgress | None = None,
 ) -> Embedded:
-    """Encodes what is missing. What can be loaded at once is bounded, and so is memory, whatever the collection holds.
+    """Encode what is missing. Memory is bounded, whatever the size of the collection.
 
     A picture that cannot be had is left out of its document's shard, and so is a text that an endpoint refuses. Raises
     ModelFailed for what are no vectors, or not of the dimension of those that are there, and what the encoder raises;
@@ -203,7 +203,7 @@ def embed(
 
 
 def _tried_again(collection: Collection, plan: IndexPlan, found: Survey, pictures: Pictures) -> list[Unreadable]:
-    """Pictures that could not be had before and still cannot; a document with one that now can is missing again."""
+    """Pictures that are still unreadable; a document with one that became readable is marked as missing."""
     unreadable: list[Unreadable] = []
     for name, stored in list(found.stored.items()):
         if plan.view != "image" or stored.lengths.all():
@@ -235,7 +235,7 @@ class _Task:
 
 
 class _Run:
-    """One `embed`, while it goes on."""
+    """The state of one `embed`."""
 
     def __init__(
         self,
@@ -340,7 +340,7 @@ class _Run:
         ]
 
     def _store(self, pending: PendingShard) -> None:
-        """Stores the vectors, and ties them to those documents of which no more could be seen before."""
+        """Store the vectors and link them to their documents, except where older vectors cover more items."""
         seen = sum(length > 0 for length in pending.lengths)
         better = {
             name: older for name in pending.names if (older := self._found.older.get(name)) and _items(older) > seen

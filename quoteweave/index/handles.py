@@ -1,4 +1,4 @@
-"""Generations of indexes of vectors: what they hold, how they are opened, and what to say of those that cannot be."""
+"""Opens generations of vector indexes, and explains errors of those that cannot be opened."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def closing(index: VectorIndex | None) -> Callable[[], object]:
 
 
 def _nothing() -> None:
-    """Where there is nothing to close."""
+    """Do nothing, for an index without a connection."""
 
 
 def explained(error: CollectionError, collection: Collection, spec: str) -> CollectionError:

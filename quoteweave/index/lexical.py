@@ -130,7 +130,7 @@ class LexicalIndex:
         return _idf(pages, having) / _idf(pages, 0) if having else 1.0
 
     def stands_twice(self, token: str, page: int) -> bool:
-        """Whether a word stands on two pages, or more, of the document of a page."""
+        """Whether a word is on two or more pages of the document that contains `page`."""
         document = int(self.document_of[page])
         # All pages of a document are in one segment.
         part = bisect_right(self._page_bases, page) - 1

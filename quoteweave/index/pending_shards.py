@@ -1,4 +1,4 @@
-"""Shards that are being made: their parts are stored as they come, so that a killed run loses no more than one."""
+"""Shards in progress: parts are stored as they are encoded, so that a killed run loses at most one part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class PendingShard:
         return self.done == len(self.places)
 
     def add(self, matrix: "Vectors | None") -> None:
-        """What the encoder made of the next view; None where it could not be had."""
+        """Add the encoder's output for the next view; None if the view was unreadable."""
         if matrix is not None:
             self.lengths[self.places[self.done]] = len(matrix)
             self._vectors.append(matrix)

@@ -204,7 +204,7 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
 
 
 class Removal(Record):
-    """What became of documents that were to be removed."""
+    """The result of removing documents."""
 
     removed: tuple[str, ...] = Field(description="names of documents that were removed now")
     finished: tuple[str, ...] = Field(description="names whose removal an earlier command had begun")

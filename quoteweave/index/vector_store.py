@@ -22,7 +22,7 @@ from quoteweave.index.sync import drop_index, synchronise
 
 
 class LeftOut(Record):
-    """A quote, or the first quote of a page, that an index lacks."""
+    """An item that an index lacks: a quote, or a page, given by its first quote."""
 
     quote: str = Field(description="its id")
     document: str
@@ -33,7 +33,7 @@ class LeftOut(Record):
 def iter_left_out(
     collection: Collection, plan: IndexPlan, stored: Mapping[str, StoredVectors], refused: Mapping[str, str]
 ) -> Iterator[LeftOut]:
-    """Every one, by document and in its order. `refused` says why of those that have something to see, by id."""
+    """Yield all skipped items, by document and in order. `refused` has the reason for those refused, by quote id."""
     for name, rows, pages in collection.iter_retrievable_rows():
         vectors = stored.get(name)
         if vectors is None or vectors.lengths.all():
@@ -54,13 +54,13 @@ def counts_by_reason(manifest: Manifest) -> dict[str, int]:
 
 
 def _lack(plan: IndexPlan) -> str:
-    """What items lack that cannot be encoded at all."""
+    """What an item without anything to encode lacks."""
     lacks = {"image": "no picture", "ocr_text": "no words, nor any read by OCR", "vlm_text": "no words or description"}
     return lacks.get(plan.view, "no words")
 
 
 class IndexReport(Record):
-    """What became of an index that was built or brought up to date."""
+    """The result of building or updating an index."""
 
     items: int = Field(description="quotes or pages in the index")
     encoded: int = Field(description="views that were encoded for it now")
@@ -183,7 +183,7 @@ class VectorStore:
             raise damaged(self.collection.catalog_path, lost)
 
     def _rivals(self) -> list[tuple[IndexState, Manifest]]:
-        """Indexes that go by the same word and were made with other settings."""
+        """Indexes of the same spec that were built with other settings."""
         others = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
         found = [(state, other) for state in others if (other := manifest_of(state)) is not None]
         return [(state, other) for state, other in found if other.spec == self.plan.spec]

@@ -1,4 +1,4 @@
-"""Verifies all that a collection holds, and says what is damaged, missing, or left over."""
+"""Verifies everything in a collection, and reports what is damaged, missing or unreferenced."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ class Damage(Record):
 
 
 class CheckReport(Record):
-    """What a check found."""
+    """The result of a check."""
 
     files: int = Field(default=0, description="how many were read")
     damaged: tuple[Damage, ...] = ()
@@ -54,12 +54,12 @@ class CheckReport(Record):
 
     @property
     def whole(self) -> bool:
-        """Whether all is as it was written, or was made again."""
+        """Whether everything is intact or was repaired."""
         return all(damage.repaired for damage in self.damaged)
 
 
 def check(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
-    """Reads every file of the collection at `root`; `on_file` gets how many are left.
+    """Verify every file of the collection at `root`; `on_file` gets the number of files left.
 
     Raises CollectionError only where that is no collection or of another format, or cannot be read at all.
     """
@@ -67,7 +67,7 @@ def check(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckR
 
 
 class _Check:
-    """One check, while it goes on."""
+    """The state of one check."""
 
     def __init__(self, root: Path, on_file: Callable[[int], None]) -> None:
         self.root, self._on_file = root, on_file
@@ -193,7 +193,7 @@ class _Check:
         del opened
 
     def _ocr_texts(self) -> Told:
-        """What was read of crops after their documents were added."""
+        """Verify the OCR texts of crops that were read after their documents were added."""
         for path in self._folder.ocr_texts.damaged(on_file=self._read):
             yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
 
@@ -214,7 +214,7 @@ class _Check:
                 yield Damage(part="description", file=path.name, what=f"line {line.number} is not what was written")
 
     def _leftovers(self) -> list[str]:
-        """Files that nothing refers to; notes what else may look like one."""
+        """List files that nothing refers to, and note what may look like one."""
         if pages := sum(1 for _ in unfinished_pages(self._folder)):
             kept = counted(pages, "page is", "pages are")
             self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
@@ -227,7 +227,7 @@ class _Check:
 
 
 def check_catalogue(path: Path) -> Told:
-    """What is wrong with the catalogue at `path`: its bytes, SQLite's structures, rows, and what these say."""
+    """Find damage of the catalogue at `path`: its bytes, SQLite's structures, its rows, and their records."""
     name = path.name
     try:
         verify_file(path, anew=True)
@@ -244,7 +244,7 @@ def check_catalogue(path: Path) -> Told:
 
 
 def _structure(db: sqlite3.Connection) -> Iterator[str]:
-    """What SQLite itself finds."""
+    """Problems that SQLite's own checks find."""
     yield from (str(said) for (said,) in db.execute("PRAGMA integrity_check(20)") if said != "ok")
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
         yield f"row {row} of its table {table} refers to a row of {parent} that is missing"
@@ -254,7 +254,7 @@ def _structure(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[str | None, str]]:
-    """Documents, with what is wrong with them."""
+    """Problems of documents' rows, each with the document's name."""
     documents = db.execute("SELECT key, name, root, path, source, record, checksum FROM documents").fetchall()
     for key, name, root, path, source, record, checksum in documents:
         try:

@@ -50,7 +50,7 @@ _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
 
 
 class RemovalCheck(Record):
-    """What a search for a removed document came upon."""
+    """The result of a search for traces of a removed document."""
 
     name: str
     traces: tuple[str, ...] = Field(description="what is left, a sentence each; none where all is gone")
@@ -62,7 +62,7 @@ class RemovalCheck(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is searched for, and what may be there all the same."""
+    """What is searched for, and legitimate occurrences to ignore."""
 
     forms: tuple[bytes, ...]
     """The name in every encoding, and the hash of the file that was removed."""

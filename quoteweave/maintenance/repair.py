@@ -1,4 +1,4 @@
-"""What `check` finds damaged is made again, as far as the rest of the collection allows."""
+"""Repairs what `check` finds damaged, as far as the rest of the collection allows."""
 
 import os
 import shlex
@@ -30,7 +30,7 @@ _ADD_AGAIN = "add its file again"
 
 
 def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None) -> CheckReport:
-    """Checks the collection at `root`, makes again what can be made again, and checks once more.
+    """Check the collection at `root`, rebuild what can be rebuilt, and check again.
 
     Indexes are built from their vectors, crops cut from the stored files, documents read from them again; stored files
     are copied again where the added folder still holds them. Raises CollectionLocked while another process writes,
@@ -70,7 +70,7 @@ def _of(report: CheckReport, part: str) -> list[Damage]:
 
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
-    """Makes header and catalogue anew; what has been lost of documents."""
+    """Rebuild the header and the catalogue; return what documents lost."""
     gone = Lost()
     with writer_lock(root):
         if _of(report, "header"):
@@ -97,7 +97,7 @@ def _lost(what: str, document: str | None) -> Damage:
 
 
 def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str]:
-    """Keeps stored files of which no document is left from being removed as leftovers; what to say of each."""
+    """Move stored files without a document aside, so that they are not removed; return a message for each."""
     with Collection.open(root) as collection:
         known = {*collection.source_keys().values(), *(key for _, key in before.values())}
         removed = collection.may_have_traces()
@@ -115,7 +115,7 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
 def _read_again(
     collection: Collection, documents: Mapping[str, tuple[Origin, str]]
 ) -> dict[str, PreparedDocument | str]:
-    """What parsing stored files again gives, or why it cannot be had, by document; crops are stored meanwhile."""
+    """Parse stored files again: the prepared document or the reason for failure, by name; crops are stored."""
     found: dict[str, PreparedDocument | str] = {}
     to_read = []
     for name, (origin, key) in documents.items():
@@ -152,12 +152,12 @@ def _settings(origin: Origin) -> ParserSettings | None:
 
 
 class _Repair:
-    """One repair of what the catalogue refers to."""
+    """Repairs the files that the catalogue refers to."""
 
     def __init__(self, collection: Collection, writer: Writer, advice: dict[str, str]) -> None:
         self._collection, self._writer, self._advice = collection, writer, advice
         self.lost: list[Damage] = []
-        """What went with what was damaged, and has to be made by hand."""
+        """Things lost with what was damaged, which the user has to restore."""
 
     def _path(self, damage: Damage) -> Path:
         return self._collection.root / damage.file

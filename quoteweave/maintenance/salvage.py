@@ -1,4 +1,4 @@
-"""What is left of a damaged catalogue is put into a new one: documents whose rows are all what was written."""
+"""Salvages a damaged catalogue: documents whose rows are all intact are copied into a new one."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What all models that run on this machine share: their weights, how they are loaded, batches."""
+"""Models that run on this machine: weights, loading, batches, and local chat models."""

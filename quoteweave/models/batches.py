@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def well_formed(text: str) -> str:
-    """The text with lone surrogates, which tokenizers refuse, as question marks."""
+    """Replace lone surrogates, which tokenizers refuse, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -64,7 +64,7 @@ def in_batches(
 
 @contextmanager
 def fitting(name: str) -> Iterator[None]:
-    """Raises ModelFailed, with advice, where what is done within runs out of memory."""
+    """Raise ModelFailed, with advice, if the block runs out of memory."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -77,7 +77,7 @@ def fitting(name: str) -> Iterator[None]:
 
 
 def _attempt(encode: "Callable[[list[T]], Matrices]", batch: list[T], name: str) -> "Matrices | None":
-    """What `encode` makes of the batch; None where memory ran out and a smaller batch is left to try."""
+    """Encode the batch; None if memory ran out and a smaller batch can still be tried."""
     if len(batch) == 1:
         with fitting(name):
             return encode(batch)

@@ -26,11 +26,11 @@ _HALF = "\N{REPLACEMENT CHARACTER}"  # what a tokenizer makes of bytes that are 
 
 
 class GivenUp(Exception):
-    """Nobody reads any more what is written."""
+    """The reader of the stream is gone."""
 
 
 class Scribe:
-    """Meets the protocol of transformers' streamers: gets the prompt's tokens first, then each that is written.
+    """Implements transformers' streamer protocol: receives the prompt's tokens first, then each generated one.
 
     `hear` gets the pieces, reasoning apart from the answer. A prompt that ends with `<think>`, as the templates of some
     models make it, begins the reasoning. Raises GivenUp, which ends `generate`, once `left` is set.
@@ -47,7 +47,7 @@ class Scribe:
         self._pieces: list[Piece] = []
 
     def put(self, tokens: Any) -> None:
-        """Tokens, of any shape."""
+        """Receive tokens, an array of any shape."""
         if self._left.is_set():
             raise GivenUp
         numbers: list[int] = tokens.reshape(-1).tolist()
@@ -60,12 +60,12 @@ class Scribe:
         self._tell(self._text(self._written).rstrip(_HALF))
 
     def end(self) -> None:
-        """No more comes."""
+        """End the stream."""
         self._tell(self._text(self._written))
         self._keep(self._splitter.end())
 
     def completion(self, model: str, ends: object) -> Completion:
-        """All that was written; `ends` is the token that ends an answer, or a list of several."""
+        """The whole completion; `ends` is the end-of-sequence token, or a list of several."""
         ended = bool(self._written) and self._written[-1] in (ends if isinstance(ends, list) else [ends])
         return Completion(
             text="".join(piece.text for piece in self._pieces),
@@ -92,22 +92,24 @@ class Scribe:
 
 Message = Mapping[str, object]
 _MOST_WRITTEN = 1024
-"""Tokens of an answer where nobody says."""
+"""Default limit of the tokens of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     reader: Any
-    """What makes tokens of messages: a tokenizer or, for a model that sees, a processor, which has one."""
+    """Tokenises messages: a tokenizer or, for a vision model, a processor, which contains one."""
     tokenizer: Any
     model: Any
     sees: bool
     window: int | None
-    """How many tokens prompt and answer may have together, where the checkpoint tells."""
+    """Context length in tokens, prompt and answer together; None if the checkpoint does not say."""
 
 
 class LocalChat:
-    """Meets `core.protocols.StreamingChatModel`. One answer is written at a time; weights are loaded at the first.
+    """A chat model run with transformers; implements `core.protocols.StreamingChatModel`.
+
+    One answer is generated at a time; weights are loaded for the first.
 
     `checkpoint` is a folder or a name on the hub; a folder that PEFT saved an adapter to is loaded over the model that
     it names, or over `base`. Without a `temperature` the likeliest token is taken each time, whatever the checkpoint
@@ -139,7 +141,7 @@ class LocalChat:
 
     @cached_property
     def settings(self) -> Mapping[str, object]:
-        """What changes answers: the weights, known by their hash without loading them, and how they are sampled.
+        """Everything that changes answers: the weights, identified by a hash without loading them, and the sampling.
 
         Raises ModelNotFound for a folder without a model.
         """
@@ -155,7 +157,7 @@ class LocalChat:
         return {name: value for name, value in said.items() if value is not None}
 
     async def complete(self, messages: Sequence[Message]) -> Completion:
-        """The answer to messages whose pictures, for a model that sees, are data URLs.
+        """Complete a conversation; images, for a vision model, are data URLs.
 
         Raises ModelNotFound, ModelFailed when the model cannot be loaded, has no memory left, or the messages are
         longer than it reads, and UsageError for pictures that it cannot see.
@@ -165,7 +167,7 @@ class LocalChat:
         return completions[-1]
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[Piece | Completion, None]:
-        """The same as it is written. Raises what `complete` does. A stream that is closed stops the model."""
+        """Stream the completion. Raises what `complete` does. Closing the stream stops the model."""
         loop, left = asyncio.get_running_loop(), Event()
         pieces = asyncio.Queue[Piece | None]()
 
@@ -216,7 +218,7 @@ class LocalChat:
         ).to(loaded.model.device)
 
     def _content(self, content: Any, plain: Any, loaded: _Loaded) -> Any:
-        """The content of a message as the chat template reads it: parts for a model that sees, else a text."""
+        """Convert a message's content for the chat template: a list of parts for a vision model, else a text."""
         parts: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if loaded.sees:
             return [
@@ -282,14 +284,14 @@ class LocalChat:
 
 
 def _base_of(folder: Path) -> str | None:
-    """The model that an adapter was trained over; None for a folder that holds a model."""
+    """The base model of an adapter; None for a folder that contains a model."""
     if (folder / "config.json").is_file():
         return None
     return str(described(folder, "adapter_config.json").get("base_model_name_or_path"))
 
 
 def _lay_over(model: Any, folder: Path) -> None:
-    """Raises ModelFailed for an adapter of another model."""
+    """Load an adapter into the model. Raises ModelFailed for an adapter of another model."""
     with loading(str(folder), folder):
         found = model.load_adapter(str(folder))
     astray = {*found.missing_keys, *found.unexpected_keys}

@@ -1,4 +1,4 @@
-"""Where a model's weights are, what they run on, and how a message names them before they are downloaded."""
+"""Finds, downloads and identifies model weights, and chooses the device that they run on."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ CONFIGS = ("config.json", "modules.json", "adapter_config.json")
 
 
 class Hardware(Record):
-    """What a model runs on. What is left out is chosen."""
+    """The device and options a model runs with; what is None is chosen automatically."""
 
     device: str | None = Field(default=None, description="as torch names it: cuda, cuda:1, mps, cpu; None = the best")
     batch_size: int | None = Field(default=None, gt=0, description="items at once; None = by device")
@@ -59,18 +59,18 @@ _listeners: list[Callable[[str], None]] = []  # at most one
 
 
 def when_downloading(tell: Callable[[str], None]) -> None:
-    """From now on, `tell` gets a line before anything is downloaded: what, how large, from where and to where."""
+    """Register `tell`, called with a line before each download: what, how large, from where and to where."""
     _listeners[:] = [tell]
 
 
 def is_local(checkpoint: str) -> bool:
-    """Whether it names a folder, there or not; a model on the hub is called `owner/name` or `name`."""
+    """Whether the checkpoint is a folder's path, existing or not; a model on the hub is `owner/name` or `name`."""
     written_as_path = checkpoint.startswith((".", "/", "~")) or "\\" in checkpoint or checkpoint.count("/") > 1
     return written_as_path or Path(checkpoint).is_dir()
 
 
 def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
-    """The folder that holds the checkpoint: the one it names, or the hub's in the cache, downloaded if need be.
+    """Return the checkpoint's folder: the given one, or the hub's in the cache, downloaded if necessary.
 
     What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither there nor to
     be had, MissingExtra where huggingface_hub is not installed.
@@ -109,7 +109,7 @@ def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
 
 
 def identity(checkpoint: str, revision: str = "main") -> str:
-    """What the weights are, without loading them: `id@revision` of a model on the hub, a hash of a local folder.
+    """Identify the weights without loading them: `id@revision` of a model on the hub, a hash of a local folder.
 
     The hash is `contents.content_hash`. Raises ModelNotFound for a folder without a model.
     """
@@ -140,7 +140,7 @@ def _shown(gigabytes: float) -> str:
 
 
 def _hub_size(checkpoint: str, revision: str) -> float | None:
-    """What there is to download, in 10⁹ bytes, as the hub says; None where it says nothing."""
+    """The size of the download in 10⁹ bytes, as the hub reports it; None if it does not."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # that of the HTTP library it uses
 
@@ -170,8 +170,8 @@ def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
 
 @contextmanager
 def _quiet_hub() -> Iterator[None]:
-    """Keeps back what huggingface_hub logs of attempts that it repeats (the last one's error is raised), and its bars
-    where no terminal shows them."""
+    """Suppress what huggingface_hub logs of retried attempts (the last error is raised), and its progress bars
+    without a terminal."""
     hub = required("huggingface_hub.utils")
     before, bars = hub.logging.get_verbosity(), not hub.are_progress_bars_disabled()
     hub.logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""How models are loaded: whole, quietly, and one at a time."""
+"""Loading of models: one at a time, without the libraries' log output, and with complete weights only."""
 
 import logging
 import sys
@@ -16,12 +16,12 @@ from quoteweave.models.checkpoints import required
 WHOLE = "name a checkpoint that was saved whole"
 MOST_NAMED = 3  # weights in a message
 
-# What the libraries import when they are first used is not made for several threads.
+# The libraries' imports on first use are not thread-safe.
 _LOADING = RLock()
 
 
 class Turns:
-    """Turns of threads at one model, whose tokenizer keeps the padding and truncation of a call in itself."""
+    """A lock for one model, whose tokenizer keeps the padding and truncation of a call as its own state."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -29,7 +29,7 @@ class Turns:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """One thread of a model's at a time; until its first turn is over, one of all models'."""
+        """Hold the lock; the first use of a model also excludes all other models."""
         with self._lock, nullcontext() if self._taken else _LOADING:
             yield
             self._taken = True
@@ -37,7 +37,7 @@ class Turns:
 
 @contextmanager
 def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: str = WHOLE) -> Iterator[None]:
-    """Raises ModelFailed, which names the folder, for whatever a library raises when it loads a model within.
+    """Convert whatever a library raises while loading a model in the block into ModelFailed, naming the folder.
 
     It is raised too where the checkpoint lacks weights: transformers would make them up at random, with no more than a
     line in its log. Weights whose names begin with one of `unused` take no part in a score, and may be missing;
@@ -64,7 +64,7 @@ def check_tokenizer(folder: Path) -> None:
 
 
 def positions(model: Any) -> int:
-    """Most tokens that the model has positions for; RoBERTa and its kin count them from behind the padding's number."""
+    """The maximum number of tokens; position numbers of RoBERTa and its relatives start after the padding index."""
     import torch
 
     tables = (
@@ -79,7 +79,7 @@ def positions(model: Any) -> int:
 
 @contextmanager
 def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None]:
-    """Refuses a model of transformers that is loaded within, in this thread, from a checkpoint without all its weights.
+    """Refuse a transformers model that this thread loads in the block from a checkpoint that lacks weights.
 
     sentence-transformers loads such models too and does not pass on what was missing, so the method is replaced here.
     """
@@ -104,9 +104,9 @@ def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None
 
 @contextmanager
 def _quiet() -> Iterator[list[str]]:
-    """Keeps from users what libraries say of their future, bars that no terminal shows, and reports of loading.
+    """Suppress libraries' future warnings, progress bars without a terminal, and load reports.
 
-    Gives the reports.
+    Yields the reports.
     """
     transformers_logging = required("transformers.utils.logging")
     hide = transformers_logging.is_progress_bar_enabled() and not sys.stderr.isatty()
@@ -120,7 +120,7 @@ def _quiet() -> Iterator[list[str]]:
 
 @contextmanager
 def held_back(source: str, words: str) -> Iterator[list[str]]:
-    """What this thread logs within through the logger `source` that holds these words; it is not written to the log."""
+    """Collect, instead of logging, this thread's messages to the logger `source` that contain these words."""
     owner, held = get_ident(), list[str]()
 
     def passes(record: logging.LogRecord) -> bool:
@@ -139,7 +139,7 @@ def held_back(source: str, words: str) -> Iterator[list[str]]:
 
 
 def _misfits(reports: list[str]) -> str:
-    """The weights of another shape than the model's in reports, which transformers' own error only points to."""
+    """The weights with a mismatched shape named in the reports, to which transformers' own error only points."""
     rows = (line.split("|") for report in reports for line in report.splitlines())
     names = [row[0].strip() for row in rows if len(row) > 2 and "MISMATCH" in row[1]]
     return f"{', '.join(names)} of another shape than its config.json says" if names else ""

@@ -1,4 +1,4 @@
-"""What a folder of weights holds, in one short hash, without reading all of it."""
+"""A short hash of a folder of weights, computed without reading all of it."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ LONGEST_HEADER = 100_000_000
 
 
 def content_hash(folder: Path) -> str:
-    """A hash of the names and sizes of all files but readmes and hidden ones, and of what stands in them.
+    """Hash the names, sizes and contents of all files except readmes and hidden ones.
 
     Small files are read whole. Of safetensors that is their header, small tensors, and of each larger one 8 blocks of
     4 KiB spread evenly from its first byte to its last; of other large files a block every 256 KiB, and where they are
@@ -45,7 +45,7 @@ def _matters(path: Path) -> bool:
 
 @lru_cache
 def _content_hash(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
-    """The hash of files by path, size in bytes and time of change in nanoseconds; the time only makes it anew."""
+    """Hash files given as path, bytes and modification time in nanoseconds; the time only invalidates the cache."""
     digest = hashlib.sha256()
     for path, size, _ in files:
         digest.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
@@ -90,7 +90,7 @@ def _checksums(file: BinaryIO) -> bytes:
 
 
 def _header(file: BinaryIO, size: int) -> tuple[dict[str, object], int]:
-    """What a file of safetensors says of its tensors, and where they begin; nothing, and 0, for any other file."""
+    """The header of a safetensors file and where its tensors begin; an empty header and 0 for any other file."""
     start = 8 + int.from_bytes(file.read(8), "little")
     if not 8 < start <= min(size, LONGEST_HEADER):
         return {}, 0

@@ -1,4 +1,4 @@
-"""What an index will take, before it is built: time, disk, memory, and money where an endpoint asks for it."""
+"""Estimate what building an index will take: time, disk, memory, and the price of an endpoint."""
 
 import random
 import time
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 CALIBRATION_S = 10.0
-# What is encoded at once while the rate is measured, and of how many documents.
+# Texts and pictures per call while the rate is measured, and documents that they are sampled from.
 TEXTS, PICTURES, DOCUMENTS = 64, 4, 40
 
 NOT_ASKED = "an endpoint is not asked for a plan"
@@ -41,7 +41,7 @@ NOT_SEEN = "nothing of the sample could be read"
 
 
 class Plan(Record):
-    """What it takes to encode what is missing, and to keep and search the whole index. None is what is not known."""
+    """What it takes to encode the missing items, and to store and search the whole index; None is unknown."""
 
     retriever: str
     items: int = Field(description="quotes or pages that the model can see")
@@ -66,10 +66,10 @@ class _Count:
     items: int = 0
     left_out: int = 0
     to_encode: int = 0
-    tokens: float = 0.0  # of all items, where they are texts; roughly
+    tokens: float = 0.0  # of all items, where they are texts; an estimate
     tokens_to_encode: float = 0.0
     encoded: int = 0
-    vectors: int = 0  # of those that are encoded
+    vectors: int = 0  # of the items that are already encoded
     dimension: int = 0
 
 
@@ -84,11 +84,12 @@ class _Sample:
 def plan_index(
     retriever: VectorRetriever, *, calibration_s: float = CALIBRATION_S, usd_per_million: float | None = None
 ) -> Plan:
-    """Counts what is missing, and encodes a sample for some seconds to see how fast that goes; nothing is stored.
+    """Count the items that are missing, and encode a sample for some seconds to measure the rate; nothing is stored.
 
-    Nothing is downloaded either: where the weights are not on this machine, or what runs them is not installed, sizes
-    are the catalogue's, and the time is not known. An endpoint is not asked, so that nothing is spent; its price is
-    that of the tables of prices, unless `usd_per_million` tokens say otherwise. Raises what the encoder raises.
+    Nothing is downloaded either: where the weights are not on this machine, or a library that runs them is not
+    installed, sizes come from the catalogue and the time is unknown. An endpoint is not called, so that nothing is
+    spent; its price comes from the price tables unless `usd_per_million` tokens is given. Raises what the encoder
+    raises.
     """
     encoder, count = retriever.encoder, _count(retriever)
     found: dict[str, object] = {"items": count.items, "left_out": count.left_out, "to_encode": count.to_encode}
@@ -112,7 +113,7 @@ def plan_index(
 
 
 def together(plans: Sequence[Plan], retriever: str) -> Plan:
-    """What several indexes take that `retriever` needs; not known where that of one is not."""
+    """Add up the plans of the indexes that `retriever` needs; a sum with an unknown part is unknown."""
     unmeasured = [plan.retriever for plan in plans if plan.unmeasured]
     hosts = dict.fromkeys(plan.destination for plan in plans if plan.destination)
     sending = [plan for plan in plans if plan.destination]
@@ -134,10 +135,10 @@ def together(plans: Sequence[Plan], retriever: str) -> Plan:
 
 @contextmanager
 def nothing_downloaded() -> Iterator[None]:
-    """Within it no model is downloaded: one that is not on this machine raises ModelNotFound. For the whole process."""
+    """Forbid downloads in this process for a while: a model that is not on this machine raises ModelNotFound."""
     try:
         constants = required("huggingface_hub.constants")
-    except MissingExtra:  # and so nothing that could download
+    except MissingExtra:  # so there is nothing that could download
         constants = None
     before = constants and constants.HF_HUB_OFFLINE
     try:
@@ -188,7 +189,7 @@ def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
 
 
 class _AsIfRead:
-    """Crops that OCR did not read yet are taken to say what the text layer does: to read them may take hours."""
+    """Pictures whose unread crops are assumed to have the words of the text layer: OCR of all might take hours."""
 
     def __init__(self, pictures: Pictures) -> None:
         self._pictures = pictures
@@ -201,7 +202,7 @@ class _AsIfRead:
 
 
 def _row(encoder: Encoder) -> ModelRow | None:
-    """What the catalogue says of the encoder's checkpoint; None for one that is not the catalogue's."""
+    """The catalogue's row for the encoder's checkpoint; None where the checkpoint is not in the catalogue."""
     row = encoder.row if isinstance(encoder, TextEncoder) else None
     return row if row is not None and catalogue().get(row.name) == row else None
 
@@ -216,7 +217,7 @@ def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | 
 
 
 def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) -> Mapping[str, object]:
-    """Of what was encoded now, or else before, or else as the catalogue has it."""
+    """Estimate sizes from the sample, else from items encoded before, else from the catalogue."""
     plan, row = retriever.store.plan, _row(retriever.encoder)
     if sample is not None:
         dimension, each = sample.dimension, sample.vectors / sample.encoded
@@ -240,12 +241,12 @@ def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) ->
 
 
 def _asked_dimension(encoder: Encoder) -> int | None:
-    """How many numbers an endpoint is asked for; None where that is left to it."""
+    """Dimensions requested from an endpoint; None where the endpoint decides."""
     return cast("int | None", encoder.settings["dimensions"]) if isinstance(encoder, EndpointEncoder) else None
 
 
 def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
-    """Encodes parts of the collection for that long; None where nothing of it can be loaded.
+    """Encode a sample of the collection for `seconds`; None where no item of it can be read.
 
     Raises ModelNotFound, before anything heavy is imported, for weights that would have to be downloaded.
     """
@@ -270,7 +271,7 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
 
 
 def _contents(retriever: VectorRetriever) -> "Iterator[str | Image]":
-    """What the encoder would see, of documents drawn at random, always the same; pictures that fail are left out."""
+    """Views of documents drawn at random with a fixed seed; pictures that cannot be read are left out."""
     drawn = random.Random(0)
     names = [document.name for document in retriever.collection.documents()]
     for name in drawn.sample(names, min(DOCUMENTS, len(names))):

@@ -16,16 +16,16 @@ from quoteweave.core.messages import counted
 from quoteweave.core.protocols import Explains, Explanation, Retriever, notes_of
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
 
-# Cormack et al. chose 60; the larger it is, the less the first places count beside the others.
+# Cormack et al. chose 60; the larger it is, the less the first ranks outweigh the others.
 RANK_CONSTANT = 60
-# How many hits of each retriever are fused at least, so that what several find far down can come up.
+# Hits of each retriever that are fused at least, so that a quote found by several at low ranks can rise.
 DEPTH = 100
 
 Ranking = Sequence[Hit]
 
 
 class Rule(Protocol):
-    """How rankings become one; `reciprocal_rank_fusion` and `score_fusion` are rules."""
+    """A function that fuses rankings, such as `reciprocal_rank_fusion` and `score_fusion`."""
 
     def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, /) -> list[Hit]:
         """Every quote of the rankings once, best first, ranks from 1."""
@@ -53,7 +53,7 @@ def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = 
 
 
 RULES: Mapping[str, Rule] = MappingProxyType({"rrf": reciprocal_rank_fusion, "scores": score_fusion})
-"""The rules by the names that people write."""
+"""The rules by their names in specs."""
 
 
 def _scaled(ranking: Ranking) -> list[float]:
@@ -81,7 +81,7 @@ def _fused(
 
 
 def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:
-    """The weights, 1 each where left out. Raises UsageError where they are not one positive number for each."""
+    """Return the weights; for None, 1 each. Raises UsageError unless there is one positive number for each ranking."""
     if weights is None:
         return [1.0] * rankings
     if len(weights) != rankings:
@@ -97,7 +97,7 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
 
 
 class FusedRetriever:
-    """Asks several retrievers and fuses what they find by a rule.
+    """Searches with several retrievers and fuses their rankings by a rule.
 
     Each is asked once, for all questions, and for at least `depth` hits, so that asking for fewer gives the beginning
     of the same list. Raises UsageError for no retriever, or for weights that are not one positive number for each.
@@ -123,7 +123,7 @@ class FusedRetriever:
         return notes_of(*self._retrievers)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """What those of its retrievers say that can explain. Raises what they raise."""
+        """Combine the explanations of those retrievers that give any. Raises what they raise."""
         said = [each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)]
         return Explanation(
             read=tuple(dict.fromkeys(line for one in said for line in one.read)),
@@ -138,21 +138,21 @@ class FusedRetriever:
         return [self._rule(rankings, self._weights)[:k] for rankings in zip(*found, strict=True)]
 
 
-# What each further block of hits is made of, in the proportion of the largest split that the paper fixes.
+# The split of each further block of hits, in the proportion of the largest split that the paper fixes.
 BEYOND = Split(texts=3, images=2)
 
 
 class SplitHybrid:
-    """Asks `text` for text quotes and `visual` for image quotes, and joins what they find by place.
+    """Searches text quotes with `text` and image quotes with `visual`, and interleaves them in fixed proportions.
 
-    Scores of different retrievers cannot be compared, so which kind stands at a place is fixed: of the first 10 places
-    7 are for text quotes and 3 for image quotes, of 15 10 and 5, of 20 12 and 8 (MMDocRAG, arXiv 2505.16470, appendix
-    C.3), and from there on 3 and 2 of each 5. Within these blocks each kind is spread evenly, text first. So fewer hits
-    are always the beginning of more. Where one kind runs out, the other takes its places: a search gives as many hits
-    as there are, and a context, which asks for each kind by itself, keeps its split.
+    Scores of different retrievers cannot be compared, so the kind of quote at each rank is fixed: of the first 10 ranks
+    7 are text quotes and 3 image quotes, of 15 they are 10 and 5, of 20 they are 12 and 8 (MMDocRAG, arXiv 2505.16470,
+    appendix C.3), and from there on 3 and 2 of every 5. Within these blocks each kind is spread evenly, text first. So
+    fewer hits are always the beginning of more. Where one kind runs out, the other takes its ranks: a search returns as
+    many hits as there are, and a context, which is searched one kind at a time, keeps its split.
 
-    The score of a joined hit is 1 / rank and says no more than its place. A filter by kind asks one retriever alone
-    and gives its hits as they are.
+    The score of an interleaved hit is 1 / rank and carries no more information than that. A filter by kind searches
+    with one retriever alone and returns its hits unchanged.
     """
 
     def __init__(self, text: Retriever, visual: Retriever) -> None:
@@ -184,7 +184,7 @@ def _joined(texts: Sequence[Hit], images: Sequence[Hit], k: int) -> list[Hit]:
 
 
 def _kinds() -> Iterator[Kind]:
-    """Which kind stands at each place, without end."""
+    """The kind of quote at each rank, endlessly."""
     blocks = (TOP_10, _between(TOP_10, C15), _between(C15, C20))
     return chain(chain.from_iterable(map(_spread, blocks)), cycle(_spread(BEYOND)))
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-# Words of the question that are shown of each part.
+# Most words of the question to show for each part.
 WORDS_SHOWN = 8
-# Points below this are not worth a line.
+# Parts with fewer points are left out.
 LEAST_SHOWN = 0.01
 
 
 def how_read(evidence: Evidence) -> tuple[str, ...]:
-    """How the question was read, beyond its words, a line each."""
+    """Describe how the question was read beyond its words, one line each."""
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
     for reading in evidence.readings:
@@ -42,7 +42,7 @@ def how_read(evidence: Evidence) -> tuple[str, ...]:
 
 
 def reasons_for(evidence: Evidence, index: LexicalIndex, quote: Quote) -> tuple[Reason, ...]:
-    """What speaks for the page of a quote, the heaviest first; nothing for one that is not in the index."""
+    """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
     page = index.page(quote.document, quote.page)
     if page is None:
         return ()
@@ -55,7 +55,7 @@ def reasons_for(evidence: Evidence, index: LexicalIndex, quote: Quote) -> tuple[
 
 
 def _detail(part: str, evidence: Evidence, index: LexicalIndex, page: int) -> str:
-    """What a part comes from; nothing where its name says it all."""
+    """What a part of the evidence is based on; "" where its name says it all."""
     if part in ("words", "outline"):
         question = "\n".join(reading.text for reading in evidence.readings)
         return _matching(index, "pages" if part == "words" else part, page, question)
@@ -72,7 +72,7 @@ def _detail(part: str, evidence: Evidence, index: LexicalIndex, page: int) -> st
 
 
 def _matching(index: LexicalIndex, field: str, page: int, question: str) -> str:
-    """The words of a question that a page holds, those that count most first."""
+    """The words of a question that a page contains, those with the highest scores first."""
     surfaces = {surface: words(surface) for surface in words(question, stem=False)}
     gained = {surface: float(index.scores(field, stems)[page]) for surface, stems in surfaces.items()}
     found = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
@@ -81,7 +81,7 @@ def _matching(index: LexicalIndex, field: str, page: int, question: str) -> str:
 
 
 def _shown_name(name: str) -> str:
-    """'page #2' as people say it."""
+    """Spell out the name of a page, such as 'page #2' or 'page #-1'."""
     if not name.startswith("page #"):
         return name
     number = int(name.removeprefix("page #"))
@@ -90,26 +90,26 @@ def _shown_name(name: str) -> str:
     return f"page {number} of the file" if number > 0 else f"page {-number} from the end"
 
 
-# The share of its page's score that a quote gets which fits least.
+# Share of its page's score that the worst-fitting quote gets.
 FLOOR = 0.4
-# How well a quote fits by the heading that it stands under, beside the heading itself.
+# Weight of the BM25 of the heading above a quote, relative to the quote's own.
 UNDER_HEADING = 0.6
-# Headings whose quotes are kept together where steps are asked for, and how many of each are.
+# For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
 SECTIONS, MOST_TOGETHER = 2, 8
-# How well a table or picture fits by being one, beside the words of the question's best quote on its page, where the
-# question asks about pictures, names one, or speaks of terms.
+# Added to the fit of a table or picture, relative to the best quote of its page, where the question asks about
+# pictures, names one, or contains a term.
 PICTURE = 0.5
 
 
 class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
 
-    The quote of a page that fits best gets the page's score, and the others at least `FLOOR` of it: in proportion to
-    their own BM25, to that of the heading they stand under, and to whether they are pictures where these are asked for.
-    So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
+    The best-fitting quote of a page gets the page's score, the others at least `FLOOR` of it, in proportion to their
+    own BM25, to that of the heading above them, and to whether they are pictures where the question asks for some. So
+    evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
     announces) is found through the words around it.
 
-    `terms` are those of a field of which questions may speak, beside the shipped ones of finance.
+    `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
     """
 
     def __init__(self, collection: Collection, *, terms: Sequence[Terms] = ()) -> None:
@@ -119,7 +119,7 @@ class LexicalRetriever(Bm25Retriever):
         self._headings: tuple[LexicalIndex, Positions] | None = None
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> Evidence:
-        """What speaks for each page of an index, among those that pass the filter; its kinds of quotes do not count."""
+        """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
         reader, pages = self._reader_of(index), _of_pages(where)
         key = f"{self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
         evidence = reader.kept.get(key)
@@ -131,10 +131,10 @@ class LexicalRetriever(Bm25Retriever):
     def page_scores(
         self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
     ) -> list[float]:
-        """The evidence for pages, each a document's name and a number from 0; 0 for one that is not in the index.
+        """The evidence for pages, given as (document name, page from 0); 0 for a page that is not in the index.
 
-        In units: 1 is what a word adds at most that stands on one page of the collection alone. Raises what `search`
-        does.
+        The unit is the most that a word adds which occurs on one page of the collection only. Raises what `search`
+        raises.
         """
         index = self._opened = lexical.current(self._collection, self._opened)
         total, unit = self.evidence(index, query.text, where).total, index.unit or 1.0
@@ -142,15 +142,15 @@ class LexicalRetriever(Bm25Retriever):
         return [float(total[at]) / unit if at is not None else 0.0 for at in found]
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """What speaks for the page of each hit, and how the question was read.
+        """Explain each hit by the evidence for its page, and say how the question was read.
 
-        Raises what `search` does.
+        Raises what `search` raises.
         """
         index = self._opened = lexical.current(self._collection, self._opened)
         evidence = self.evidence(index, query.text, where)
         reasons = {hit.quote.id: reasons_for(evidence, index, hit.quote) for hit in hits}
         asked = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
-        # What a term or an acronym stands for is in the documents, whatever they call it.
+        # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
         asked.update(dict.fromkeys((word for word in known if asked.get(word) == 1.0), 0.5))
         return Explanation(read=how_read(evidence), reasons=reasons, rarity=asked)
@@ -167,7 +167,7 @@ class LexicalRetriever(Bm25Retriever):
             fit += np.float32(PICTURE) * index.is_image
         fittest = np.zeros(index.page_count, dtype=np.float32)
         np.maximum.at(fittest, of_page, fit)
-        # On a page that is found by its place or its kind alone, no quote fits better than another.
+        # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
         if any(reading.asks == "steps" for reading in evidence.readings):
@@ -177,7 +177,7 @@ class LexicalRetriever(Bm25Retriever):
 
     @staticmethod
     def _kept_together(evidence: Evidence, headings: "Positions", of_page: "Positions") -> "Positions":
-        """Positions of what stands under the best headings, as one step alone tells nobody how something is done."""
+        """Positions of the quotes under the best headings, kept together because one step alone explains nothing."""
         import numpy as np
 
         found = np.unique(headings[(headings >= 0) & (evidence.quotes[headings] > 0)])
@@ -198,7 +198,7 @@ class LexicalRetriever(Bm25Retriever):
         return within
 
     def _reader_of(self, index: LexicalIndex) -> EvidenceReader:
-        # Threads that come here at once make two readers alike, of which one stays.
+        # Concurrent threads may build two equal readers, of which one is kept.
         reader = self._reader
         if reader is None or reader.index is not index:
             reader = self._reader = EvidenceReader(index, lambda positions: self._words(index, positions), self._terms)
@@ -207,11 +207,11 @@ class LexicalRetriever(Bm25Retriever):
     def _headings_of(self, index: LexicalIndex) -> "Positions":
         """(n,) the position of the last heading before each quote, on its page or the one before; -1 for none.
 
-        Headings themselves stand under none.
+        A heading itself has none.
         """
         import numpy as np
 
-        known = self._headings  # another thread may put another in its place meanwhile
+        known = self._headings  # another thread may replace it meanwhile
         if known is None or known[0] is not index:
             size = len(index.rows)
             is_heading = np.isin(index.rows, self._collection.select(Filter(layouts=("title",))), assume_unique=True)
@@ -223,11 +223,11 @@ class LexicalRetriever(Bm25Retriever):
         return known[1]
 
     def _words(self, index: LexicalIndex, positions: "Positions") -> list[list[str]]:
-        """The words of quotes; none of one that is gone since."""
+        """The words of quotes; an empty list for a quote that was removed since."""
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
         return [words(quote.words()) if quote is not None else [] for quote in quotes]
 
 
 def _of_pages(where: Filter | None) -> Filter | None:
-    """What a filter says of pages: their evidence does not depend on the kinds of quotes that are wanted."""
+    """The part of a filter that restricts pages: the evidence for them does not depend on the kind of quote wanted."""
     return where and where.model_copy(update={"kind": None, "layouts": None})

@@ -1,21 +1,21 @@
-"""What speaks for each page of a collection, given a question: its words, its names, what it shows, where it stands.
+"""The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
-Everything is in the unit of BM25: `index.unit` is what a word that stands on one page alone is worth. The parts add up
-(`Evidence.total`), and each can be told by its name (`search --explain`).
+All scores are in the unit of BM25: `index.unit` is the score of a word that occurs on one page only. The parts add up
+to `Evidence.total`, and `search --explain` reports each of them by its name.
 
-| part | what it says of a page |
+| part | score of a page |
 |---|---|
-| words | BM25 of all its words; among the pages searched and among all, a word's rarity is the mean of both |
+| words | BM25 of all its words; a word's idf is the mean of those among the pages searched and among all |
 | best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
 | outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
-| reference | `REFERENCE` units for each name by which the question calls it: "Figure 3", "page 12"; of a section less |
-| quotation | `QUOTATION` units where one quote holds all words of what the question has in quotation marks |
+| reference | `REFERENCE` units for each name that refers to it: "Figure 3", "page 12"; less for a section |
+| quotation | `QUOTATION` units where one quote contains all words of a quotation in the question |
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MOST_OF_TERM` units where what a term is made of stands (`retrievers.terms`) |
-| acronyms | where what an acronym of the question stands for is, or its acronym, times `ACRONYMS`: `_of_acronyms` |
+| terms | up to `TERMS` × `MOST_OF_TERM` units where the components of a term occur (`retrievers.terms`) |
+| acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_of_acronyms` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
-| second look | what it shares with the best pages of the same document, and standing beside the best: `_second_look` |
+| second look | similarity to the best pages of the same document, and being next to the best: `_second_look` |
 
 The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
 `tuning_lexical.py` leaves out one document at a time, and shows what each part gives.
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
 
 PAGE_B = 0.5
-"""BM25's b of pages, which are long for other reasons than quotes are."""
+"""BM25's b for pages, whose lengths differ for other reasons than those of quotes."""
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
 REFERENCE = 1.0
@@ -62,23 +62,23 @@ ALIKE = 0.3
 NEXT, PREVIOUS = 0.3, 0.15
 SIDE = 0.3
 
-# Questions whose evidence is kept, each a few numbers a page.
+# Questions whose evidence is cached; each takes a few numbers per page.
 QUESTIONS_KEPT = 4
-# The best pages that are looked at a second time; how many words of each are used, and how many are looked at.
+# The second look: the best pages that it starts from, words of each that it uses, and words that it considers.
 SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 2, 20, 40
-# Quotes that are looked at for a term word for word.
+# Most quotes that are searched for a term as an exact phrase.
 MOST_READ = 100
-# Words that an acronym stands for, sequences of the question's words that are looked up, and meanings of each.
+# Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 LONGEST_MEANING, MOST_ASKED, MOST_MEANINGS = 6, 200, 3
-# Definitions of one acronym that are looked at, and names by which one question may call pages.
+# Most definitions of one acronym that are considered, and most references to pages in one question.
 MOST_DEFINED, MOST_NAMES = 50, 100
-# Sides of comparisons, and quotations, that are looked for.
+# Most sides of a comparison, and most quotations, that are searched for.
 MOST_SIDES, MOST_QUOTED = 4, 8
-# Quotes of a page that are read for its rare words.
+# Most quotes of a page that are read to find its rare words.
 MOST_QUOTES = 200
-# Where fewer pages are found, others of their documents follow, nearest first.
+# Where fewer pages are found, other pages of their documents follow, nearest first.
 LEAST_PAGES = 10
-# Kinds of pictures that show what is asked for, and how well.
+# For each kind of picture that a question asks for, the layouts that satisfy it, and how well.
 _SHOWN = {
     "chart": (("chart", 1.0), ("figure", 0.5)),
     "table": (("table", 1.0),),
@@ -91,19 +91,19 @@ QuoteWords = Callable[["Positions"], list[list[str]]]
 
 @dataclass
 class Evidence:
-    """What speaks for each page (m,), by parts, and for each quote (n,) by itself."""
+    """The evidence for each page (m,), by part, and the score of each quote (n,) by itself."""
 
     parts: "dict[str, Scores]"
     quotes: "Scores"
     """BM25 of each quote."""
     best_quote: "Scores"
-    """Of each page, that of its best quote."""
+    """(m,) BM25 of the best quote of each page."""
     readings: "Counter[QuestionReading]"
-    """How the lines of the question were read, and how often each counts."""
+    """How each line of the question was read, and how often it counts."""
     expansions: list[Expansion] = field(default_factory=list)
-    """Terms of the question that led somewhere."""
+    """Terms of the question whose components or places were found."""
     acronyms: list[str] = field(default_factory=list)
-    """Acronyms that documents define and that led somewhere, as 'roa = return on assets'."""
+    """Acronyms that documents define and that matched further pages, as 'roa = return on assets'."""
 
     @property
     def total(self) -> "Scores":
@@ -112,9 +112,10 @@ class Evidence:
 
 
 class EvidenceReader:
-    """Reads the evidence for pages in one index.
+    """Computes the evidence for the pages of one index.
 
-    `quote_words` gives the words of quotes by their positions; `terms` are those of which questions may speak.
+    `quote_words` returns the words of the quotes at some positions; `terms` are domain terms that questions may
+    contain.
     """
 
     def __init__(self, index: LexicalIndex, quote_words: "QuoteWords", terms: Sequence[Terms] = ()) -> None:
@@ -122,14 +123,14 @@ class EvidenceReader:
         self._quote_words = quote_words
         self._terms = terms
         self._places = PlacesOfTerms(index)
-        # Questions often lead to the same pages.
+        # Different questions often have the same best pages.
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
-        # A context asks for text and for image quotes of the same pages.
+        # A context is built by searching for text and for image quotes with the same question.
         self.kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
-        """Evidence that was read, by whatever tells one search from another."""
+        """Evidence computed before, by a key of everything that distinguishes searches."""
 
     def read(self, question: str, within: "Mask | None") -> Evidence:
-        """What speaks for the pages `within`, or for all. Nothing is above 0 where nothing of the question is found."""
+        """Compute the evidence for the pages `within`, or for all; it is 0 where nothing of the question is found."""
         import numpy as np
 
         index = self.index
@@ -142,7 +143,7 @@ class EvidenceReader:
         evidence = Evidence({}, quotes, best, readings)
 
         def put(part: str, scores: "Scores") -> None:
-            # Scores of pages that are not searched mean nothing, and may not tell of those that are.
+            # Scores of pages that are not searched are meaningless, and must not influence those that are.
             evidence.parts[part] = scores if within is None else np.where(within, scores, np.float32(0))
 
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
@@ -151,7 +152,7 @@ class EvidenceReader:
         put("reference", self._references(readings))
         put("quotation", self._quotations(readings))
         several = self._are_several(within)
-        # In many documents a kind of picture alone tells nothing.
+        # Among several documents, a kind of picture alone is no evidence.
         found = self._of_found_documents(evidence.total) if several else np.float32(1)
         put("kind", self._kinds(readings) * found)
         put("front page", self._front(readings) * found)
@@ -169,7 +170,7 @@ class EvidenceReader:
         return len(documents) > 0 and int(documents[0]) != int(documents[-1])
 
     def _of_found_documents(self, scores: "Scores") -> "Scores":
-        """(m,) 1 for all pages of documents of which a page is found."""
+        """(m,) 1 for each page of a document that has a page with a score above 0."""
         import numpy as np
 
         found = np.zeros(self.index.document_count, dtype=np.float32)
@@ -177,7 +178,7 @@ class EvidenceReader:
         return found[self.index.document_of]
 
     def _references(self, readings: "Counter[QuestionReading]") -> "Scores":
-        """A page, figure or table that is named counts whole; of a section's n pages each 1 / sqrt(n)."""
+        """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n)."""
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
@@ -195,7 +196,7 @@ class EvidenceReader:
         return gained
 
     def _quotations(self, readings: "Counter[QuestionReading]") -> "Scores":
-        """A page gains where one quote of it holds all words, two or more, of what stands in quotation marks."""
+        """A page gains where one of its quotes contains all words (two or more) of a quotation."""
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
@@ -229,7 +230,7 @@ class EvidenceReader:
         return gained
 
     def _of_terms(self, tokens: Sequence[str], evidence: Evidence) -> "Scores":
-        """What a term is made of, and where that stands, never counts for more than the term itself, word for word."""
+        """A term's components and their places never count more than the term itself, as an exact phrase."""
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
@@ -254,10 +255,11 @@ class EvidenceReader:
         return np.float32(TERMS * self.index.unit) * gained
 
     def _of_acronyms(self, tokens: Sequence[str], evidence: Evidence, within: "Mask | None") -> "Scores":
-        """A page gains where a quote of it holds all that an acronym stands for, and not the acronym; or vice versa.
+        """A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.
 
-        That is a part of what the acronym, or the rarest of those words, is worth; less than any page gains on which
-        the question's words stand themselves; and only in documents that define the acronym.
+        The gain is a share of the rarity of the acronym, or of the rarest word of the expansion, whichever the question
+        has. It is smaller than that of any page which contains the question's own wording, and is given only in
+        documents that define the acronym.
         """
         import numpy as np
 
@@ -276,7 +278,7 @@ class EvidenceReader:
         return gained
 
     def _meanings(self, prefix: str, within: "Mask | None") -> list[str]:
-        """The names that begin so on the pages searched, those that most of these define first."""
+        """The names with this prefix on the pages searched, those on most pages first."""
         import numpy as np
 
         times = {}
@@ -287,9 +289,9 @@ class EvidenceReader:
         return sorted(found, key=lambda name: (-times[name], name))[:MOST_MEANINGS]
 
     def _exactly(self, expansion: Expansion, scores: "Scores") -> "Scores":
-        """(m,) 1 for pages where a term stands word for word: one that stands in places, in a table or picture.
+        """(m,) 1 for pages that contain a term as an exact phrase; a listed term, in a table or picture.
 
-        Of the quotes that hold its words the best are looked at.
+        Only the best of the quotes that contain its words are read.
         """
         import numpy as np
 
@@ -304,10 +306,10 @@ class EvidenceReader:
         return pages
 
     def _second_look(self, scores: "Scores", readings: "Counter[QuestionReading]", within: "Mask | None") -> "Scores":
-        """What leads from the best pages to those that belong with them; the best page stays the best.
+        """Score the pages that belong with the best ones; the best page stays the best.
 
-        - Pages of the same document that share the rarest words of one of the `SEEDS` best: as much as they do.
-        - The pages after and before the best one: what is told there goes on, or begins.
+        - Pages of the same document, in proportion to what they share of the rarest words of one of the `SEEDS` best.
+          - The pages after and before the best one, where its content goes on or begins.
         - Of a comparison, the best page of each side.
         - Where few pages are found at all, others of their documents, nearest first.
         """
@@ -342,7 +344,7 @@ class EvidenceReader:
         return gained
 
     def _rare_words(self, page: int) -> list[str]:
-        """The words of a page that tell it from others, by (1 + ln tf) × idf, and stand on others of its document."""
+        """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
         counts = Counter(word for held in self._quote_words(self.index.quotes_of(page)[:MOST_QUOTES]) for word in held)
         weights = {}
         for word, count in counts.items():
@@ -353,7 +355,7 @@ class EvidenceReader:
         return list(islice(shared, SEED_WORDS))
 
     def _fill(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
-        """Adds next to nothing to pages of the documents of which a page is found, where few are."""
+        """Where few pages are found, give the other pages of their documents a score just above 0."""
         import numpy as np
 
         found = np.flatnonzero(scores > 0)
@@ -370,7 +372,7 @@ class EvidenceReader:
 
 
 def _phrases_asked(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
-    """The words and sequences of words that may be acronyms or stand for one, each with how its names begin."""
+    """Words and word sequences that may be acronyms or expansions, each with the prefix of its names in the index."""
     asked: dict[Phrase, str] = {(token,): acronym_name(token) for token in tokens[:MOST_ASKED]}
     for size in range(2, LONGEST_MEANING + 1):
         for at in range(min(len(tokens) - size + 1, MOST_ASKED)):
@@ -388,7 +390,7 @@ def _at(positions: "Positions", size: int) -> "Scores":
 
 
 def _best(scores: "Scores", k: int, order: "Positions") -> "Positions":
-    """Positions of the `k` best scores above 0, of equals the first in `order`."""
+    """Positions of the `k` best scores above 0; of equal scores, the first in `order`."""
     import numpy as np
 
     found = np.flatnonzero(scores > 0)

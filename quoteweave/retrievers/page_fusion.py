@@ -1,4 +1,4 @@
-"""Retrievers of any kind beside one that knows the evidence for pages: their scores are joined page by page."""
+"""Fuse a retriever that scores pages with retrievers of any kind, page by page."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,12 @@ from statistics import pstdev
 from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, notes_of
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 
-# How many hits of each retriever are joined at least.
+# Hits of each retriever that are fused at least.
 DEPTH = 100
-# What a standard deviation of a retriever's scores among its hits is worth, in the units of page evidence. Chosen by
+# Units of page evidence per standard deviation of a retriever's scores among its hits. Chosen by
 # hand for one small model (all-MiniLM-L6-v2) on the questions of MMDocIR and MMLongBench-Doc.
 SPREAD = 0.1
-# The share of its page's score that a quote gets which no retriever found.
+# Share of its page's score that the worst-fitting quote gets.
 FLOOR = 0.5
 
 _Page = tuple[str, int]
@@ -21,11 +21,11 @@ _Page = tuple[str, int]
 class PageFusion:
     """Ranks pages by their evidence and by what other retrievers find on them, and their quotes by how well each fits.
 
-    The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. To it each other
-    retriever adds its best score on that page: above the lowest of its hits, in standard deviations of its hits' scores
-    and times `SPREAD`, so that retrievers whose scores lie anywhere are calibrated alike. Unlike in fusion by ranks, a
-    page for which much speaks keeps its place whatever a weaker retriever makes of it. `weights` are one positive
-    number for each retriever, the first for the evidence.
+    The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. Each other
+    retriever adds its best score on that page: measured above the lowest of its hits, in standard deviations of its
+    hits' scores, and times `SPREAD`, so that retrievers with different score ranges are calibrated alike. Unlike in
+    fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds. `weights` are one
+    positive number for each retriever, the first for the evidence.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class PageFusion:
         self._weights, self._depth = tuple(weights), depth
 
     def notes(self) -> tuple[str, ...]:
-        """Those of its retrievers."""
+        """The notes of its retrievers."""
         return notes_of(self._evidence, *self._others)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """The evidence for the pages. Raises what its retriever raises."""
+        """Explain hits by the evidence for their pages. Raises what the evidence's retriever raises."""
         known = self._evidence
         return known.explain(query, hits, where=where) if isinstance(known, Explains) else Explanation()
 
@@ -85,7 +85,7 @@ def _page(quote: Quote) -> _Page:
 def _calibrated(ranking: Sequence[Hit], depth: int) -> dict[str, float]:
     """By quote id, how far each hit stands above the `depth`-th, in units of page evidence.
 
-    Only these tell the spread, so that asking for more hits changes nothing.
+    The spread is that of the first `depth` hits, so that asking for more hits changes nothing.
     """
     scores = [hit.score for hit in ranking[:depth]]
     spread = pstdev(scores) if scores else 0.0

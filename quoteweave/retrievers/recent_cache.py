@@ -1,4 +1,4 @@
-"""What retrievers remember of their last searches."""
+"""A thread-safe cache of recent results."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """The last values by key, for any number of threads."""
+    """A thread-safe cache of the `most` values that were used last."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -16,14 +16,14 @@ class Kept(Generic[T]):
         self._lock = Lock()
 
     def get(self, key: str) -> T | None:
-        """The value, if it is still kept."""
+        """The cached value, or None."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
     def put(self, key: str, value: T) -> None:
-        """Keep a value in the place of the one that was asked for longest ago."""
+        """Store a value; where the cache is full, the least recently used one is evicted."""
         with self._lock:
             self._values[key] = value
             if len(self._values) > self._most:

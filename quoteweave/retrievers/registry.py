@@ -27,14 +27,14 @@ from quoteweave.retrievers.terms import Terms
 
 
 def as_built(text: str, collection: Collection, tell: Callable[[str], None] = lambda _: None) -> str:
-    """The spec of the index that `text`, the spec of a single retriever, means; `text` itself where none fits.
+    """Return the spec of the built index that a single retriever's spec selects; `text` itself where none matches.
 
-    An index fits that has all that `text` says, and what `text` leaves open; of these, those that differ in their
-    checkpoint alone come first. `tell` hears of another spec than `text`. Raises UsageError, which lists them, where
-    several fit.
+    An index matches if it agrees with every part that `text` gives; parts that `text` leaves open may be anything.
+    Matches that differ in the checkpoint alone are preferred. `tell` is called when another spec than `text` is used.
+    Raises UsageError, which lists them, where several match.
     """
     spec = parse_spec(text)
-    # What names its checkpoint or its endpoint's address is no short name.
+    # A spec that names its checkpoint or its endpoint's address is no short name.
     whole = spec.checkpoint is not None or spec.url is not None
     manifests = [] if whole else [manifest_of(state) for state in collection.indexes()]
     built = {manifest.spec for manifest in manifests if manifest is not None}
@@ -52,7 +52,7 @@ def as_built(text: str, collection: Collection, tell: Callable[[str], None] = la
 
 
 def _fits(built: Spec, asked: Spec) -> bool:
-    # Where text is sent is never taken from a collection, which somebody else may have made.
+    # The address that text is sent to is never taken from a collection, which somebody else may have built.
     if built.url != asked.url or built.endpoint != asked.endpoint:
         return False
     said = asked.model_dump(exclude_none=True, exclude_defaults=True)
@@ -70,7 +70,7 @@ SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
 # MMDocRAG (arXiv 2505.16470), section 4.8: BGE, Qwen3-Embedding-0.6B, BM25 and E5.
 ENSEMBLE = ("bge", "qwen3-embedding-0.6b", "bm25", "e5")
 PAGES = "pages"
-"""The rule that joins the evidence for pages with what other retrievers find on them."""
+"""The fusion rule that adds other retrievers' scores to the evidence for pages."""
 ENDPOINT = "openai"
 AT_ONCE = 32  # texts in a request
 # Any checkpoint that sentence-transformers can load, by path.
@@ -78,30 +78,30 @@ ANY_CHECKPOINT = "sentence-transformers"
 
 
 def _silent(line: str) -> None:
-    """Says nothing."""
+    """Discard the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What retrievers are made with besides their names."""
+    """Resources that retrievers are built with, besides their specs."""
 
     hardware: Hardware = field(default_factory=Hardware)
-    pictures: Pictures | None = None  # what visual models look at
-    tell: Callable[[str], None] = _silent  # of text that leaves the machine, and to where
-    patience: PatienceOptions = field(default_factory=PatienceOptions)  # with endpoints
-    terms: tuple[Terms, ...] = ()  # of fields of which questions may speak, for lexical
+    pictures: Pictures | None = None  # page and crop images for visual encoders
+    tell: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
+    patience: PatienceOptions = field(default_factory=PatienceOptions)  # timeouts and retries for endpoints
+    terms: tuple[Terms, ...] = ()  # domain terms that `lexical` expands
 
 
 def names() -> list[str]:
-    """All single retrievers; an A+B of any two, one of text and one visual, is a retriever too."""
+    """Names of all single retrievers; `A+B`, of a text and a visual one, is a hybrid of the two."""
     return [*SPARSE, *catalogue(), "ensemble", f"{ENDPOINT}:MODEL", f"{ANY_CHECKPOINT}=PATH"]
 
 
 def members(text: str) -> list[str]:
-    """The single retrievers of a spec: of a hybrid both, of the ensemble all, else itself."""
+    """Split a spec into those of single retrievers: both of a hybrid, all of the ensemble, else the spec itself."""
     if text.strip() == "ensemble":
         return list(ENSEMBLE)
-    # A plus sign in a path is one too; what follows that of a hybrid is the name of a retriever.
+    # A path may contain a plus sign; that of a hybrid has the name of a known retriever on both sides.
     for match in re.finditer(r"\+", text):
         parts = [text[: match.start()], text[match.end() :]]
         if all(_is_known(part) for part in parts):
@@ -110,11 +110,11 @@ def members(text: str) -> list[str]:
 
 
 def make_retriever(text: str, collection: Collection, means: Means | None = None) -> Retriever:
-    """The retriever of that spec over a collection. Nothing is loaded yet.
+    """Build the retriever that a spec names over a collection; no model is loaded yet.
 
-    A short name means the index that was built under it, as `built.py` has it. Raises UsageError for what cannot be
-    read, names no retriever, may mean several indexes, or pairs two of one modality, and for terms that it does not
-    search by.
+    A short name selects the index that was built under it (`built.as_built`). Raises UsageError for a spec that cannot
+    be parsed, names no retriever, fits several indexes, or pairs two retrievers of one modality, and for terms that the
+    retriever does not use.
     """
     means = means or Means()
     retriever = _made(text, collection, means)
@@ -142,10 +142,11 @@ def _made(text: str, collection: Collection, means: Means) -> Retriever:
 def make_fused(
     texts: Sequence[str], fusion: str | None, collection: Collection, means: Means | None = None
 ) -> Retriever:
-    """One retriever of several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`; a single one as it is.
+    """Build one retriever from several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`.
 
-    Without a rule that is `pages` where one of them is `lexical`, else `rrf`. Raises UsageError for a rule that cannot
-    be read or does not fit, weights that are not one for each retriever, and terms by which none of them searches.
+    A single spec without a rule gives its retriever as it is. The default rule is `pages` where exactly one retriever
+    scores pages, as `lexical` does, else `rrf`. Raises UsageError for an unknown rule, or one that does not fit, for
+    weights that are not one positive number per retriever, and for terms that none of the retrievers uses.
     """
     means = means or Means()
     made = [_made(text, collection, means) for text in texts]
@@ -172,7 +173,7 @@ def make_fused(
 
 
 def make_encoder_of(spec: Spec, means: Means) -> Encoder:
-    """The encoder that a spec names. Raises UsageError where there is none of that name."""
+    """Build the encoder that a spec names. Raises UsageError for an unknown name."""
     hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
     if spec.name == ENDPOINT and spec.endpoint:
         return _endpoint_encoder(spec.endpoint, spec, means)
@@ -229,7 +230,7 @@ def _single(text: str, collection: Collection, means: Means) -> Retriever:
 
 
 def _check_terms(texts: Sequence[str], means: Means) -> None:
-    """Raises UsageError for terms where no retriever searches by them: they would be passed over in silence."""
+    """Raise UsageError for terms that no retriever uses: they would be ignored silently."""
     if means.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in members(text)):
         raise UsageError(
             f"terms are what the retriever lexical searches by, and there is {', '.join(texts)} alone: "
@@ -243,7 +244,7 @@ def _is_known(text: str) -> bool:
 
 
 def _checked(text: str) -> Spec:
-    """The spec. Raises UsageError where what stands behind the last `@` was meant for a suffix, as no path ends so."""
+    """Parse a spec. Raises UsageError where the text after the last `@` must be a misspelt suffix: no path ends so."""
     spec = parse_spec(text)
     path, at, suffix = (spec.checkpoint or "").rpartition("@")
     if at and "/" not in suffix and not Path(f"{path}@{suffix}").expanduser().exists():
@@ -257,6 +258,6 @@ def _reads_pictures(text: str) -> bool:
 
 
 def _unknown(name: str) -> UsageError:
-    # Of a pair, the part that is wrong.
+    # Of a hybrid, name the part that is unknown.
     parts = [part for part in name.split("+") if not _is_known(part)]
     return unknown("retriever", parts[0] if parts else name, names())

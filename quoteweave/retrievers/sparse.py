@@ -1,4 +1,4 @@
-"""Retrievers that match words alone: BM25 and TF-IDF."""
+"""Sparse retrievers: BM25 and TF-IDF."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float32]
     Positions = npt.NDArray[np.int64]
 
-# Scores whose best is looked at first, so that few are left to be ordered.
+# Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 
 
@@ -45,9 +45,9 @@ class Bm25Retriever:
         self._opened: LexicalIndex | None = None
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query, best first; nothing where no word and no reference of it is found.
+        """Return at most `k` hits per query, best first; none where no word and no reference of the query is found.
 
-        All that the collection lists is searched, whatever is written meanwhile, and nothing is written. Raises
+        All documents that the collection lists are searched, even while another process writes. Raises
         UsageError for a filter that names an unknown document, CollectionError when the collection cannot be read.
         """
         if k < 1:
@@ -56,7 +56,7 @@ class Bm25Retriever:
             index = self._opened = lexical.current(self._collection, self._opened)
             allowed = self._allowed(index, where)
             found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
-            # A document that was replaced meanwhile has other quotes now, of which the index that was opened has none.
+            # A document that was replaced meanwhile has new quotes, which the opened index does not contain.
             if allowed is not None and lexical.current(self._collection, index) is not index:
                 continue
             hits = [each for each in found if each is not None]
@@ -70,7 +70,7 @@ class Bm25Retriever:
                 )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - see below
-        """(n,) of all quotes; those of quotes that do not pass the filter mean nothing.
+        """(n,) the scores of all quotes; those of quotes that do not pass the filter are meaningless.
 
         `where` is for retrievers that weigh words by what is searched.
         """
@@ -91,13 +91,14 @@ class Bm25Retriever:
     def _hits(
         self, index: LexicalIndex, scores: "Scores", k: int, allowed: "npt.NDArray[np.bool_] | None"
     ) -> list[Hit] | None:
-        """The best quotes; None where one of them is not in the catalogue any more."""
+        """The `k` best hits; None where the quote of one is no longer in the catalogue."""
         import numpy as np
 
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
         found = _candidates(scores, k)
         if len(found) > k:
-            # All that tie at the cut stay for now: the order of a partition would else choose between them.
+            # All ties at the cut are kept for now; otherwise the arbitrary order of the partition would decide between
+            # them.
             matched = scores[found]
             found = found[matched >= np.partition(matched, -k)[-k]]
         best = found[np.lexsort((index.order[found], -scores[found]))][:k]
@@ -112,7 +113,7 @@ def _candidates(scores: "Scores", k: int) -> "Positions":
     """Positions of scores above 0 that may be among the best `k`, those that tie with the last of them included."""
     import numpy as np
 
-    # Of more blocks than k, the k-th best of their best scores is reached by k scores at least.
+    # Where there are more blocks than k, at least k scores reach the k-th best of the block maxima.
     blocks = len(scores) // BLOCK
     least = np.float32(0)
     if blocks > k:

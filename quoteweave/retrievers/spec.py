@@ -1,17 +1,17 @@
-"""How a retriever is written in one word, for the command line, configuration files and HTTP.
+"""Parse and format the one-word spec of a retriever, for the command line, configuration files and HTTP.
 
-    bge                        a model of the catalogue, with the index that is always right
+    bge                        a model of the catalogue, with the default index, which searches exactly
     bge@hnsw                   with another kind of index
     colpali@page               whole pages in place of quotes
     bge@vlm_text               another view of image quotes
     bge=/models/my-bge         another checkpoint in place of the catalogue's
-    colpali@bfloat16           with numbers of another kind
+    colpali@bfloat16           computed in another number type
     openai:MODEL@http://host/v1   an embeddings endpoint; without an address that of the environment
-    openai:MODEL@as:e5         what the catalogue puts before questions and passages for `e5`
+    openai:MODEL@as:e5         with the query and passage prefixes that the catalogue has for `e5`
     openai:MODEL@input_type    with the field "input_type" in each request: "query" or "passage"
-    openai:MODEL@input_type:search_query,search_document   in the words of the endpoint
+    openai:MODEL@input_type:search_query,search_document   with the values that the endpoint expects
     openai:MODEL@queries:OTHER questions are encoded by another model of the endpoint
-    openai:MODEL@256d          vectors of so many numbers, where the endpoint can shorten them
+    openai:MODEL@256d          vectors of 256 dimensions, where the endpoint can shorten them
 
 Suffixes may follow each other in any order.
 """
@@ -44,7 +44,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 
 
 class Spec(Record):
-    """A retriever in its parts; what is None is left to the model."""
+    """A parsed retriever spec; parts that are None are left to the model's defaults."""
 
     name: str
     checkpoint: str | None = None
@@ -52,20 +52,20 @@ class Spec(Record):
     """The model's name at an embeddings endpoint."""
     url: str | None = None
     prefixes: str | None = None
-    """The model of the catalogue with whose prefixes the endpoint is asked."""
+    """Model of the catalogue whose query and passage prefixes are used with the endpoint."""
     input_types: tuple[str, str] | None = None
-    """What the field `input_type` says of questions and of passages; None where it is not sent."""
+    """Values of the request field `input_type` for questions and for passages; None where it is not sent."""
     query_model: str | None = None
-    """The model's name for questions, where it is another."""
+    """Name of the model that encodes questions, where it is a different one."""
     dimensions: int | None = None
-    """Numbers in a vector that the endpoint is asked for."""
+    """Vector dimensions to request from the endpoint."""
     kind: str | None = None
     unit: Unit = "quote"
     view: TextView | None = None
     dtype: Dtype | None = None
 
     def __str__(self) -> str:
-        """The spec in one word again; `parse_spec` reads it."""
+        """The one-word form of the spec, which `parse_spec` reads."""
         named = f"{self.name}={self.checkpoint}" if self.checkpoint else self.name
         if self.endpoint:
             named = f"{self.name}:{self.endpoint}"
@@ -81,15 +81,15 @@ class Spec(Record):
 
     @property
     def shown(self) -> str:
-        """The spec in one word, without the secrets that its URL may hold: fit for messages and files."""
+        """The one-word form without any secrets in its URL, for messages and files."""
         return str(self if self.url is None else self.model_copy(update={"url": without_secrets(self.url)}))
 
 
 def parse_spec(text: str) -> Spec:
-    """The parts of a spec; what stands after an `@` that is no suffix belongs to the checkpoint's path or model's name.
+    """Parse a spec; text after an `@` that is no known suffix belongs to the checkpoint's path or the model's name.
 
-    Raises UsageError for one that cannot be read, or with a suffix that is none behind a name alone. Whether the name
-    exists is for the registry to say.
+    Raises UsageError for a spec that cannot be parsed, or for an unknown suffix after a bare name. Whether the name
+    exists is checked by the registry.
     """
     rest = text.strip()
     found: dict[str, str | tuple[str, str]] = {}
@@ -114,7 +114,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def no_suffix(text: str, suffix: str) -> UsageError:
-    """The error for a spec whose `suffix` is none."""
+    """Return the error for a spec with an unknown `suffix`."""
     known = [value for values in _FIELDS.values() for value in values]
     near = nearest(suffix, known)
     hint = f"did you mean @{' or @'.join(near)}? " if near else ""
@@ -123,7 +123,7 @@ def no_suffix(text: str, suffix: str) -> UsageError:
 
 
 def unknown(what: str, text: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is not among the `known` ones of its kind, such as "reranker"."""
+    """Return the error for a name that is not among the `known` ones of its kind, such as "reranker"."""
     near = nearest(text, known)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of: {', '.join(known)}"
     return UsageError(f"there is no {what} {text!r}; {hint}")

@@ -1,9 +1,9 @@
-"""Expanders and rerankers by name, for the command line, configuration files and HTTP; code passes objects.
+"""Build expanders and rerankers from their names, for the command line, configuration files and HTTP.
 
 rules, rm3, chat                     expanders
-bge-reranker, bge-reranker=/path     a row of `rerankers.toml`, perhaps with another checkpoint
+bge-reranker, bge-reranker=/path     a row of `rerankers.toml`, or another checkpoint for it
 cross-encoder=/path                  any other cross-encoder
-endpoint:MODEL@http://host/v1        a rerank endpoint; without an address that of the environment
+endpoint:MODEL@http://host/v1        a rerank endpoint; without an address, the one in the environment
 chat, chat:MODEL@http://host/v1      a chat model
 chat:local=/path                     one on this machine
 """
@@ -31,14 +31,14 @@ def _itself(model: ChatModel) -> ChatModel:
 
 @dataclass(frozen=True, slots=True)
 class Chats:
-    """The chat models that expand and rerank, and their prompts."""
+    """The chat models for expansion and reranking, and their prompts."""
 
     plain: ChatModel | None = None
-    """What a plain `chat` means."""
+    """The model that `chat` without a name selects."""
     through: Callable[[ChatModel], ChatModel] = _itself
-    """What a model that a name itself names is asked by: limits, a budget, kept calls."""
+    """Wraps a model that a name selects, with limits, a budget or a cache of calls."""
     prompts: Path | None = None
-    """A folder whose prompt files replace ours."""
+    """A folder whose prompt files replace the built-in ones."""
 
 
 NO_CHATS = Chats()
@@ -55,10 +55,10 @@ def make_expander(
     means: Means | None = None,
     chats: Chats = NO_CHATS,
 ) -> Expander:
-    """The expander of that name, for a search by these retrievers.
+    """Build the expander of that name, for a search with these retrievers.
 
-    Raises UsageError for an unknown name, a chat model that nobody named, and RM3 before a retriever that does not
-    add up the scores of words.
+    Raises UsageError for an unknown name, for `chat` where no model is configured, and for RM3 with a retriever that
+    does not add up the scores of words.
     """
     if text == "rules":
         from quoteweave.retrievers.expanders.rules import ClauseSplitter
@@ -80,9 +80,9 @@ def make_expander(
 
 
 def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CHATS) -> Reranker:
-    """The reranker of that name. Nothing is loaded yet.
+    """Build the reranker of that name; no model is loaded yet.
 
-    Raises UsageError for an unknown name, and for a chat model that nobody named.
+    Raises UsageError for an unknown name, and for `chat` where no model is configured.
     """
     means = means or Means()
     name, equals, checkpoint = text.partition("=")
@@ -109,10 +109,10 @@ def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CH
 
 
 def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel | None:
-    """The chat model of a step; None where `text` names none.
+    """Build the chat model that a name selects; None for a name of another kind.
 
-    What is `sent` to one that the text itself names is told here; of the plain one, whoever hands it in tells. Raises
-    UsageError for a plain `chat` that nobody named, and for an address that is none.
+    `sent` begins the notice of what leaves the machine; the notice on the plain model is left to the caller who
+    configured it. Raises UsageError for `chat` where no model is configured, and for an invalid address.
     """
     if text == "chat":
         if chats.plain is None:
@@ -133,7 +133,7 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
 
 
 def _at(text: str, prefix: str) -> tuple[str, str | None]:
-    """'prefix:MODEL@http://host' as model and address; a model's name may hold an @ itself."""
+    """Split 'prefix:MODEL@http://host' into model and address; a model's name may contain an @ itself."""
     name, *url = re.split(r"@(?=https?://)", text.removeprefix(prefix), maxsplit=1)
     if not name:
         raise UsageError(f"{text!r} names no model; write {prefix}MODEL, or {prefix}MODEL@URL")

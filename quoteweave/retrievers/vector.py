@@ -1,4 +1,4 @@
-"""The retriever of every encoder: questions become vectors, and an index of a collection's vectors finds quotes."""
+"""The retriever for every encoder: it encodes questions and searches an index of a collection's vectors."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows
 
-# A context asks the same question once for each kind of quote, of the same two filters each time.
+# A context is built by searching the same question once per kind of quote, always with the same two filters.
 QUESTIONS_KEPT = 256
 SCOPES_KEPT = 8
 
@@ -29,9 +29,9 @@ SCOPES_KEPT = 8
 class VectorRetriever:
     """Ranks quotes, or whole pages, by the inner product of their vectors with the question's (MaxSim where many).
 
-    `spec` says which index: its kind, what of a quote the encoder sees, and whether items are quotes or pages. A page
-    gives all its quotes that pass the filter, in their order and with the page's score. Encoders of pictures need
-    `pictures`. Raises UsageError for a spec that does not fit the encoder. For any number of threads.
+    `spec` selects the index: its kind, the view of a quote that the encoder reads, and whether items are quotes or
+    pages. A page that is found gives all its quotes that pass the filter, in their order and with the page's score.
+    Visual encoders need `pictures`. Raises UsageError for a spec that does not fit the encoder. Thread-safe.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class VectorRetriever:
     def refresh(
         self, progress: EmbedProgress | None = None, *, wait_s: float | None = 0.0, replace: bool = False
     ) -> IndexReport:
-        """Builds the index or brings it up to date; waits `wait_s` seconds for another writer, None for ever.
+        """Build the index or bring it up to date; wait `wait_s` seconds for another writer, for None without limit.
 
         Raises CollectionLocked, and what `VectorStore.refresh` raises.
         """
@@ -57,12 +57,12 @@ class VectorRetriever:
             return self.store.refresh(writer, progress, replace=replace)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query, best first; none for a query without words.
+        """Return at most `k` hits per query, best first; none for a blank query.
 
-        Only reads: what the index lacks of its collection is not found, and `notes` says so; what was removed since is
-        never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch where one with other
-        settings was, CollectionError where it is damaged, UsageError for a filter that names an unknown document, and
-        what the encoder raises of a question.
+        Nothing is written: documents that the index lacks are not found, as `notes` reports, and quotes removed since
+        it was built are never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch where
+        it was built with other settings, CollectionError where it is damaged, UsageError for a filter that names an
+        unknown document, and whatever the encoder raises.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
         opened, (asked, vectors) = self._current(), self._asked(queries, k)
@@ -71,13 +71,13 @@ class VectorRetriever:
             opened, found = self._find(opened, vectors, wanted, where)
             for i, ranked in zip(asked, self._ranked(opened, found, where), strict=True):
                 hits[i] = ranked[:k]
-            # Of quotes that were removed since there may be so many that others stand behind them.
+            # So many of the hits may have been removed since that more have to be fetched.
             short = [at for at, i in enumerate(asked) if len(hits[i]) < k and len(found[at].rows) == wanted]
             asked, vectors, wanted = [asked[at] for at in short], [vectors[at] for at in short], 2 * wanted
         return hits
 
     def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[Found]:
-        """As `search`, the rows of the items alone; of a page that of its first quote.
+        """Like `search`, but return only row numbers and scores; a page has the row of its first quote.
 
         Rows of quotes that were removed since the index was brought up to date may be among them.
         """
@@ -91,7 +91,7 @@ class VectorRetriever:
         return rows
 
     def notes(self) -> tuple[str, ...]:
-        """What a search with it cannot find, a sentence each: documents that the index lacks."""
+        """What searches cannot find, one sentence each: documents that the index lacks."""
         lacking = self.store.lacking()
         return () if lacking is None else (lacking,)
 
@@ -101,7 +101,7 @@ class VectorRetriever:
             return self._opened
 
     def _asked(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
-        """Which queries have words, and their vectors; those that are new are encoded in one call."""
+        """Positions of the queries that are not blank, and their vectors; new ones are encoded in one call."""
         asked = [i for i, query in enumerate(queries) if query.text.strip()] if k > 0 else []
         texts = [queries[i].text for i in asked]
         known = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
@@ -117,18 +117,18 @@ class VectorRetriever:
     def _find(
         self, opened: OpenedIndex, vectors: "Sequence[Matrix]", k: int, where: Filter | None
     ) -> tuple[OpenedIndex, list[Found]]:
-        """The items that are found, and the index in which they are."""
+        """Search; return what was found, and the index it was found in."""
         try:
             return opened, opened.search(vectors, k, self._scope(opened, where))
         except CollectionError as error:
-            # Another process may have put the next generation in its place, and removed what this one lies in.
+            # Another process may have published the next generation, and removed the files of this one.
             newer = self._current()
             if newer is opened:
                 raise explained(error, self.collection, self.store.plan.spec) from error
         return newer, newer.search(vectors, k, self._scope(newer, where))
 
     def _scope(self, opened: OpenedIndex, where: Filter | None) -> Scope | None:
-        """What passes the filter, looked up once while nothing changes; None where it does not narrow."""
+        """The rows that pass the filter, cached until the collection changes; None for a filter that passes all."""
         if where is None or where == Filter():
             return None
         key = f"{self.collection.revision()} {opened.folder} {where.model_dump_json()}"
@@ -140,7 +140,7 @@ class VectorRetriever:
         return scope
 
     def _ranked(self, opened: OpenedIndex, found: Sequence[Found], where: Filter | None) -> list[list[Hit]]:
-        """The quotes of what was found for each question, loaded at once; those that are gone are left out."""
+        """The hits for each question, all quotes loaded in one read; quotes that were removed since are left out."""
         scope = self._scope(opened, where)
         places = [_places(opened, one, scope) for one in found]
         rows = list({row for ranked in places for row, _ in ranked})
@@ -155,10 +155,10 @@ class VectorRetriever:
 
 
 class PageScope(Scope):
-    """The pages on which a quote passes a filter, under the rows of their first quotes."""
+    """The pages with a quote that passes a filter, each represented by the row of its first quote."""
 
     def __init__(self, collection: Collection, where: Filter, pages: PageMap) -> None:
-        # What holds for a quote alone does not hold for its page's first.
+        # Kind and layout restrict single quotes, not the first quote that represents a page.
         super().__init__(collection, where.model_copy(update={"kind": None, "layouts": None}))
         self.quotes = Scope(collection, where)
         self._pages = pages
@@ -170,7 +170,7 @@ class PageScope(Scope):
 
 
 def _places(opened: OpenedIndex, found: Found, scope: Scope | None) -> list[tuple[int, float]]:
-    """Row and score of each quote that was found, itself or with its page."""
+    """Row and score of each quote that was found, by itself or through its page."""
     import numpy as np
 
     ranked = list(zip(found.rows.tolist(), found.scores.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Made quotes with made vectors, in a real collection, and brute force over them: for tests of vector indexes."""
+"""Fixtures for tests of vector indexes: a collection of synthetic quotes with vectors, and brute-force search."""
 
 from collections.abc import Collection as Any_of
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ from quoteweave.core.errors import CollectionLocked
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-# How long readers are waited for that keep a deletion from the file: longer than a search takes.
+# How long to wait for readers that block a checkpoint: longer than a search takes.
 READERS_MS = 2000
 _BUSY_MS = 30_000
 
@@ -104,7 +104,7 @@ COMMIT;
 
 
 def create_catalog(path: Path) -> None:
-    """Makes the tables that are missing. Raises StorageError where the disk is full or refuses."""
+    """Create the missing tables. Raises StorageError if the disk is full or refuses."""
     with writing(path):
         db = _connect(path, "mode=rwc")
         try:
@@ -163,14 +163,14 @@ class Catalog:
 
     @contextmanager
     def unverified(self) -> Iterator[sqlite3.Connection]:
-        """A connection to the file as it is, to find out what is left of it. Raises sqlite3.Error."""
+        """A connection to the file without verification, to salvage what is left. Raises sqlite3.Error."""
         with closing(self._open(for_writing=False)[0]) as db:
             db.text_factory = _lenient
             db.execute("BEGIN")
             yield db
 
     def begin(self) -> None:
-        """Verifies the file as it is now that nobody else writes: what will be recorded at the end is to be right.
+        """Verify the file once the writer's lock is held, so that the checksum recorded at the end is right.
 
         Raises CollectionError where it is damaged.
         """
@@ -179,7 +179,7 @@ class Catalog:
             self._verify(writing=True)
 
     def settle(self) -> None:
-        """Moves SQLite's log into the file and records the file's checksum. Done when the writer ends.
+        """Checkpoint the write-ahead log into the file and record the file's checksum. Called when the writer ends.
 
         Where a reader is in the midst of a transaction for longer than that is waited for, the next writer does so.
         Raises StorageError where the disk is full or refuses; what was written stays.
@@ -191,7 +191,7 @@ class Catalog:
                 self._checksum = record(self.path)
 
     def rewrite(self) -> bool:
-        """Writes the catalogue anew, without a trace of what was deleted, and empties its log.
+        """Rewrite the catalogue without traces of what was deleted, and empty its write-ahead log.
 
         False where a reader's transaction forbids that: the old state then stays in the file and its log until it ends.
         Even where SQLite overwrites what it deletes, parts of it can stay: pages that were rebalanced keep copies
@@ -274,14 +274,14 @@ class Catalog:
             return _connect(self.path, "mode=ro&immutable=1"), False
 
     def _rests_after_closing(self) -> bool:
-        """Whether all is in the file itself, once what a killed process left in the log is written to it."""
+        """Whether the file is complete by itself, after checkpointing what a killed process left in the log."""
         if self._state_at_rest() is None:
             with suppress(sqlite3.OperationalError):
                 _connect(self.path, "mode=rw", alone=True).close()
         return self._state_at_rest() is not None
 
     def _state_at_rest(self) -> tuple[int, int] | None:
-        """Tells versions of the file apart that is not being written; None while there is a log beside it."""
+        """Modification time and size, which identify a state of the file at rest; None while it has a log."""
         log = self.path.with_name(f"{self.path.name}-wal")
         try:
             if log.exists() and log.stat().st_size:
@@ -293,7 +293,7 @@ class Catalog:
 
 
 def _log_is_emptied(db: sqlite3.Connection) -> bool:
-    """Moves SQLite's log into the file; False where a reader forbids that for longer than a search takes."""
+    """Checkpoint the write-ahead log; False if a reader blocks that for longer than a search takes."""
     db.execute(f"PRAGMA busy_timeout = {READERS_MS}")
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
@@ -301,7 +301,7 @@ def _log_is_emptied(db: sqlite3.Connection) -> bool:
 
 
 class _Connection(sqlite3.Connection):
-    """One that is counted while it is open."""
+    """A connection that is counted while it is open."""
 
     counted: Counted | None = None
 
@@ -312,7 +312,7 @@ class _Connection(sqlite3.Connection):
 
 
 def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connection:
-    """A connection; one that is `alone` keeps others from the file until it is closed, and needs no file beside it."""
+    """Connect; with `alone`, in exclusive mode, which locks others out and needs no shared-memory file."""
     uri, counted = f"{path.absolute().as_uri()}?{options}", DESCRIPTORS.connected(path)
     try:
         db = sqlite3.connect(

@@ -1,7 +1,7 @@
-"""The catalogue's file as a whole: its checksum stands beside it while nobody writes.
+"""The checksum of the catalogue's file, stored beside it while nobody writes.
 
-The first transaction of a writer removes the checksum, before anything changes; the writer's end moves all of SQLite's
-log into the file and records it anew. So where there is a checksum, the file has not changed since.
+The first transaction of a writer removes the checksum, before anything changes; at its end, the writer moves SQLite's
+log into the file and records the checksum again. So if there is a checksum, the file has not changed since.
 """
 
 import os
@@ -21,11 +21,11 @@ from quoteweave.core.records import Record
 _SUFFIX = ".checksum"
 
 Counted = tuple[int, int]
-"""A file with a connection to it: its device and inode."""
+"""The identity of a file: its device and inode."""
 
 
 class FileChecksum(Record):
-    """What the catalogue's file was when its last writer ended."""
+    """The checksum of the catalogue's file when its last writer ended."""
 
     content: str
     written: str  # of this writing alone, so that two never look like one
@@ -94,12 +94,12 @@ def _state(expected: FileChecksum, found: os.stat_result) -> tuple[str, int, int
 
 
 def checksum_path(path: Path) -> Path:
-    """Where the checksum of the catalogue at `path` stands."""
+    """The path of the checksum file of the catalogue at `path`."""
     return path.with_name(path.name + _SUFFIX)
 
 
 def recorded(path: Path) -> FileChecksum | None:
-    """The checksum of the catalogue at `path`; None while somebody writes, and where none that is whole is left."""
+    """Read the checksum of the catalogue at `path`; None while somebody writes, or if it is missing or damaged."""
     try:
         return unsealed(FileChecksum, checksum_path(path).read_bytes())
     except (OSError, ValueError):
@@ -134,7 +134,7 @@ def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = F
 
 
 def forget(path: Path) -> None:
-    """Removes the checksum, for good: a power cut must not bring it back beside a file that has changed."""
+    """Delete the checksum durably: a power cut must not restore it beside a changed file."""
     checksum = checksum_path(path)
     with writing(checksum):
         if not checksum.exists():
@@ -158,7 +158,7 @@ def record(path: Path) -> FileChecksum:
 
 
 def verify_structure(path: Path, db: sqlite3.Connection) -> None:
-    """Has SQLite verify its own structure, indexes included. Raises CollectionError where that is damaged."""
+    """Run SQLite's integrity check, indexes included. Raises CollectionError if the structure is damaged."""
     (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if said != "ok":
         raise damaged(path, str(said))

@@ -1,4 +1,4 @@
-"""Quotes become a segment of the lexical index: what a quote and a page are found by, as counted words."""
+"""Builds a segment of the lexical index from quotes: counts the tokens by which quotes and pages are found."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence

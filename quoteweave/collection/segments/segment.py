@@ -190,7 +190,7 @@ def merged(old: Sequence[Segment], without: Collection[str], new: Sequence[Segme
 
 
 class _Part:
-    """What of a segment goes into a merged one."""
+    """The part of a segment that goes into a merged one."""
 
     def __init__(self, segment: Segment, without: Collection[str]) -> None:
         import numpy as np

@@ -39,7 +39,7 @@ class ContentFolder:
         self._verified: dict[str, tuple[int, ...]] = {}
 
     def read(self, key: str) -> bytes:
-        """The content of `key`, verified.
+        """Read and verify the content of `key`.
 
         Raises CollectionError where it is missing or damaged, ValueError for what is no key.
         """
@@ -96,7 +96,7 @@ class ContentFolder:
 
 
 class _OtherContent(Exception):
-    """A file's content is not that which it is named by."""
+    """A file's content does not match its name."""
 
 
 def _require(path: Path, digest: str) -> None:

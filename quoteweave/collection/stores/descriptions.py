@@ -1,4 +1,4 @@
-"""The file of what vision models wrote of a collection's pictures."""
+"""The file of vision models' descriptions of a collection's pictures."""
 
 import json
 from collections.abc import Container, Iterator
@@ -19,7 +19,7 @@ DESCRIPTIONS = "descriptions.jsonl"
 
 
 class Description(Record):
-    """What a model said of a picture."""
+    """A model's description of a picture."""
 
     key: str = Field(description="SHA-256 of picture, caption, model and prompt")
     image: str = Field(description="the stored crop, relative to the collection's images folder")
@@ -47,7 +47,7 @@ class DamagedLine:
     number: int
     """From 1."""
     cut: bool
-    """Whether it has no end, as when the process that wrote it was killed: the next one that writes drops it."""
+    """Whether it is unterminated, as when its writer was killed: the next writer drops it."""
 
 
 def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
@@ -78,7 +78,7 @@ def drop_damaged(root: Path) -> None:
 
 
 def keep_descriptions(root: Path, images: Container[str]) -> bool:
-    """Removes the descriptions of all pictures but these; False, and nothing is done, while some are being written.
+    """Remove the descriptions of all pictures but these; False, without any change, while some are being written.
 
     `images` are keys of crops. Lines that say of no picture go too. Raises StorageError where the disk refuses.
     """

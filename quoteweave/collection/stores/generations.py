@@ -26,7 +26,7 @@ class Generations:
         return self.root / folder_name(fingerprint) / f"{generation:06d}"
 
     def add(self, fingerprint: str, build: Callable[[Path], None], *, after: int) -> int:
-        """Has `build` fill an empty folder and makes it the generation that follows `after`; returns its number.
+        """Have `build` fill an empty folder, make that the generation after `after`, and return its number.
 
         Raises what `build` raises, and StorageError where the disk is full or refuses.
         """
@@ -61,7 +61,7 @@ MANIFEST = "index.json"
 
 
 def read_manifest(state: IndexState) -> Manifest | None:
-    """What a generation holds; None where it is none of vectors. Raises CollectionError where that is damaged."""
+    """Read a generation's manifest; None if it is not a vector index. Raises CollectionError if it is damaged."""
     path = state.folder / MANIFEST
     try:
         return unsealed(Manifest, path.read_bytes())
@@ -72,7 +72,7 @@ def read_manifest(state: IndexState) -> Manifest | None:
 
 
 def manifest_of(state: IndexState | None) -> Manifest | None:
-    """What a generation holds; None where there is none of vectors that can be read."""
+    """Read a generation's manifest; None if there is none or it cannot be read."""
     with suppress(CollectionError):
         return None if state is None else read_manifest(state)
     return None

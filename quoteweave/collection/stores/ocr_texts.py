@@ -1,4 +1,4 @@
-"""What OCR read on crops after their documents were added, kept so that no crop is read twice."""
+"""A cache of OCR texts of crops that were read after their documents were added."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Pages of documents that are being read: kept until the document is stored, so that a run that is stopped goes on.
+"""Pages of documents that are being read, kept until the document is stored, so that an interrupted run resumes.
 
 They lie in `unfinished/<key of the document>/<page>`, each with a checksum and the keys of its images, which must stay
 as long as it does.

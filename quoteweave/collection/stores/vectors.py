@@ -1,4 +1,4 @@
-"""Embedding shards: what an encoder made of one document's views, stored once for those views."""
+"""Embedding shards: the vectors of one document's views, stored once per content of these views."""
 
 import errno
 import hashlib

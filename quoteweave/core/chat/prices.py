@@ -1,4 +1,4 @@
-"""What the tokens of a chat model cost."""
+"""Prices of a chat model's tokens."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,8 @@ class Price(Record):
 
 
 LOCAL = "local="
-"""What stands before a checkpoint in the name of a model on this machine."""
+"""Prefix in the name of a model on this machine; its checkpoint follows."""
 FREE = Price(input=0, output=0)
 
 Prices = Callable[[str | None], Price | None]
-"""A model's name, or None where a run does not tell it, to its price; None where that is not known."""
+"""Looks up the price of a model by its name (None if a run does not record it); None if the price is unknown."""

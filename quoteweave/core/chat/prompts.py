@@ -21,7 +21,7 @@ class Prompt(Record):
     sha256: str = Field(description="of the text in UTF-8, in hexadecimal; part of every run")
 
     def render(self, values: Mapping[str, str]) -> str:
-        """The text with each field replaced by its value; what a value contains is never looked at again.
+        """Replace each field of the text by its value; values are never expanded themselves.
 
         Raises UsageError, naming file and field, unless the fields of the text are exactly those of `values`.
         """
@@ -38,7 +38,7 @@ class Prompt(Record):
 
 
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:
-    """The prompt `name`: from `folder`/NAME.txt where there is such a file, else the one that comes with the package.
+    """Load the prompt `name`: `folder`/NAME.txt if that file exists, else the one shipped with the package.
 
     Raises UsageError when `folder` is no folder, when its file cannot be read as UTF-8 text, or when there is no
     prompt of that name.

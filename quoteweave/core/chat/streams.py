@@ -11,7 +11,7 @@ from quoteweave.core.protocols import ChatModel, StreamingChatModel
 async def stream_of(
     model: ChatModel, messages: Sequence[Mapping[str, object]]
 ) -> AsyncGenerator[Piece | Completion, None]:
-    """What the model writes, in pieces, and last the completion; all in one piece from a model that does not stream.
+    """Stream the model's output, and last the completion; a model without streaming gives a single piece.
 
     To be closed like any stream (`contextlib.aclosing`), which closes the model's. Raises what the model raises.
     """
@@ -25,17 +25,17 @@ async def stream_of(
 
 
 def all_at_once(completion: Completion) -> tuple[Piece, Completion]:
-    """The stream of a completion that is there already."""
+    """The items of a stream for a completion that is already there."""
     return Piece(text=completion.text, reasoning=completion.reasoning or ""), completion
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _MOST_SPACE = 1000
-"""Characters before `<think>` that are held back; all of it is looked through with every part."""
+"""Most white space before `<think>` that is held back; it is searched again with every chunk."""
 
 
 class ThoughtSplitter:
-    """Takes a text as it comes, in parts cut anywhere, and gives its reasoning and its answer apart.
+    """Splits a streamed text, in chunks split anywhere, into reasoning and answer.
 
     Reasoning is what stands between `<think>` at the text's beginning and the next `</think>`, or the end. White space
     before `<think>` and after `</think>` is neither. What might be part of a tag is held back until that is known.
@@ -50,7 +50,7 @@ class ThoughtSplitter:
         self._opened: list[str] = []  # held back in parts, as it may be long
 
     def feed(self, part: str) -> Piece:
-        """What is certain now; nothing, maybe."""
+        """Add a chunk; return what is settled now, which may be nothing."""
         self._held += part
         if self._stage == "opened":
             if _CLOSE not in self._held:
@@ -72,7 +72,7 @@ class ThoughtSplitter:
         return Piece(text=answer, reasoning=reasoning)
 
     def end(self) -> Piece:
-        """What was held back, now that no more comes."""
+        """End the text; return what was held back."""
         self.apart()
         last = self.feed("")
         held, self._held = self._held, ""
@@ -81,7 +81,7 @@ class ThoughtSplitter:
         return Piece(text=last.text + held, reasoning=last.reasoning)
 
     def apart(self) -> None:
-        """The reasoning has come by another way, so that no text is it."""
+        """Treat all text as answer, because the reasoning arrives in a field of its own."""
         if self._stage == "opened":
             self._stage = "before"
             self._join()

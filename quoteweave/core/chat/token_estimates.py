@@ -1,27 +1,27 @@
-"""How many tokens something will be, roughly, before a model has counted them."""
+"""Rough token counts, for before a model has counted its tokens."""
 
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Completion, Piece, Usage
 
 CHARACTERS_A_TOKEN = 4
-"""Of English. Many other scripts have hardly more than one."""
+"""For English text. Many other scripts have little more than one character per token."""
 PICTURE_TOKENS = 1_000
 
 
 def tokens_of(text: str) -> int:
-    """Rather too many: a quarter of the ASCII characters, and every other character."""
+    """A high estimate: one token for four ASCII characters, and one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain // CHARACTERS_A_TOKEN) + len(text) - plain
 
 
 def tokens_of_messages(messages: Sequence[Mapping[str, object]]) -> int:
-    """Of the words and pictures of a conversation in the OpenAI chat form."""
+    """Estimate the tokens of a conversation in the OpenAI chat format, images included."""
     return sum(_tokens_of_content(message.get("content")) for message in messages)
 
 
 def usage_of(completion: Completion, input_tokens: int) -> Usage:
-    """What a call took: as the endpoint counted, and where it does not, as estimated; `input_tokens` was so before."""
+    """The tokens of a call as the endpoint counted them, or else estimated; `input_tokens` estimates its input."""
     told, written = completion.usage, (completion.reasoning or "") + completion.text
     return Usage(
         input_tokens=input_tokens if told.input_tokens is None else told.input_tokens,
@@ -30,7 +30,7 @@ def usage_of(completion: Completion, input_tokens: int) -> Usage:
 
 
 class Heard:
-    """What has come of a call, whole or in pieces; `input_tokens` is what was estimated of its messages."""
+    """Measures the usage of one call, complete or streamed; `input_tokens` is the estimate for its messages."""
 
     def __init__(self, input_tokens: int) -> None:
         self.input_tokens = input_tokens
@@ -38,7 +38,7 @@ class Heard:
         self._completion: Completion | None = None
 
     def add(self, item: Piece | Completion) -> None:
-        """What came next; a completion stands for the pieces before it."""
+        """Add the next item of the stream; a completion replaces the pieces before it."""
         if isinstance(item, Completion):
             self._completion = item
         else:
@@ -46,13 +46,13 @@ class Heard:
 
     @property
     def counted(self) -> bool:
-        """Whether the endpoint said what the call took."""
+        """Whether the endpoint reported the call's tokens."""
         told = None if self._completion is None else self._completion.usage
         return told is not None and told.input_tokens is not None and told.output_tokens is not None
 
     @property
     def usage(self) -> Usage | None:
-        """What the call took so far, as `usage_of` counts; None where nothing has come."""
+        """The usage so far, reported or estimated; None if nothing has arrived."""
         if self._completion is not None:
             return usage_of(self._completion, self.input_tokens)
         written = "".join(self._parts)

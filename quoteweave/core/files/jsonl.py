@@ -1,4 +1,4 @@
-"""Files of one JSON object a line, plain or compressed (`.gz`), read with messages that name file, line and field."""
+"""JSON Lines files, plain or gzip-compressed, read with errors that name file, line and field."""
 
 import gzip
 import json
@@ -21,11 +21,11 @@ _GZIP = b"\x1f\x8b"
 Row = TypeVar("Row", bound=BaseModel)
 
 AGAIN = "get it anew from where it came"
-"""What to do about a file that is cut short."""
+"""Advice for a truncated file."""
 
 
 def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Number, from 1, and content of each line that is not blank.
+    """Yield the number (from 1) and the content of each line that is not blank.
 
     Raises DatasetError where the file cannot be read to its end.
     """
@@ -44,9 +44,9 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
-    """Number and content of each line, read as `row`. Raises DatasetError, naming line and field.
+    """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
-    With `drop_cut`, for files that `appending` writes, a last line without its end is passed over: it was cut short.
+    With `drop_cut`, for files that `appending` writes, an unterminated last line is skipped: it was truncated.
     """
     for number, line in iter_lines(path):
         whole = line.endswith(b"\n")
@@ -59,14 +59,14 @@ def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator
 
 
 def cut_note(line: bytes) -> str:
-    """What to add to an error in a line that has no end, such as a download leaves that broke off; else empty."""
+    """A hint to add to an error in an unterminated line, as an interrupted download leaves it; else empty."""
     whole = line.endswith(b"\n")
     return "" if whole else f"; the line has no end, so that the file may be cut short: {AGAIN}"
 
 
 @contextmanager
 def appending(path: Path) -> Iterator[Callable[[BaseModel], None]]:
-    """A function that writes one record as a line, unbuffered. A last line without its end, of a crash, is dropped.
+    """Give a function that appends one record as a line, unbuffered. An unterminated last line, of a crash, is dropped.
 
     One process writes at a time: raises UsageError where another does. Raises StorageError when the disk refuses; the
     lines before stay whole.
@@ -75,7 +75,7 @@ def appending(path: Path) -> Iterator[Callable[[BaseModel], None]]:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The operating system's lock, which is free as soon as its owner is gone, however it went.
+        # A lock of the operating system, which is released as soon as its owner ends, however it ends.
         lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)
         lock.acquire()
     except Timeout:
@@ -110,13 +110,13 @@ def _append(stream: FileIO, record: BaseModel) -> None:
 
 
 def is_cut_short(path: Path) -> bool:
-    """Whether the last line of a file that `appending` writes has no end. Raises DatasetError as `iter_lines`."""
+    """Whether the last line of a file that `appending` writes is unterminated. Raises DatasetError as `iter_lines`."""
     last = deque(iter_lines(path), maxlen=1)
     return bool(last) and not last[0][1].endswith(b"\n")
 
 
 def _whole_characters(line: bytes) -> bytes:
-    """The line, halves of characters, which models do write, as question marks: JSON readers refuse them."""
+    """Replace escaped lone surrogates, which models sometimes write, by question marks: JSON readers refuse them."""
     if b"\\u" not in line:
         return line
     try:
@@ -130,7 +130,7 @@ def _whole_characters(line: bytes) -> bytes:
 
 
 def reason(error: ValidationError) -> str:
-    """The first thing that is wrong, and the field in which it is."""
+    """Describe the first problem of a validation error, with its field."""
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     return f"{field or 'the line'}: {first['msg']}"

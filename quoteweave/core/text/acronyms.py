@@ -2,14 +2,14 @@
 
 By the algorithm of A. S. Schwartz and M. A. Hearst, "A simple algorithm for identifying abbreviation definitions in
 biomedical text", Pacific Symposium on Biocomputing 8 (2003), pages 451-462. There a short form needs a letter; here it
-needs a capital or a digit as well, so that a word in parentheses is none.
+needs a capital or a digit as well, so that an ordinary word in parentheses is not taken for one.
 """
 
 import re
 from collections.abc import Iterator
 
 SHORTEST, LONGEST = 2, 10
-# Characters within parentheses, and before them, that are looked at: a long form has 15 words at most.
+# Characters inside parentheses, and before them, that are examined: a long form has 15 words at most.
 REACH = 400
 PARENTHESES = re.compile(rf"\(([^()]{{1,{REACH}}})\)")
 # What ends a short form within parentheses: "(RAG; Lewis et al.)", "(RAG, also …)".
@@ -19,10 +19,10 @@ SENTENCE_END = re.compile(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n
 
 
 def definitions_in(text: str) -> list[tuple[str, str]]:
-    """Pairs of a short and a long form as they are written, on one line, each time that one is defined.
+    """Return a (short form, long form) pair for each definition, as written, with line breaks as spaces.
 
-    Both orders are read: "retrieval-augmented generation (RAG)" and "RAG (retrieval-augmented generation)". It takes
-    time in proportion to the text's length.
+    Both orders are found: "retrieval-augmented generation (RAG)" and "RAG (retrieval-augmented generation)". The
+    time is linear in the text's length.
     """
     return list(_definitions(text))
 
@@ -40,7 +40,7 @@ def _definitions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _before(text: str, end: int) -> str:
-    """What stands before a parenthesis in its sentence, and behind the parentheses before."""
+    """The text before a parenthesis, back to the start of its sentence or to the previous parenthesis."""
     begin = max(0, end - REACH)
     begin = max(begin, text.rfind("(", begin, end) + 1, text.rfind(")", begin, end) + 1)
     return SENTENCE_END.split(text[begin:end])[-1].strip()
@@ -57,10 +57,10 @@ def _is_short_form(text: str) -> bool:
 
 
 def _long_form(short: str, text: str) -> str | None:
-    """The words at the text's end that have the letters and digits of the short form in order; None where none do.
+    """The words at the end of the text that contain the short form's letters and digits in order, or None.
 
-    The first of them begins a word. They are looked for from the right, so that the long form is as short as can be;
-    it has at most min(n + 5, 2n) words for n characters, more characters than the short form, and not that as a word.
+    The first letter must begin a word. Matching runs from the right, so that the long form is as short as possible;
+    it has at most min(n + 5, 2n) words for n characters, is longer than the short form, and does not contain it.
     """
     if not _is_short_form(short):
         return None
@@ -74,7 +74,7 @@ def _long_form(short: str, text: str) -> str | None:
             at -= 1
         if at < 0:
             return None
-    # A word with hyphens is taken whole, in whichever of its parts the first letter stands.
+    # A hyphenated word is taken whole, whichever of its parts the first letter is in.
     while at > 0 and not text[at - 1].isspace():
         at -= 1
     words = text[at:].split()

@@ -18,7 +18,7 @@ from quoteweave.core.records import Kind, Record
 MAX_RANGE = 20
 """A range of more numbers than this, or one that runs backwards, is not spelled out: its two ends stand for it."""
 LONGEST = 2_000
-"""Characters of a mark, or of code on one line: so close to its end, a text that is still being written can be read."""
+"""Most characters of a mark or of inline code: a streamed text is read to within that many characters of its end."""
 
 # Possessive quantifiers (`++`, `*+`) never give back what they took, which keeps hostile text linear.
 _NUMBER = r"[1-9][0-9]{0,8}+"
@@ -45,7 +45,7 @@ _CLOSING = re.compile(rf"{_FENCE} | (?P<begun> ^[ ]{{0,3}}`{{0,2}}\Z )", _FLAGS)
 
 
 class Mark(Record):
-    """One mark as it stands in a text, before it is known whether its quotes exist."""
+    """One mark as written in a text, before it is resolved to quotes."""
 
     mark: str
     start: int
@@ -67,9 +67,9 @@ def parse_marks(text: str) -> list[Mark]:
 
 
 class MarkReader:
-    """Reads the marks of a text that comes in parts cut anywhere, the same marks as of the whole.
+    """Finds the marks of a text that arrives in chunks split anywhere; the marks are those of the whole text.
 
-    What may yet become a mark or code on one line is held back: not much more than `LONGEST` characters.
+    Text that may still become a mark or inline code is held back: little more than `LONGEST` characters.
     """
 
     def __init__(self) -> None:
@@ -79,17 +79,17 @@ class MarkReader:
         self._fenced = False
 
     def open_to(self, following: str) -> bool:
-        """Whether what the text ends with may become a mark or code, or no longer be one, with `following` next."""
+        """Whether the end of the text could become a mark or code, or cease to be one, if `following` comes next."""
         ended = _GRAMMAR.fullmatch(self._held)  # a mark that only waits to see that no bracket follows
         return self._fenced or (bool(self._held.strip()) and (ended is None or following == "("))
 
     def feed(self, part: str) -> list[Mark | str]:
-        """What is certain now: marks, and the text between them, of which code is `Code`."""
+        """Add a chunk; return what is settled now: marks, and the text between them (`Code` where it is code)."""
         self._held += part
         return list(self._read(final=False))
 
     def end(self, part: str = "") -> list[Mark | str]:
-        """All that is left, with the last part."""
+        """Add the last chunk, and return everything that is left."""
         self._held += part
         return list(self._read(final=True))
 
@@ -133,7 +133,7 @@ class MarkReader:
         yield len(text), len(text), ""
 
     def _within_fence(self, text: str, at: int, *, final: bool) -> int:
-        """How far fenced code is certain to go."""
+        """Where fenced code that begins at `at` is certain to extend to."""
         closing = _CLOSING.search(text, at)
         self._fenced = closing is None or closing["begun"] is not None
         if closing is None or (self._fenced and final):

@@ -1,6 +1,6 @@
-"""What people refer to by name: "Figure 3", "Table II", "page 12", "the last slide", "chapter 3", "Appendix A".
+"""Mentions of parts of a document: "Figure 3", "Table II", "page 12", "the last slide", "chapter 3", "Appendix A".
 
-Questions, captions and headings are read alike, so that a reference and what it refers to have the same name:
+Questions, captions and headings are analysed alike, so that a mention and what it refers to get the same name:
 
 figure 3, table 2        by `labels_in`; kinds of pictures are one, Roman numerals become Arabic
 page 12, page iv         the page that is called so: by the label printed on it, or by its place in the file
@@ -51,13 +51,13 @@ def labels_in(text: str) -> list[str]:
 
 
 def places_in(text: str) -> list[str]:
-    """Names of the pages and sections that a question speaks of, each once; of a range of pages all of them."""
+    """Names of the pages and sections that a question mentions, each once; a range of pages gives all of them."""
     words = _words()
     return list(dict.fromkeys([*_numbered_pages(text, words), *_counted_pages(text, words), *_parts(text, words)]))
 
 
 def heading_names(heading: str) -> list[str]:
-    """The names of what stands under a heading: of '3.2 Results' also that of the chapter around it."""
+    """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     words, line = _words(), heading.strip()
     found: list[str] = []
     if match := words.part.match(line):
@@ -74,7 +74,7 @@ def heading_names(heading: str) -> list[str]:
 
 
 def page_names(label: str, number: int, count: int | None) -> list[str]:
-    """What the page of that label is called, the one of that `number` (from 0) among `count`, where that is known."""
+    """The names of a page with this label and `number` (from 0), of `count` pages if that is known."""
     from_end = [f"page #{number - count}"] if count is not None else []
     # A label that looks like a place in the file would be taken for one.
     return [f"page {label.casefold().replace('#', '')}", f"page #{number + 1}", *from_end]
@@ -130,7 +130,7 @@ def _part_names(match: "re.Match[str]", words: "_Words") -> list[str]:
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of all languages: what they mean, and patterns in which they stand."""
+    """The words of all languages with their meanings, and the patterns built from them."""
 
     numbers: Mapping[str, int]
     ordinals: Mapping[str, int]
@@ -204,7 +204,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern of any of these, the longest first."""
+    """A regular expression that matches any of these words, the longest first."""
     return "(?:" + "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))) + ")"
 
 

@@ -1,4 +1,4 @@
-"""Words of a page as bytes: their texts as running text, then the steps from one box to the next.
+"""Serialise the words of a page: their texts as running text, then the differences from one box to the next.
 
 The bytes are laid out to be compressed: of each number of the words first the lowest bytes, for the others are mostly
 zero. Boxes are kept to a quarter of a point, half a pixel of a page drawn at 144 dpi.
@@ -15,16 +15,16 @@ PlacedWord = tuple[str, Box, int, bool]
 """Text, box, number of its line, and whether OCR read it."""
 
 STEPS = 4
-"""Of a coordinate, to a point."""
+"""Quantisation steps of a coordinate in one point."""
 FURTHEST = 1 << 28
-"""Steps from the page's corner; what lies beyond, some twenty kilometres away, is placed there."""
+"""The largest coordinate, in steps from the page's corner (over twenty kilometres); larger ones are clipped."""
 _COUNTS = struct.Struct("<II")
 _COLUMNS = 6
 _BYTES = 4  # of a number
 
 
 def pack_words(words: Iterable[PlacedWord]) -> bytes:
-    """The words in their order. Raises ValueError for a text with a space and for a box that is not finite."""
+    """Pack the words in order. Raises ValueError for a text with a space and for a box that is not finite."""
     placed = list(words)
     texts = [text for text, _, _, _ in placed]
     if any(" " in text for text in texts):
@@ -34,7 +34,7 @@ def pack_words(words: Iterable[PlacedWord]) -> bytes:
 
 
 def unpack_words(packed: bytes) -> list[PlacedWord]:
-    """What `pack_words` was given, with boxes to a quarter of a point. Raises ValueError for other bytes."""
+    """Unpack what `pack_words` packed, boxes to a quarter of a point. Raises ValueError for other bytes."""
     count, size = _COUNTS.unpack_from(packed) if len(packed) >= _COUNTS.size else (0, len(packed))
     if len(packed) != _COUNTS.size + size + count * _COLUMNS * _BYTES:
         raise ValueError("these are no packed words")
@@ -80,7 +80,7 @@ def _changes(numbers: Sequence[int]) -> list[int]:
 
 
 def _planes(column: Sequence[int]) -> bytes:
-    """The lowest bytes of the numbers, then the next; signs are in the lowest bit, so that small numbers take one."""
+    """The lowest bytes of all numbers, then the next; the sign is the lowest bit, so small numbers need one byte."""
     data = struct.pack(f"<{len(column)}I", *[2 * number if number >= 0 else -2 * number - 1 for number in column])
     return b"".join(data[place::_BYTES] for place in range(_BYTES))
 

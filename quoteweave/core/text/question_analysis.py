@@ -21,11 +21,11 @@ from quoteweave.core.text.mentions import any_of, labels_in, places_in
 from quoteweave.core.text.tokens import words
 
 MOST_CHARACTERS = 100_000
-"""Of a question; some thirty pages."""
+"""Maximum length of a question; some thirty pages."""
 
 
 def check_length(question: str) -> None:
-    """Raises QuestionTooLong, which is a UsageError, for a question of more than `MOST_CHARACTERS`."""
+    """Raise QuestionTooLong, a UsageError, for a question of more than `MOST_CHARACTERS`."""
     if len(question) > MOST_CHARACTERS:
         raise QuestionTooLong(
             f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are allowed: ask a "
@@ -38,8 +38,8 @@ Asked = Literal[
     "look", "reckon", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place", "reason",
     "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
-"""What kind of answer a question asks for: what has to be looked at, reckoned or counted on pages; a number of some
-kind, a name, a reason…; or any statement."""
+"""The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
+of some kind, a name, a reason…; or any statement."""
 
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’-]++"
 _WHAT_IS = re.compile(
@@ -52,7 +52,7 @@ _NUMBER = (
 )
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
-# A longer text is no question of a few sentences, in characters: it is searched for as it is.
+# Characters beyond which a text is not analysed as a question of a few sentences, but searched for as it is.
 LONGEST = 2000
 _WORD = re.compile(r"\w+")
 _EXAMPLE = re.compile(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
@@ -71,14 +71,14 @@ _QUANTITY = re.compile(
 
 
 class Limit(Record):
-    """A number above or below which something is asked for."""
+    """A threshold in the question: a number above or below which something is asked for."""
 
     number: str = Field(description="as written, with its unit")
     is_least: bool = Field(description="whether what lies above it is asked for")
 
 
 class QuestionReading(Record):
-    """What a question says."""
+    """The result of analysing a question."""
 
     text: str = Field(description="the question without its instructions: what is searched for")
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
@@ -97,7 +97,7 @@ class QuestionReading(Record):
 
 
 def read_question(question: str) -> QuestionReading:
-    """What the question says, in any mix of the languages that are known."""
+    """Analyse a question, in any mix of the supported languages."""
     rules, short = _rules(), len(question) <= LONGEST
     text, instructions = _without_instructions(question, rules) if short else (question, ())
     labels = tuple(labels_in(text))
@@ -123,14 +123,14 @@ def read_question(question: str) -> QuestionReading:
 
 @cache
 def asking_words() -> frozenset[str]:
-    """The words of questions that only ask, and never tell what is asked about, as `core.tokens.words` cuts them."""
+    """Question words that carry no topic, tokenised by `core.tokens.words`."""
     rules = _languages()
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
 @cache
 def requesting_words() -> frozenset[str]:
-    """The words that ask for an answer and stand in none of it, such as "explain" and "document", in small letters."""
+    """Words of a request that do not occur in its answer, such as "explain" and "document", in lower case."""
     return frozenset(word for each in _languages() for word in each.get("requesting", ()))
 
 
@@ -141,7 +141,7 @@ def instructing_words() -> frozenset[str]:
 
 
 def differs(question: str, text: str) -> bool:
-    """Whether a text says the opposite of a word of the question, and not that word: `up` where it asks of `down`."""
+    """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
     sides = _sides_of(question)
     said = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
     return any(said & other and not said & own for own, other in sides)
@@ -149,7 +149,7 @@ def differs(question: str, text: str) -> bool:
 
 @lru_cache(maxsize=64)  # asked of each sentence that was found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Of the opposites of which a question has one alone, this and the other."""
+    """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
     asked = frozenset(_WORD.findall(question[:LONGEST].casefold()))
     pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
@@ -157,13 +157,13 @@ def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
 
 @cache
 def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Words of which one means the opposite of the other, in either order."""
+    """Pairs of sets of words with opposite meanings."""
     return [(frozenset(one), frozenset(other)) for each in _languages() for one, other in each.get("opposites", ())]
 
 
 @cache
 def reckoning_words() -> frozenset[str]:
-    """The words that ask for something to be reckoned, and name no cell, as `core.tokens.words` cuts them."""
+    """Words that ask for a calculation and name no table cell, tokenised by `core.tokens.words`."""
     tables = ("reckons", "limits", "extremes")
     found = (
         word for each in _languages() for table in tables for said in each.get(table, {}).values() for word in said
@@ -172,7 +172,7 @@ def reckoning_words() -> frozenset[str]:
 
 
 def read_lines(question: str) -> Counter[QuestionReading]:
-    """The readings of a question and how often each counts: of lines that are repeated, as to weigh their words.
+    """Analyse each line of a question whose lines are repeated to weight their words, with how often each counts.
 
     `retrievers.expanders.feedback` repeats lines; a question without repeated lines is read whole, and counts once.
     """
@@ -188,7 +188,7 @@ def _sides(text: str) -> tuple[str, ...]:
 
 
 def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
-    """The question, and what only says how to answer; all of it where nothing else were left to search for."""
+    """Split off instructions about how to answer; the question stays whole if nothing else would be left."""
     asked: list[str] = []
     instructions: list[str] = []
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
@@ -215,7 +215,7 @@ class _Rules:
     around_forms: frozenset[str]
 
     def asks_for(self, question: str) -> tuple[Asked, str]:
-        """What kind of answer is asked for, and the words that say so."""
+        """The answer type, and the words of the question that determine it."""
         found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
             _, kind, said = min(found, key=itemgetter(0))
@@ -239,7 +239,7 @@ class _Rules:
         return next((kind for kind, pattern in self.extremes.items() if pattern.search(text)), None)
 
     def says_how(self, text: str) -> bool:
-        """Whether a text says in which form to answer, and nothing else; examples in brackets may say anything."""
+        """Whether a text only specifies the form of the answer; examples in brackets may contain anything."""
         said = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
         said = {word for word in said if not word.isdecimal()}
         return bool(said & self.forms) and said <= self.forms | self.around_forms
@@ -281,7 +281,7 @@ def _words(found: list[str]) -> re.Pattern[str]:
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:
-    """As `_words`; those that begin with ^ count at the beginning alone, or behind "In the report,"."""
+    """As `_words`; words with a leading ^ match only at the beginning, or after a phrase such as "In the report,"."""
     opening = [word[1:] for word in found if word.startswith("^")]
     anywhere = [word for word in found if not word.startswith("^")]
     patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{any_of(opening)}"] if opening else []

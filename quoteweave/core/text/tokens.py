@@ -1,4 +1,4 @@
-"""Text becomes words to match by: the lexical index and the extractive generator must cut questions and quotes alike.
+"""The tokeniser of lexical matching: the index and the extractive generator must tokenise questions and quotes alike.
 
 - Compatibility forms, case and accents are folded away (ligatures, full-width letters; `Zürich` = `zurich`), as are the
   vowel points of Hebrew and Arabic; words of any spaced script are kept whole.
@@ -58,7 +58,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
-    """The words of `text` in order, folded as the module says, repeats kept; time is linear in the text's length.
+    """Tokenise `text` as described above, in order and with repeats; the time is linear in the text's length.
 
     `stem=False` leaves words as written, `stop=False` keeps English stop words.
     """
@@ -75,7 +75,7 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """`text` without differences of case, accent and compatibility form; of another length, so offsets do not carry."""
+    """Normalise case, accents and compatibility forms; the length may change, so that offsets no longer hold."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", text)).casefold()
@@ -84,7 +84,7 @@ def fold(text: str) -> str:
 
 
 class Vocabulary:
-    """Numbers words from 0, as they are met."""
+    """Assigns numbers to words, from 0, in order of first occurrence."""
 
     def __init__(self) -> None:
         self._numbers = _Numbers()
@@ -107,7 +107,7 @@ class Vocabulary:
 
 
 class _Numbers(dict[str, int]):
-    """Of words as they are indexed."""
+    """The numbers of words in their indexed form."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -115,7 +115,7 @@ class _Numbers(dict[str, int]):
 
 
 class _Seen(dict[str, int]):
-    """The numbers of words as they are written; -1 for a stop word. So a text takes one look at each of its words."""
+    """Cache of the number of each written form, -1 for a stop word, so that each word of a text takes one look-up."""
 
     def __init__(self, numbers: _Numbers) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class _Seen(dict[str, int]):
 
 
 class _Stems(dict[str, str]):
-    """The stem of each word that was asked for lately, empty for a stop word: looking one up costs next to nothing."""
+    """Cache of recently used stems, empty for a stop word."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_STEMS:

@@ -1,4 +1,4 @@
-"""Where the characters of a quote stand on its page: its text aligned with the page's words and their boxes.
+"""Locates the characters of a quote on its page by aligning its text with the page's words and their boxes.
 
 A quote's text is that of its page's words, but joined at hyphens, and in pictures and tables in another order. So both
 are cut into runs of letters and of digits, and aligned as sequences; runs that a hyphen parted are joined again.
@@ -16,13 +16,13 @@ from quoteweave.core.records import PageWord
 from quoteweave.core.text.tokens import fold
 
 LEAST_INSIDE = 0.5
-"""Share of a word's box that lies in the quote's, for it to be one of the quote's words."""
+"""Least share of a word's box inside the quote's box for it to be one of the quote's words."""
 LEAST_FOUND = 0.8
 """Share of the runs of a span that are found on the page, below which the span has no boxes."""
 MOST_JOINED = 3
 """Runs of the page between two that match which may be one run of the text that a hyphen parted."""
 GAP = 3.0
-"""Blank between two words of a line, in heights of the line, beyond which they are boxed apart."""
+"""Largest gap between two words of a line, in line heights, for them to share a box."""
 
 # Scripts without spaces are cut into their characters.
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -32,7 +32,7 @@ MOST_PAIRS = 20_000
 
 
 class WordAlignment:
-    """The runs of a quote's text with the words of its page that they are."""
+    """The alignment of a quote's text with the words of its page."""
 
     def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
         x1, y1, x2, y2 = bbox
@@ -45,7 +45,7 @@ class WordAlignment:
         self._found = _aligned([run[0] for run in runs], there)
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
-        """The boxes of the characters `[start:end]`, one for each line, or part of one; none where they are not found.
+        """The boxes of the characters `[start:end]`, one for each line or part of a line; empty if they are not found.
 
         Words are boxed whole. Order: as the page has its words.
         """
@@ -58,12 +58,12 @@ class WordAlignment:
         return tuple(box for _, line in groupby(chosen, key=lambda word: word.line) for box in _boxes(list(line)))
 
     def estimated(self) -> bool:
-        """Whether any of its words was read by OCR, which places words to about a letter."""
+        """Whether OCR read any of its words; their boxes are then accurate to about a letter."""
         return any(word.ocr for word in self._words)
 
 
 def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Whether two sequences of words can be aligned in little time: ever the same few words cannot."""
+    """Whether two sequences of words can be aligned quickly; those that repeat the same few words cannot."""
     first, second = Counter(one), Counter(other)
     return sum(times * second[word] for word, times in first.items()) <= MOST_PAIRS
 

@@ -1,8 +1,8 @@
-"""The bars of a chart with the values printed at them and the labels of their rows, where geometry leaves no doubt.
+"""Pairs the bars of a chart with printed values and row labels, where the geometry is unambiguous.
 
-Bars here run from left to right; charts of columns come turned. A value belongs to the bar in which it stands, or at
-whose end. The lengths of bars tell whether that is right: they must be as many points for each unit, for all bars, so
-that a number that is no value, or was misread by OCR, is found out.
+Bars here run from left to right; column charts are rotated first. A value belongs to the bar that contains it, or at
+whose end it is. The lengths of the bars verify this: all bars must have the same number of points per unit, so
+that a number that is not a value, or was misread by OCR, is detected.
 """
 
 import itertools
@@ -39,7 +39,7 @@ MOST_LABEL_WORDS = 14
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Bars of one row that touch each other, or one bar."""
+    """A stacked bar: touching bars of one row, or a single bar."""
 
     bars: tuple[Rectangle, ...]
 
@@ -61,7 +61,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A label, and the bars that stand beside it; a bar without a confirmed value has none."""
+    """A label and its bars; a bar without a confirmed value has None in its cell."""
 
     label: tuple[Token, ...]
     stacks: tuple[Stack, ...]
@@ -69,7 +69,7 @@ class Row:
 
 
 def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, columns: bool = False) -> list[Row] | None:
-    """The rows of all bars that have values; None where any of them is not certain.
+    """Return the rows of all bars that have values, or None if any of them is uncertain.
 
     `columns` says that the chart was turned: labels have their lines beside each other then.
     """
@@ -89,7 +89,7 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
 
 
 def _distinct(rectangles: Sequence[Rectangle]) -> list[Rectangle]:
-    """Of a bar and its outline, which is a little larger, the bar."""
+    """Keep the bar of a bar and its outline, which is a little larger."""
     kept: list[Rectangle] = []
     for one in sorted(rectangles, key=lambda one: (one.box[2] - one.box[0]) * (one.box[3] - one.box[1])):
         if not any(iou(one.box, other.box) > 0.7 for other in kept):
@@ -154,7 +154,7 @@ Values = dict[Box, Token]
 
 
 def _values(family: Sequence[Stack], tokens: Sequence[Token]) -> Values:
-    """For each bar the one value in it, or at its end where no other bar begins; none that two bars could claim."""
+    """The one value inside each bar, or at its end if no other bar begins there; values of two bars are dropped."""
     numbers = [token for token in tokens if token.is_value]
     found: Values = {}
     for stack in family:
@@ -188,7 +188,7 @@ def _precedes(bar: Box, token: Token) -> bool:
 
 
 def _carries_values(family: Sequence[Stack], values: Values) -> bool:
-    """Whether these are bars with values rather than the swatches of a legend, or stripes."""
+    """Whether these are bars with values, as opposed to legend swatches or stripes."""
     bars = [bar.box for stack in family for bar in stack.bars]
     square = all(bar[2] - bar[0] <= 1.6 * (bar[3] - bar[1]) for bar in bars)
     alike = max(bar[2] - bar[0] for bar in bars) <= SPREAD * min(bar[2] - bar[0] for bar in bars)
@@ -233,7 +233,7 @@ def _beside(groups: Sequence[Sequence[Stack]], token: Token) -> bool:
 
 
 def _confirmed(values: Values) -> Values | None:
-    """The values as long as their bars, at one scale; None where they are too few, or lengths tell nothing."""
+    """The values proportional to their bars' lengths; None if they are too few or the lengths are too alike."""
     read: dict[Box, tuple[float, float, float]] = {}
     for box, token in values.items():
         try:
@@ -257,7 +257,7 @@ _Measure = tuple[float, float, float]
 
 
 def _scales(bars: Sequence[_Measure]) -> Iterator[tuple[float, float]]:
-    """Points for each unit, and points that each bar is longer than its value says: 0, or what two bars tell."""
+    """Candidate scales: points per unit, and a constant excess length in points (0, or computed from two bars)."""
     yield from ((length / number, 0.0) for length, number, _ in bars)
     longest = sorted(bars, reverse=True)[:8]
     for (a, one, _), (b, other, _) in itertools.combinations(longest, 2):
@@ -288,7 +288,7 @@ def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
 
 
 def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, columns: bool) -> list[list[Token]] | None:
-    """For each group the words on its level before its bars; None where a group has none, or they may be another's."""
+    """The words beside the bars of each group; None if a group has none, or they may belong to another group."""
     boxes = [hull(stack.box for stack in group) for group in groups]
     middles = [(box[1] + box[3]) / 2 for box in boxes]
     step = statistics.median([b - a for a, b in itertools.pairwise(middles)] or [0.0])
@@ -313,7 +313,7 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
 
 
 def _cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:
-    """Whether a word that is in no label goes on with one, on the row above or below it."""
+    """Whether an unused word continues a label on the row above or below it, so that the label is incomplete."""
     taken = {id(token) for label in labels for token in label}
     left = [word for word in words if id(word) not in taken]
     boxes = [(hull(token.box for token in label), label[0].size) for label in labels]
@@ -325,7 +325,7 @@ def _adjoins(a: Box, b: Box, gap: float) -> bool:
 
 
 def _before(near: Iterable[Token]) -> list[Token] | None:
-    """The words of a label left of its bar, row by row; None where a blank parts them."""
+    """The words of a label left of its bar, row by row; None if a gap separates them."""
     rows = _rows(near, along=1)
     for row in rows:
         row.sort(key=lambda token: token.box[0])

@@ -1,4 +1,4 @@
-"""The parts of a whole, as pies show them: labels with a percentage each, which make about a hundred together."""
+"""Reads pie charts: labels with percentages that sum to about a hundred."""
 
 import itertools
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ Rows = Sequence[Sequence[Token]]
 
 
 def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
-    """The shares with their labels: all on the row of their label, all right under it, or all right above it.
+    """Return the shares with their labels: all in the row of their label, all right under it, or all right above it.
 
-    None where the percentages make no hundred, other numbers stand among them, or a label is another's as well.
+    None if the percentages do not sum to a hundred, there are other numbers, or a label could belong to two shares.
     """
     shares = [token for token in tokens if token.is_value and token.text.endswith("%")]
     others = any(token.is_value and not token.is_year for token in tokens if not token.text.endswith("%"))
@@ -45,7 +45,7 @@ def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
 
 
 def _sum(shares: Sequence[Token]) -> float:
-    """Of the percentages; 0 where one cannot be read."""
+    """The sum of the percentages; 0 if one cannot be parsed."""
     try:
         return sum(amount(share.text)[0] for share in shares)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rectangles of one colour on a drawn page: the bars of charts and the swatches of their legends."""
+"""Finds rectangles of one colour on a rendered page: bars of charts and swatches of their legends."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ class Rectangle:
 
 
 def find_rectangles(picture: Picture, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
-    """The rectangles within a box of the page, from top to bottom; none where there are too many to be bars.
+    """Return the rectangles within a box of the page, from top to bottom; none if there are too many to be bars.
 
-    `words` are the boxes of what is printed there: a rectangle that a word parts is one.
+    `words` are the boxes of the words there: a rectangle with a word printed across it is still one.
     """
     pixels = np.array(picture.cut(box))
     left, top = (max(0, int(edge * picture.scale)) / picture.scale for edge in box[:2])
@@ -51,7 +51,7 @@ def find_rectangles(picture: Picture, box: Box, words: Iterable[Box] = ()) -> li
 
 
 def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
-    """Give the place of a word the one colour that surrounds it, where it has one."""
+    """Paint over a word in the colour that surrounds it, if there is one."""
     height, width = pixels.shape[:2]
     x1, y1 = (max(0, int(edge * scale) - 1) for edge in word[:2])
     x2, y2 = min(width, int(word[2] * scale) + 2), min(height, int(word[3] * scale) + 2)

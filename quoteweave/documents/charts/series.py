@@ -1,4 +1,4 @@
-"""What the colours of a chart's bars stand for: by the swatches of its legend, or by the words above its first row."""
+"""Names the series of a chart by colour, from the legend or from the words above its first row."""
 
 import itertools
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LIKE = 12
 
 
 def by_legend(colours: Sequence[Colour], rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> Names | None:
-    """The words right of the one swatch of each colour; None where a colour has none or several."""
+    """The series names right of the swatches of a legend; None if a colour has no swatch or several."""
     words = [token for token in tokens if token.is_word]
     named = [(one, name) for one in rectangles if (name := _beside(one, words, rectangles))]
     names: Names = {}
@@ -41,7 +41,7 @@ def by_legend(colours: Sequence[Colour], rectangles: Sequence[Rectangle], tokens
 
 
 def _goes_on(name: Sequence[Token], word: Token) -> bool:
-    """Whether the word stands right under a name, which then has a second row."""
+    """Whether the word is right under a name, and so would be its second row."""
     box, size = hull(token.box for token in name), name[0].size
     under = -0.3 * size < word.box[1] - box[3] < 0.5 * size
     return under and word.box[0] < box[2] and word.box[2] > box[0] and not word.is_value
@@ -124,7 +124,7 @@ def _phrases(words: Sequence[Token], first: Stack) -> list[tuple[Token, ...]]:
 
 
 def _together(a: Token, b: Token) -> bool:
-    """Whether a space or less is between them, side by side or one under the other."""
+    """Whether they are at most a space apart, side by side or one under the other."""
     size = max(a.size, b.size)
     across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
     down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])

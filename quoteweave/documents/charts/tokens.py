@@ -1,4 +1,4 @@
-"""The words of a chart as pairing takes them: numbers with their units, and the rest, each with its box."""
+"""Tokens of a chart for pairing labels with values: numbers with their units, and other words, with their boxes."""
 
 import itertools
 import re
@@ -65,7 +65,7 @@ def _tokens(line: Line, number: int) -> list[Token]:
 
 
 def _belong(before: str, after: str) -> bool:
-    """Whether these are a number and its unit, or a sign of money and its number."""
+    """Whether these are a number and its unit, or a currency sign and its number."""
     if not _VALUE.fullmatch(f"{before} {after}"):
         return False
     return bool(_ALONE.fullmatch(before) or _ALONE.fullmatch(after))
@@ -96,14 +96,14 @@ def unit(text: str) -> str:
 
 
 def turned(box: Box) -> Box:
-    """A quarter to the right, so that what rises from the page's bottom runs from left to right."""
+    """Rotate the box by 90 degrees, so that columns rising from the bottom run from left to right."""
     return (-box[3], box[0], -box[1], box[2])
 
 
 def spoken(tokens: Sequence[Token]) -> str:
-    """The tokens as text: words that a hyphen parts at the end of a row put together again, and no bar as of cells.
+    """Join tokens to a text: hyphenated words are joined, and "|", which separates cells, is replaced by "/".
 
-    Where words lie over each other, as they do where a text is drawn twice, each is said once.
+    Where words overlap, as they do where a text is drawn twice, each is kept once.
     """
     words = [token.text for token in tokens]
     if any(_over(one.box, other.box) for one, other in itertools.combinations(tokens, 2)):

@@ -1,4 +1,4 @@
-"""The values of a chart, as rows of a label and its values parted by " | ", where geometry leaves no doubt.
+"""Extracts a chart's data as rows of a label and its values, separated by " | ", where the geometry is unambiguous.
 
 `Grain | 45%` is a row of a chart with one series; where bars of several colours share a label, a first row names the
 series, and each bar's value stands in the column of its colour. What is not certain is not paired: a chart has all of
@@ -29,7 +29,7 @@ EMPTY = "-"
 
 @dataclass(frozen=True, slots=True)
 class ChartValues:
-    """A chart's text with its values paired, and its box, which takes in a legend that stands outside."""
+    """A chart's text with labels and values paired, and its box, which includes a legend outside the chart."""
 
     box: Box
     text: str
@@ -54,7 +54,7 @@ def read_chart(picture: Picture, box: Box, lines: Sequence[Line], around: Sequen
 
 
 def _placed(read: "_Read", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:
-    """The box grown by what was read outside it, and the text of all that stands there."""
+    """Extend the box to what was read outside it, and make the text."""
     inner = {id(word) for line in lines for word in line.words}
     if any(id(word) not in inner for word in read.words):
         box = hull([box, read.box])
@@ -64,7 +64,7 @@ def _placed(read: "_Read", box: Box, lines: Sequence[Line], around: Sequence[Lin
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The rows of a chart, and the names of its series; None where it has several without names."""
+    """The rows of a chart and the names of its series (None if it has several without names)."""
 
     rows: list[Row]
     names: Names | None
@@ -77,7 +77,7 @@ class _Read:
 
     @property
     def words(self) -> list[Word]:
-        """Those that the rows and names say."""
+        """The words used in rows and names."""
         values = [token for row in self.rows for _, token in row.cells if token is not None]
         names = [token for name in (self.names or {}).values() for token in name]
         labels = [token for row in self.rows for token in row.label]
@@ -119,7 +119,7 @@ def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[l
 
 
 def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
-    """The rows, under the names of the series, and then the words that are in none of them, row by row."""
+    """The header of series names, the rows, and then the remaining words, row by row."""
     colours = list(names)
     said = [[EMPTY, *(spoken(names[colour]) for colour in colours)]] if names else []
     used = {id(word) for name in names.values() for token in name for word in token.words}

@@ -1,1 +1,1 @@
-"""Layouts that other tools have parsed become quotes."""
+"""Importers of layouts that other tools have parsed."""

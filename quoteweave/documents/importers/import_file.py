@@ -1,4 +1,4 @@
-"""What other tools have parsed goes into a collection beside what this package parses."""
+"""Stores documents that other tools have parsed in a collection."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +50,7 @@ def import_file(
 
 
 def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
-    """Stored with its PDF where that lies beside it, so that its pages can be shown."""
+    """Import a content list; the PDF beside it, if any, is stored as the source, so that pages can be shown."""
     parsed = parse_content_list(path, collection.images)
     stem = path.name.removesuffix(".json").removesuffix("_content_list")
     beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
@@ -61,7 +61,7 @@ def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mappin
 
 
 def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
-    """The parquet is gigabytes for all documents together: each is stored with its own layout, as JSON."""
+    """Import a layout table; each document's own rows are stored as JSON, as the whole table has gigabytes."""
     with tempfile.TemporaryDirectory() as folder:
         for name, domain, parsed in iter_mmdocir_layout(path, collection.images):
             source = Path(folder, "layout.json")

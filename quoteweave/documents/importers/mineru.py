@@ -1,4 +1,4 @@
-"""Imports what MinerU has parsed: its `<name>_content_list.json`.
+"""Imports MinerU's output, `<name>_content_list.json`.
 
 Read is the flat content list, as the pipeline and VLM back ends of MinerU 0.6 to 2.x write it: `type`, `page_idx`,
 `bbox` (in recent versions, in thousandths of the page's width and height), `text`, `text_level`, `list_items`,
@@ -51,7 +51,7 @@ class _Sheet(NamedTuple):
 
 
 def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
-    """The blocks of a content list as quotes: one a block, however long, in the list's order.
+    """Parse a content list: each block becomes one quote, however long, in the list's order.
 
     Boxes are in points where MinerU's `<name>_origin.pdf`, or `<name>.pdf`, lies beside the list and tells the pages'
     sizes. Where it does not, pages are taken to be 1000 by 1000, so that boxes are the list's own thousandths, with a
@@ -75,7 +75,7 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
-    """What was guessed, a sentence each."""
+    """Warnings about what was guessed, one sentence each."""
     types = Counter(str(item.get("type"))[:40] for item in items)
     doubts = [
         f"{counted(count, 'block')} of the unknown type {name!r}, read as text."

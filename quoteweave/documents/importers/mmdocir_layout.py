@@ -63,7 +63,7 @@ class _Row(NamedTuple):
 
 
 def iter_mmdocir_layout(path: Path, images: ImageStore) -> Iterator[ImportedDocument]:
-    """The documents of the table, one after the other, each with its rows as quotes in the table's order.
+    """Yield the documents of the table, each with its rows as quotes in the table's order.
 
     A quote's id is `<page_id>:<layout_id>` where the layout ids differ within the document; else the row's place in the
     document stands for the layout id, with a warning. Only one document and a few rows are held in memory, so the

@@ -1,4 +1,4 @@
-"""One page, analysed: tables, figures and blocks of text in reading order. Geometry over lines and drawn pixels."""
+"""Layout analysis of one page from lines and pixels: tables, figures and blocks of text, in reading order."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ Element = Block | Figure | Table
 
 
 def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) -> list[Element]:
-    """The elements of a page of the given width and height in points, in reading order.
+    """Return the layout elements of a page of this width and height (points), in reading order.
 
     Every line is in at least one of them; a paragraph on a picture is in the picture and in a block of its own.
     """
@@ -37,7 +37,7 @@ def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) 
 
 
 def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
-    """Of tables that overlap, the larger; of two that are much the same, the grid, whose cells are known better."""
+    """Keep the larger of overlapping tables, but prefer a grid of similar size, whose cells are more reliable."""
     rank = [(1.2 * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
     kept: list[Table] = []
     for _, table in sorted(rank, key=lambda ranked: -ranked[0]):
@@ -47,7 +47,7 @@ def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
 
 
 def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
-    """What is drawn in one piece is one table: rows and columns without rules of their own belong to it."""
+    """Merge tables within one cluster of ink: rows and columns without rules of their own belong to the same table."""
     whole: list[Table] = []
     left = list(tables)
     for cluster in clusters:
@@ -68,7 +68,7 @@ def _without(lines: Sequence[Line], elements: Sequence[Element]) -> list[Line]:
 
 
 def _table_inside(figure: Figure) -> Table | None:
-    """A shaded table looks like a figure until its lines are read: most of them stand in aligned rows."""
+    """Turn a figure into a table if most of its lines are in aligned rows, as in a shaded table."""
     found = aligned_tables([line for line in figure.lines if line.upright])
     rows = sum(len(table.lines) for table in found)
     spread = sum(area(table.box) for table in found)

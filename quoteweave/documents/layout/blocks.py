@@ -1,4 +1,4 @@
-"""Lines become blocks: paragraphs, titles, list items. Geometry only; what a block is called, `structure` decides."""
+"""Groups lines into blocks (paragraphs, titles, list items) by geometry; `structure` decides what each one is."""
 
 import itertools
 import statistics
@@ -18,7 +18,7 @@ NEIGHBOURS = 100
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that a reader takes together, top to bottom."""
+    """Lines that belong together, top to bottom."""
 
     lines: tuple[Line, ...]
     box: Box
@@ -58,7 +58,7 @@ def block_of(lines: Sequence[Line]) -> Block:
 
 
 def group(lines: Sequence[Line]) -> list[Block]:
-    """Group lines that stand under each other. Every line lands in exactly one block."""
+    """Group lines that are stacked. Every line is in exactly one block."""
     upright = sorted(_join_leaders([line for line in lines if line.upright]), key=lambda line: line.box[1])
     chains: list[list[Line]] = []
     chain_of: list[int] = []
@@ -74,7 +74,7 @@ def group(lines: Sequence[Line]) -> list[Block]:
 
 
 def _join_leaders(lines: Sequence[Line]) -> list[Line]:
-    """A bullet or number set apart from its text by a tab is one line with it."""
+    """Join each bullet or number with the text that a tab separates it from."""
     ordered = sorted(lines, key=lambda line: (round(line.box[1]), line.box[0]))
     joined: dict[int, Line] = {}
     taken: set[int] = set()
@@ -102,7 +102,7 @@ def _ends_a_column(leader: Line, text: Line, other: Line) -> bool:
 
 
 def _continued(lines: Sequence[Line]) -> list[int | None]:
-    """For each line, sorted by their tops, the one that it continues, if any; no line is continued twice."""
+    """For each line, sorted by top, the index of the line that it continues, or None; no line is continued twice."""
     found: list[int | None] = []
     taken: set[int] = set()
     for i, line in enumerate(lines):
@@ -137,7 +137,7 @@ def _something_between(lines: Sequence[Line], upper: int, lower: int) -> bool:
 
 
 def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
-    """Cut a chain where a paragraph starts: a wider gap, a bullet, an indent, or after a short last line."""
+    """Split a chain of lines into paragraphs: at a wider gap, a bullet, an indent, or after a short last line."""
     if len(chain) == 1:
         return [list(chain)]
     pitches = [lower.baseline - upper.baseline for upper, lower in itertools.pairwise(chain)]
@@ -164,7 +164,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
 
 
 def _ends_short(line: Line, left: float, right: float) -> bool:
-    """Whether a sentence ends here, well before the right margin."""
+    """Whether the line ends a sentence well before the right margin."""
     return right - line.box[2] > 0.15 * (right - left) and line.text.endswith((".", ":", "?", "!"))
 
 

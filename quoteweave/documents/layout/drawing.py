@@ -1,4 +1,4 @@
-"""What a page shows besides its text: rules, and clusters of ink. Works on drawn pages, digital and scanned alike."""
+"""Finds the graphics of a rendered page, digital or scanned: ruling lines, and clusters of ink that is not text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def find_rules(
 
 
 def _even_out(solid: npt.NDArray[np.uint8], words: npt.NDArray[np.float64]) -> None:
-    """Let each word take the ground that it stands on, as seen to its left and right; `words` in pixels."""
+    """Fill each word with its background, as seen to its left and right; `words` are in pixels."""
     limits = np.array(solid.shape[::-1] * 2) - 1
     edges = np.clip(np.rint(words + np.array([-1, -1, 1, 1])).astype(int), 0, limits)
     for left, top, right, bottom in edges.tolist():
@@ -85,7 +85,7 @@ def _lines(thin: "MatLike", scale: float, *, wide: bool) -> list[Box]:
 
 
 def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
-    """A filled rectangle, such as a shaded header, ends like a rule on each side."""
+    """The edges of filled rectangles, such as shaded headers, which count as rules."""
     import cv2
 
     ends: list[Box] = []
@@ -101,7 +101,7 @@ def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
 
 
 def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
-    """What of the mask runs on for the length of a rule."""
+    """Keep the parts of the mask that are as long as a rule."""
     import cv2
 
     length = max(3, int(RULE_LENGTH * scale) | 1)  # OpenCV shifts what it opens with an even length
@@ -109,7 +109,7 @@ def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
 
 
 def _distinct(rules: Sequence[Box]) -> list[Box]:
-    """Without those that lie on a longer one."""
+    """Drop rules that lie on a longer one."""
     kept: list[Box] = []
     for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MOST_RULES]:
         grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
@@ -128,7 +128,7 @@ def shapes_of(mask: "MatLike") -> list["MatLike"]:
 
 
 def shrunk(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
-    """The mean of each square of pixels, about a point wide; and how many such squares a point has."""
+    """Downsample the mask to squares about a point wide; return it with the squares per point."""
     import cv2
 
     step = max(1, min(int(scale), *mask.shape))
@@ -186,12 +186,12 @@ def find_drawing(picture: Picture, lines: Sequence[Line]) -> Drawing:
 
 
 def _outside(rules: Sequence[Box], lines: Nearby[Line]) -> tuple[Box, ...]:
-    """Without those that are strokes of letters, or underline words."""
+    """Drop rules that are strokes of letters or underlines."""
     return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.meeting(rule)))
 
 
 def _ink(picture: Picture) -> tuple["MatLike", bool]:
-    """255 where a pixel is of no background; and whether the background is dark.
+    """A mask that is 255 where a pixel is not background; and whether the background is dark.
 
     Backgrounds are the page's commonest colour, and flat bands along its edges.
     """
@@ -214,12 +214,12 @@ def _ink(picture: Picture) -> tuple["MatLike", bool]:
 
 
 def _middle(sample: "MatLike", chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The median colour; one pixel in eight tells it."""
+    """The median colour of the chosen pixels, from a sample of one in eight."""
     return np.asarray(np.median(sample[chosen][::8], axis=0), dtype=np.float64)
 
 
 def _like(pixels: "MatLike", colour: npt.NDArray[np.float64]) -> Mask:
-    """255 where a pixel is of this colour."""
+    """A mask that is 255 where a pixel has this colour."""
     import cv2
 
     low, high = (np.clip(colour + sign * INK, 0, 255) for sign in (-1, 1))
@@ -248,7 +248,7 @@ def _erase(ink: "MatLike", words: npt.NDArray[np.float64], scale: float) -> None
 
 
 def _remove_lone_rules(drawn: Mask, scale: float) -> None:
-    """A rule that touches nothing separates text or underlines it; it is no part of a picture."""
+    """Remove rules that touch nothing: they separate or underline text and belong to no figure."""
     import cv2
 
     thin = [shape for shape in shapes_of(drawn) if min(cv2.boundingRect(shape)[2:]) <= RULE_THICKNESS * scale]
@@ -256,7 +256,7 @@ def _remove_lone_rules(drawn: Mask, scale: float) -> None:
 
 
 def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """The boxes of ink that belongs together, the largest first: those of pictures, and smaller ones."""
+    """The boxes of clusters of ink, the largest first: those large enough for a figure, and smaller ones."""
     import cv2
 
     reach = max(1, round(GAP / 2 * scale))

@@ -1,4 +1,4 @@
-"""Figures and charts: clusters of ink, with the labels that belong to them."""
+"""Finds figures and charts: clusters of ink with the labels that belong to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text around the drawings of a page, by what it can be to them."""
+    """The text of a page, by its possible relation to the drawings."""
 
     lines: Nearby[Line]  # all of it
     prose: Nearby[Block]
@@ -50,7 +50,7 @@ class _Text:
 def find_figures(
     clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float], *, specks: Sequence[Box] = ()
 ) -> list[Figure]:
-    """Clusters that are pictures, grown by their labels and by specks close by; panels side by side become one figure.
+    """Return the clusters that are figures, extended by nearby labels and specks; adjacent panels become one figure.
 
     Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
     """
@@ -78,7 +78,7 @@ def _sorted_out(lines: Sequence[Line]) -> _Text:
 
 
 def _is_narrow_column(block: Block) -> bool:
-    """Running text beside a chart has few words a line, but more than the labels of an axis that stand in a column."""
+    """Whether this is narrow running text beside a chart: few words a line, but more than axis labels have."""
     return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
 
 
@@ -88,12 +88,12 @@ def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
 
 
 def _is_prose(box: Box, text: _Text) -> bool:
-    """A box with a shade or a frame around running text."""
+    """Whether the box is a shaded or framed box of running text."""
     return sum(area(intersection(block.box, box)) for block in text.prose.meeting(box)) >= 0.25 * area(box)
 
 
 def _grown(box: Box, labels: Nearby[Line], specks: "Nearby[_Part]") -> Box:
-    """Take in the labels and specks that overlap the box or stand close to it, and those close to these, twice."""
+    """Extend the box by overlapping or close labels and specks, in two rounds."""
     for _ in range(2):
         near = [line.box for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
         drawn = [part.box for part in specks.meeting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
@@ -102,7 +102,7 @@ def _grown(box: Box, labels: Nearby[Line], specks: "Nearby[_Part]") -> Box:
 
 
 def _stands_by(speck: Box, box: Box) -> bool:
-    """Whether a dot or letters drawn as outlines stand beside the box on its level, or right above or below it."""
+    """Whether a speck (a dot, or letters drawn as outlines) is beside the box, or right above or below it."""
     level = min(speck[3], box[3]) - max(speck[1], box[1])
     across = min(speck[2], box[2]) - max(speck[0], box[0])
     apart = max(speck[1] - box[3], box[1] - speck[3])
@@ -160,7 +160,7 @@ def _parted(a: Box, b: Box, walls: Nearby[Line], along: int) -> bool:
 
 
 def _captioned_apart(a: Box, b: Box, captions: Nearby[Block]) -> bool:
-    """Each has a caption of its own right above or below it."""
+    """Whether each box has its own caption right above or below it."""
     own = [{id(block) for block in captions.meeting(box, 40) if _captions(block.box, box)} for box in (a, b)]
     return bool(own[0] - own[1]) and bool(own[1] - own[0])
 

@@ -28,7 +28,7 @@ NO_BREAK_SPACE = "\u00a0"
 
 
 class WordsInOrder:
-    """Takes the elements of a page in their order; a word that is in two of them is kept where it comes first."""
+    """Collects words element by element; a word that is in two elements is kept in the first."""
 
     def __init__(self) -> None:
         self._placed: list[PlacedWord] = []
@@ -49,12 +49,12 @@ class WordsInOrder:
             self._lines += bool(words)
 
     def packed(self, page: int) -> PageWords:
-        """All of them, as the words of the page of that number."""
+        """Pack all words as those of the page with this number."""
         return PageWords(page=page, packed=pack_words(self._placed))
 
 
 def of_every_page(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
-    """The words of pages that follow each other from the first; a page that could not be read has none."""
+    """Number the words of consecutive pages from 0; a page that could not be read has none."""
     return tuple(PageWords.of(page, ()) if own is None else own for page, own in enumerate(words))
 
 
@@ -62,7 +62,7 @@ def of_every_page(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
 LEAST_LETTERS = 20
 # One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
 STAMP_LETTERS = 200
-# Pieces larger than this share of the page are given in parts as well: what is cited can be checked at a glance.
+# Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 LARGEST = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
 LONGEST_TEXT = 1400
@@ -75,7 +75,7 @@ PieceKind = Literal["text", "figure", "chart", "table", "page"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An element of a page, before the document as a whole says what it is called."""
+    """An element of a page, before its layout type is decided from the whole document."""
 
     kind: PieceKind
     box: Box
@@ -106,7 +106,7 @@ class PageContent:
 
 @dataclass(frozen=True, slots=True)
 class PageReader:
-    """Reads a page's lines and picture into pieces; OCR is left out when `ocr` is None."""
+    """Reads a page's lines and image into elements; without OCR if `ocr` is None."""
 
     images: ImageStore
     ocr: Ocr | None
@@ -135,7 +135,7 @@ class PageReader:
     def _lines(
         self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]
     ) -> tuple[Sequence[Line], TextSource, bool]:
-        """The lines to go by, where they are from, and whether the page is shown as a picture too."""
+        """The lines to use, their source, and whether the page also becomes an image quote."""
         count = letters(lines)
         stamped = LEAST_LETTERS <= count < STAMP_LETTERS and _mostly_picture(picture, lines, page)
         scanned = count < LEAST_LETTERS or stamped or garbled(lines)
@@ -166,7 +166,7 @@ class PageReader:
         return [whole, *(self._image(part, shown, read) for part in parts)]
 
     def _read(self, element: Element, shown: "_Shown") -> Sequence[Line] | None:
-        """What OCR reads on a picture, placed on the page; None where the text layer gives what stands on it."""
+        """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
         if isinstance(element, Block) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
             return None
         box = shown.box_of(element)
@@ -177,7 +177,7 @@ class PageReader:
         return [moved(line, x, y) for line in self.ocr.read(crop)]
 
     def _with_values(self, whole: Piece, figure: Figure, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
-        """The piece of a figure with its labels and values paired, where these are certain: it is a chart then."""
+        """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
         chart = read_chart(shown.picture, whole.box, figure.lines, shown.lines)
         drawn = None if read is None else read_chart(shown.picture, whole.box, read, shown.read)
         if chart is None and drawn is None:
@@ -197,7 +197,7 @@ class PageReader:
         return self.images.put(encode(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
     def _image(self, piece: Piece, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
-        """With its crop stored, and what OCR read there: a part of a large picture is not read by itself."""
+        """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
         key = self._crop(piece.box, shown)
         if shown.source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
@@ -212,7 +212,7 @@ class PageReader:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A page as its pieces are cut from it."""
+    """A page and its text, from which the crops of elements are cut."""
 
     picture: Picture
     source: TextSource
@@ -222,22 +222,22 @@ class _Shown:
     read: Sequence[Line] = ()  # by OCR, on all pictures of a page with a text layer
 
     def box_of(self, element: Figure | Table) -> Box:
-        """Where its crop is cut."""
+        """The box of the element's crop."""
         return _within(element.box, self.page, margin=0.0 if isinstance(element, Table) else 3.0)
 
     def is_shown_whole(self, element: Figure | Table) -> bool:
-        """Whether it fills a scanned page, so that the quote of the whole page shows it already."""
+        """Whether it fills a scanned page, so that the whole-page quote already shows it."""
         return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page[0] * self.page[1]
 
     def words_on(self, box: Box) -> list[Word]:
-        """The words that stand on the crop of a box, placed on the crop."""
+        """The words on the crop of a box, in coordinates of the crop."""
         x, y = _corner(box)
         near = self.words.meeting(box, CROP_MARGIN)
         return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
 
 
 def _corner(box: Box) -> tuple[float, float]:
-    """The top left of the crop of a box, on the page."""
+    """The top left corner of the crop of a box, in page coordinates."""
     return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
 
 
@@ -255,7 +255,7 @@ def _as_text(element: Figure | Table) -> list[Block]:
 
 
 def at_a_glance(block: Block) -> list[Block]:
-    """The block, cut between lines into even parts that a reader can check at a glance."""
+    """Split a long block between lines into even parts that are quick to check."""
     count = -(-sum(len(line.text) + 1 for line in block.lines) // LONGEST_TEXT)
     if count < 2:
         return [block]
@@ -264,7 +264,7 @@ def at_a_glance(block: Block) -> list[Block]:
 
 
 def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
-    """Inside the page; pictures get a little air, which shows that nothing is cut off."""
+    """Extend the box by the margin and clip it to the page; the margin shows that nothing is cut off."""
     low = (max(0.0, edge - margin) for edge in box[:2])
     high = (min(side, edge + margin) for side, edge in zip(page, box[2:], strict=True))
     x1, y1, x2, y2 = (*low, *high)
@@ -288,7 +288,7 @@ def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> 
 
 
 def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
-    """A part of a table, under the table's first row where that is short and names the columns."""
+    """The text of a part of a table, with the table's first row above it if that is a short header."""
     text = Table(cut, cells_of(lines), tuple(lines)).text
     head = table.text.partition("\n")[0]
     names = not any(cell.strip()[:1].isdigit() for cell in head.split("|")[1:])
@@ -296,14 +296,14 @@ def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
 
 
 def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
-    """The place closest to `near` that cuts through no line, within half an inch; `near` itself if there is none."""
+    """The position closest to `near`, within half an inch, that cuts no line; `near` itself if there is none."""
     places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
     clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
     return next(clear, near)
 
 
 def garbled(lines: Sequence[Line]) -> bool:
-    """Whether a text layer is no text: replacement and private characters, or letters in which no language is written.
+    """Whether a text layer is garbled: replacement and private-use characters, or an implausible mix of letters.
 
     Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
     "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30.
@@ -316,7 +316,7 @@ def garbled(lines: Sequence[Line]) -> bool:
 
 
 def encode(pixels: Pixels, *, lossy: bool = False) -> bytes:
-    """A picture as PNG, or as JPEG, which takes a tenth of the room for a scanned page."""
+    """Encode pixels as PNG, or as JPEG, which takes a tenth of the space for a scanned page."""
     from PIL import Image
 
     return encoded(Image.fromarray(pixels), "JPEG" if lossy else "PNG", compress_level=1)

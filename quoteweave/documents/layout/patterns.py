@@ -1,4 +1,4 @@
-"""What the first words of a line give away: bullets, captions, section numbers."""
+"""Regular expressions for the beginnings of lines: bullets, captions, section numbers, page numbers, notes."""
 
 import re
 

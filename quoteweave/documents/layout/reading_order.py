@@ -1,4 +1,4 @@
-"""The order in which a person reads boxes on a page: a recursive cut along white gutters (XY-cut).
+"""Reading order of the boxes on a page by recursive XY-cut along white gutters.
 
 Nagy and Seth, "Hierarchical representation of optically scanned documents" (ICPR 1984). Columns win over rows: a run of
 bands that share a vertical gutter is read column by column, so that a gap that happens to run across two columns does
@@ -21,7 +21,7 @@ Span = tuple[float, float]
 
 
 def in_reading_order(items: Sequence[T]) -> list[T]:
-    """The same items, ordered. Boxes that cannot be parted go from top to bottom, then left to right."""
+    """Sort items into reading order. Boxes that cannot be separated go from top to bottom, then left to right."""
     return _ordered(items, DEEPEST)
 
 
@@ -38,7 +38,7 @@ def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
 
 
 def _runs(bands: Sequence[Sequence[T]]) -> list[list[T]]:
-    """Unite successive bands while one gutter runs through all of them."""
+    """Merge successive bands while one gutter runs through all of them."""
     runs: list[list[T]] = []
     columns: list[Span] = []  # of the last run
     for band in bands:

@@ -1,4 +1,4 @@
-"""Whether a picture shows letters that the text layer does not give: in raster images, or drawn as outlines.
+"""Detects text that the text layer lacks: letters in raster images, or drawn as outlines.
 
 Letters are thin, dark on light or light on dark, about as high as their neighbours, and stand in rows with them. What
 looks like that where no word of the text layer stands is text that only OCR can read. The dashes of an axis are too
@@ -41,7 +41,7 @@ Shapes = npt.NDArray[np.int32]
 
 
 def shows_unread_text(picture: Picture, words: Sequence[Word]) -> bool:
-    """Whether there are letters in the picture where none of the words stands; `words` have boxes on the picture.
+    """Whether the image has letters outside the boxes of `words`, which are relative to the image.
 
     Words that have run together count as unread: OCR finds the spaces between them.
     """
@@ -54,7 +54,7 @@ def _run_together(words: Sequence[Word]) -> bool:
 
 
 def _letters(picture: Picture, words: Sequence[Word], shrinking: int) -> int:
-    """How many shapes of a letter's size stand between two others like them."""
+    """The number of letter-sized shapes between two similar ones."""
     import cv2
 
     pixels, scale = _shrunk(picture.pixels, shrinking), picture.scale / shrinking
@@ -94,7 +94,7 @@ def _of_letter_size(strokes: "MatLike") -> Shapes:
 
 
 def _in_rows(shapes: Shapes) -> int:
-    """How many have a neighbour of about their height close by on the left and on the right, on one baseline."""
+    """The number of shapes with close neighbours of similar height on both sides, on one baseline."""
     if len(shapes) > MOST_SHAPES:
         return len(shapes)
     left, top, width, height = shapes[np.argsort(shapes[:, 0])].T

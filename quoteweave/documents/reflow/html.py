@@ -1,4 +1,4 @@
-"""HTML becomes quotes.
+"""Parses HTML into quotes.
 
 The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
 length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts, styles, navigation and
@@ -62,7 +62,7 @@ _CELLS = frozenset({"td", "th"})
 
 
 def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
-    """The text, tables and local pictures of an HTML file, as quotes on virtual pages.
+    """Parse an HTML file: its text, tables and local pictures become quotes on virtual pages.
 
     Raises DocumentError when the file cannot be read, is larger than 32 MB, or holds more than 200,000 quotes.
     """
@@ -73,7 +73,7 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
 
 
 def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> list[Block]:
-    """What a page or a fragment of HTML says, in its order; without its pictures when no `pictures` are handed in.
+    """Return the blocks of an HTML page or fragment, in order; pictures are left out unless `pictures` is given.
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
@@ -93,14 +93,14 @@ def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> li
 
 
 def _unclosed(text: str) -> list[str]:
-    """The dropped elements that are opened more often than closed: they take the rest of the page with them."""
+    """Dropped elements that are opened more often than closed, so that the rest of the page may be lost with them."""
     first, *scripts = text.lower().split("<script")
     lower = first + "".join(script.partition("</script")[2] for script in scripts)
     return [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
 
 
 class _Reader:
-    """Receives the parser's events, and tells the outline what they mean."""
+    """Receives the parser's events and passes blocks on to the outline."""
 
     def __init__(self, outline: Outline, pictures: Pictures | None) -> None:
         self.title = ""
@@ -228,14 +228,14 @@ def _display_math(text: str) -> str | None:
 
 
 def _addresses(attributes: Mapping[str, str]) -> list[str]:
-    """Where the picture of an `img` may be: pages that load pictures late have another one in its place."""
+    """The possible addresses of an `img`: pages with lazy loading have a placeholder in `src`."""
     said = [attributes.get(name, "") for name in _ADDRESSES]
     several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
     return [address for address in (*said, *(words[0] for words in several if words)) if address]
 
 
 def _span(said: str) -> int:
-    """What a cell says of the columns or rows that it spans; as browsers do, no more than 1,000."""
+    """The number of columns or rows that a cell spans; at most 1,000, as in browsers."""
     return min(_number(said) or 1, 1000)
 
 

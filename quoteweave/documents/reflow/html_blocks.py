@@ -14,7 +14,7 @@ MOST_SPANNED = 10_000
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """A cell as it is written, with how many columns and rows it spans."""
+    """A cell with the number of columns and rows that it spans."""
 
     columns: int = 1
     rows: int = 1
@@ -22,13 +22,13 @@ class Cell:
     paragraphs: list[str] = field(default_factory=list)
 
     def texts(self, columns: int) -> Iterator[str]:
-        """What stands in each of so many columns: a header is said in all, others in the first alone."""
+        """The cell's text in each of the columns: a header is repeated in all, other text is in the first only."""
         text = " ".join(" ".join(self.paragraphs).split())
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
 
 def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
-    """The texts of the cells in their columns; what spans several rows is said in each."""
+    """Return the cells' texts as a grid; a cell that spans several rows is repeated in each."""
     filled: list[list[str]] = []
     above: dict[int, tuple[str, int]] = {}
     room = MOST_SPANNED
@@ -75,12 +75,12 @@ _MAX_INDENT = 8
 # A paragraph of at most so many characters and words may be the title of its item.
 _MAX_HEADING = 120
 _MAX_HEADING_WORDS = 16
-# Characters of a term and what is said of it that make it worth a quote of its own.
+# Characters of a term with its definition from which on it becomes a quote of its own.
 _LONG_ENTRY = 300
 
 
 class Frame:
-    """A table, a figure, or the page itself: what gathers blocks and decides at its end what becomes of them."""
+    """An open table, figure, or the page itself: collects blocks, and converts them when it is closed."""
 
     def __init__(self, tag: str, blocks: list[Block]) -> None:
         self.tag = tag
@@ -90,7 +90,7 @@ class Frame:
         self.arranges_page = False  # of a table: it holds no data
 
     def result(self) -> list[Block]:
-        """A table of data is one block, followed by its pictures; all else is the blocks that it gathered."""
+        """The resulting blocks: a data table becomes one block and its pictures; else they are the collected blocks."""
         if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
             pictures = [block for block in self.blocks if block.layout == "figure"]
             return [block for block in (self._table(),) if block.text] + pictures
@@ -102,7 +102,7 @@ class Frame:
         return Block(layout="table", text=text, caption=" ".join(self.captions) or None)
 
     def _captioned(self, caption: str) -> list[Block]:
-        """The caption goes to the pictures and tables; what a picture was called before becomes its text."""
+        """Give the caption to the pictures and tables; a picture's former caption becomes its text."""
         if not caption:
             return self.blocks
         if not any(block.layout in ("figure", "table") for block in self.blocks):
@@ -112,7 +112,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """An item of a list, or a term with what is said of it; `around` is the item that its list stands in."""
+    """An item of a list, or a term with its definition; `around` is the item that contains the list."""
 
     around: "_Item | None"
     term: bool = False
@@ -129,7 +129,7 @@ class _Item:
 
     @property
     def is_section(self) -> bool:
-        """Whether it is worth a quote of its own: it has several paragraphs, or much is said of its term."""
+        """Whether it becomes a quote of its own: it has several paragraphs, or a term with a long definition."""
         several = self.paragraphs > (2 if self.term else 1)
         return not self.titled and (several or (self.term and self.characters >= _LONG_ENTRY))
 
@@ -140,7 +140,7 @@ class _Item:
         return self.first.rstrip(" :") or None if short and not self.first.endswith((".", ",", ";")) else None
 
     def section(self) -> "_Item | None":
-        """The innermost item around this one, itself included, that is worth a quote of its own."""
+        """The innermost enclosing item, itself included, that becomes a quote of its own."""
         item: _Item | None = self
         for _ in range(_MAX_FRAMES):
             if item is None or item.is_section:
@@ -236,7 +236,7 @@ class Outline:
             self._end_lines()
 
     def open_item(self, tag: Literal["li", "dt", "dd"], own_number: int | None = None) -> None:
-        """An item of the innermost list begins; what is said of a term (`dd`) belongs to the term (`dt`) before it.
+        """An item of the innermost list begins; a definition (`dd`) belongs to the term (`dt`) before it.
 
         In a list with numbers it has its own, if it has one, and those after it go on from there.
         """
@@ -277,7 +277,7 @@ class Outline:
             self.add(Block(layout="paragraph", text=text))
 
     def add(self, block: Block) -> None:
-        """A block that stands for itself, even within a list; it stands under the heading of its item."""
+        """Add a block that stays separate even within a list; its heading is that of its item."""
         item = self._lists[-1].item if self._lists else None
         if item is not None and block.layout == "title":
             item.titled = True

@@ -1,7 +1,7 @@
-"""Pictures that a document refers to: found beside it, checked, and stored.
+"""Images that a document links to: found beside it, checked, and stored.
 
-What a document says of its pictures is not trusted: only files below the document's own folder and pictures
-written into it (`data:` addresses) are read, never the network; and a picture's size is read from its header before
+Links are not trusted: only files below the document's own folder and embedded images (`data:` URLs) are read, never
+the network; and an image's size is read from its header before
 it is decoded.
 """
 
@@ -49,7 +49,7 @@ class Picture(Record):
 
 
 def store_picture(data: bytes, images: ImageStore) -> Picture:
-    """Checks a picture and stores it: PNG, JPEG and WebP as they are, GIF, BMP and TIFF as PNG.
+    """Check and store an image: PNG, JPEG and WebP as they are, GIF, BMP and TIFF as PNG.
 
     Raises DocumentError when it is none of these, is damaged, or has more than 64 megapixels.
     """
@@ -66,13 +66,13 @@ def store_picture(data: bytes, images: ImageStore) -> Picture:
 
 
 class Pictures:
-    """The pictures of one document, each read once; those that cannot be had become warnings."""
+    """The images of one document, each read once; those that cannot be read become warnings."""
 
     def __init__(self, folder: Path, images: ImageStore) -> None:
         self._folder = folder
         self._images = images
         self.files: dict[str, str | None] = {}
-        """What `file_hash` says of the files that were asked for, by their relative path."""
+        """SHA-256 of the requested files (None if not read), by relative path."""
         self._known: dict[str, Picture | None] = {}
         self._stored = 0
         self._refusals: list[str] = []
@@ -83,17 +83,17 @@ class Pictures:
         self._left_out[what] += 1
 
     def at_address(self, address: str) -> Picture | None:
-        """The picture at an address as Markdown and HTML write it; None, and a warning, where it cannot be had."""
+        """The image at an address as written in Markdown or HTML; None, and a warning, if it cannot be read."""
         return self._remembered(address.strip(), is_path=False)
 
     def at_one_of(self, addresses: Sequence[str]) -> Picture | None:
-        """The picture at the first address where one can be had; None, and a warning of the first, where at none."""
+        """The image at the first address that works; None, and a warning about the first, if none does."""
         if len(addresses) == 1:  # to try it beforehand would read it twice
             return self.at_address(addresses[0])
         return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
 
     def at_path(self, path: str) -> Picture | None:
-        """The picture at a path relative to the document's folder; None, and a warning, where it cannot be had."""
+        """The image at a path relative to the document's folder; None, and a warning, if it cannot be read."""
         return self._remembered(path, is_path=True)
 
     @property

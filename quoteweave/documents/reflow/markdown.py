@@ -1,6 +1,6 @@
-"""Markdown becomes quotes: CommonMark with tables, strikethrough, displayed formulas (`$$…$$`) and front matter.
+"""Parses Markdown: CommonMark with tables, strikethrough, displayed formulas (`$$…$$`) and front matter.
 
-markdown-it-py makes HTML of it, which is read as all HTML is; so the HTML that Markdown may hold is read as well.
+markdown-it-py converts it to HTML, which `html` parses, including the HTML that Markdown may contain.
 """
 
 import re
@@ -32,7 +32,7 @@ _MATH_FENCES = frozenset({"math", "latex", "tex", "katex"})
 
 
 def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
-    """The text, tables, formulas and local pictures of a Markdown file, as quotes on virtual pages.
+    """Parse a Markdown file: its text, tables, formulas and local pictures become quotes on virtual pages.
 
     Raises DocumentError when the file cannot be read, is larger than 16 MB, or holds more than 200,000 quotes.
     """
@@ -78,7 +78,7 @@ def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> boo
     if state.is_code_block(first) or not _line(state, first).startswith("$$"):
         return False
     lines = [_line(state, first)[2:]]
-    # The bound keeps a file of openings that nothing closes from costing the square of its length.
+    # The bound keeps a file with many unclosed openings from taking quadratic time.
     for number in range(first + 1, min(last, first + _MAX_FORMULA_LINES)):
         if lines[-1].endswith("$$") or state.sCount[number] < state.blkIndent:
             break

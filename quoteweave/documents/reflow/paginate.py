@@ -1,4 +1,4 @@
-"""Sets documents that have no pages of their own (Markdown, HTML, plain text) on virtual pages.
+"""Paginates documents that have no pages of their own (Markdown, HTML, plain text).
 
 So their quotes have a page and a box like all others. A page is A4 (595 by 842 points) with one column of text lines
 14 points high; a block takes a band of lines as tall as its text would be, and stands on one page whole. The same
@@ -32,10 +32,10 @@ _WIDE = re.compile(
 )
 
 PROSE = (_SENTENCE_END, _LINE_END, _WORD_END)
-"""Where prose is cut: at a sentence's end, else at a line's, else between words, else anywhere."""
+"""Breaks for prose: at a sentence's end, else at a line's, else between words, else anywhere."""
 
 LINES = (_LINE_END, _SENTENCE_END, _WORD_END)
-"""Where lists and tables are cut: at a line's end, else as prose."""
+"""Breaks for lists and tables: at a line's end, else as for prose."""
 
 
 class Limit(NamedTuple):
@@ -46,7 +46,7 @@ class Limit(NamedTuple):
 
 
 def cut(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> list[str]:
-    """The text as pieces within the limit, in order, stripped of blank ends; none are empty.
+    """Split the text into pieces within the limit, in order, stripped; none are empty.
 
     No character but white space is lost. Pieces are as few as filling each in turn makes them; a finer kind of place is
     used only for a stretch that has none of the coarser. Linear in the length of the text.
@@ -56,7 +56,7 @@ def cut(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> list[str]
 
 
 def line_count(text: str) -> int:
-    """Lines that the text takes on a virtual page, at least 1."""
+    """The number of lines that the text takes on a virtual page, at least 1."""
     return sum(max(1, -(-width(line) // LINE_CHARS)) for line in text.split("\n"))
 
 
@@ -100,7 +100,7 @@ def _packed(fragments: Iterator[str], limit: Limit) -> Iterator[str]:
 
 
 def _columns(text: str) -> int:
-    """An upper bound of the room a text takes, in columns, that adds up when texts are joined."""
+    """An upper bound of a text's size in columns that is additive when texts are joined."""
     return width(text) + LINE_CHARS * text.count("\n")
 
 
@@ -127,7 +127,7 @@ TABLE_LIMIT = Limit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
 
 
 class Block(Record):
-    """What a flowing document says at one place: a paragraph, a list, a table, a picture…"""
+    """A block of a document without pages: a paragraph, a list, a table, a picture…"""
 
     layout: Layout
     text: str = Field(default="", description="the words; of a table a line a row; of a picture what it shows")
@@ -145,7 +145,7 @@ def set_on_pages(
     warnings: Sequence[str] = (),
     linked_files: Mapping[str, str | None] | None = None,
 ) -> ParsedDocument:
-    """The blocks as quotes on virtual pages, in their order, none overlapping. There is always at least one page.
+    """Place the blocks as quotes on virtual pages, in order and without overlaps. There is always at least one page.
 
     Long blocks become several quotes: prose is cut at sentence ends and lists at items to 1,200 characters at most,
     tables between rows to a page at most, each part under the table's first row.
@@ -207,7 +207,7 @@ def _parts(block: Block) -> Iterator[Block]:
 
 
 def _whole(block: Block, caption: str | None, text: str) -> Iterator[Block]:
-    """What was cut of a caption, and of what a picture shows, is said in full after it."""
+    """Repeat in full, as blocks after a picture or table, a caption or text that was shortened."""
     if block.caption and caption != " ".join(block.caption.split()):
         yield from _parts(Block(layout="caption", text=block.caption))
     if block.layout == "figure" and text != " ".join(block.text.split()):

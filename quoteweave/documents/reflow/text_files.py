@@ -11,7 +11,7 @@ from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.paginate import Block, set_on_pages
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# Only encodings that pages of the web are written in: Python knows others that are no encodings of text.
+# Only encodings of web pages: Python has codecs that are not text encodings.
 _DECLARABLE = re.compile(
     r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_jp|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
 )
@@ -19,7 +19,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
-    """The text of a file with `\\n` line ends, and warnings of what was guessed.
+    """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
     The encoding is the byte order mark's (UTF-8, UTF-16); else UTF-8 where the bytes are valid; else what the first
     group of `declared` finds in the first 1,024 bytes; else Windows-1252, with a warning.
@@ -82,7 +82,7 @@ MAX_MEGABYTES = 64
 
 
 def parse_text(path: Path) -> ParsedDocument:
-    """The paragraphs of a plain text file, as text quotes on virtual pages.
+    """Parse a plain text file: its paragraphs become text quotes on virtual pages.
 
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """

@@ -1,4 +1,4 @@
-"""The bookmarks of a PDF, read through pdfium within limits: their number, depth and time are up to the file."""
+"""The bookmarks of a PDF, read through pdfium with limits on number, depth and time, as files are untrusted."""
 
 import ctypes
 import re
@@ -21,7 +21,7 @@ LONGEST_RAW_TITLE = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """An entry of a document's outline; its level is 0 where it is outermost, and it begins on its page, from 0."""
+    """An entry of a document's outline: its level (0 is outermost), its title, and the page (from 0) it begins on."""
 
     level: int
     title: str
@@ -29,7 +29,7 @@ class Bookmark:
 
 
 def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]]:
-    """The bookmarks of an open pypdfium2 document in their order, and what was left out of them, in plain sentences.
+    """Return the bookmarks of an open pypdfium2 document in order, and warnings about what was left out.
 
     One that leads to no page of the document begins where the first within it does, and is not there without any.
     """
@@ -48,7 +48,7 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
 
 
 def one_line(title: str) -> str:
-    """A title without control characters and lone surrogates, on one line, 200 characters at most."""
+    """Clean a title: one line of at most 200 characters, without control characters and lone surrogates."""
     printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * LONGEST_TITLE])
     return " ".join(printable.split())[:LONGEST_TITLE].rstrip()
 
@@ -61,7 +61,7 @@ class _Entry:
 
 
 class _Walk:
-    """One walk through the tree of bookmarks, which may be endless; `left_out` says where it stopped short."""
+    """A traversal of the tree of bookmarks, which may contain loops; `left_out` has warnings about what it skipped."""
 
     def __init__(self, document: Any) -> None:
         self.left_out: list[str] = []

@@ -1,4 +1,4 @@
-"""Picture files (PNG, JPEG, WebP, TIFF) as documents: a scanned page each, but for TIFF, which may hold many."""
+"""Image files (PNG, JPEG, WebP, TIFF) as documents: one scanned page each, or several in a TIFF."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -40,7 +40,7 @@ class PictureFrames:
         return RawPage(number, drawn, warnings=said)
 
     def draw(self, number: int) -> Picture:
-        """A frame, upright and on white. Raises DamagedDocument where it is too large to be unpacked."""
+        """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""
         from PIL import ImageOps
 
         self.image.seek(number)
@@ -59,7 +59,7 @@ class PictureFrames:
 
 @contextmanager
 def open_pictures(path: Path) -> Iterator[PictureFrames]:
-    """Raises DamagedDocument for what is no picture, is too large to be unpacked, or has too many frames."""
+    """Open an image file. Raises DamagedDocument if it is not one, is too large to decode, or has too many frames."""
     with ExitStack() as stack:
         try:
             image = stack.enter_context(opened(path, formats=FORMATS))
@@ -93,7 +93,7 @@ def _too_large(name: str, why: TooManyPixels) -> DamagedDocument:
 
 
 def _reduced(image: "Image.Image") -> "Image.Image":
-    """As RGB or RGBA, of half its size or less where that is still more than is needed.
+    """Convert to RGB or RGBA, downsampled by a whole factor if the image is much larger than needed.
 
     Large pictures are converted in strips: whole, they would need several times the memory that unpacking them takes.
     """
@@ -145,6 +145,6 @@ def _picture(image: "Image.Image", dpi: float) -> Picture:
 
 
 def _resolution(image: "Image.Image") -> float:
-    """Dots an inch, as the file says where that is believable."""
+    """The resolution in dots per inch, as the file states it, if plausible."""
     said = float(image.info.get("dpi", (0, 0))[0])
     return said if 50 <= said <= 1200 else USUAL_DPI

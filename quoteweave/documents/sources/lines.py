@@ -1,4 +1,4 @@
-"""Words and lines: what a text layer and OCR have in common, and all that layout analysis reads of a page's text."""
+"""Words and lines: the common output of text layer and OCR, and the input of layout analysis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Words on one baseline without a column's gap between them."""
+    """Words on one baseline with no gap as wide as a column's between them."""
 
     words: tuple[Word, ...]
     box: Box
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Words in a row that share a font, as the text layer lists them; lines are joined from runs."""
+    """Consecutive words in one font, in the order of the text layer; lines are joined from runs."""
 
     words: tuple[Word, ...]
     size: float
@@ -53,7 +53,7 @@ class Run:
 
 
 def lines_of(runs: Iterable[Run]) -> list[Line]:
-    """Join runs that follow each other on one baseline; cut them where a column's gap opens. Keeps the given order."""
+    """Join consecutive runs on one baseline into lines, and split at column gaps. The order is kept."""
     lines: list[list[Run]] = []
     for piece in (piece for run in runs for piece in _cut_at_gaps(run)):
         if lines and _continues(lines[-1][-1], piece):
@@ -84,7 +84,7 @@ def _continues(previous: Run, run: Run) -> bool:
 
 
 def _adjacent(a: Box, b: Box, size: float) -> bool:
-    """Whether `b` goes on on `a`'s line. Right-to-left text goes on to the left, so the gap counts either way."""
+    """Whether `b` continues the line of `a`, to the right, or to the left as right-to-left text does."""
     overlap = min(a[3], b[3]) - max(a[1], b[1])
     if overlap < 0.3 * min(a[3] - a[1], b[3] - b[1]):
         return False
@@ -101,7 +101,7 @@ def _line(pieces: Sequence[Run]) -> Line:
 
 
 def moved(line: Line, x: float, y: float) -> Line:
-    """The line, set further to the right and down by so many points."""
+    """Move the line by `x` points to the right and `y` points down."""
     words = tuple(Word(word.text, _moved(word.box, x, y)) for word in line.words)
     return replace(line, words=words, box=_moved(line.box, x, y), baseline=line.baseline + y)
 
@@ -111,5 +111,5 @@ def _moved(box: Box, x: float, y: float) -> Box:
 
 
 def letters(lines: Iterable[Line]) -> int:
-    """How many characters the lines hold, spaces left out."""
+    """The number of characters in the lines, without spaces."""
     return sum(len(word.text) for line in lines for word in line.words)

@@ -1,4 +1,4 @@
-"""Text read off pictures with RapidOCR, whose PP-OCR models for Latin script and Chinese ship in its wheel."""
+"""OCR with RapidOCR, whose PP-OCR models for Latin script and Chinese ship in its wheel."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -16,15 +16,15 @@ LEAST_CONFIDENCE = 0.5
 
 
 class Ocr(Protocol):
-    """Reads the lines of a picture."""
+    """Recognises the lines of text in an image."""
 
     def read(self, picture: Picture) -> list[Line]:
-        """Lines with boxes in points, in reading order as far as the reader knows one."""
+        """Return lines with boxes in points, in reading order as far as the engine knows it."""
         ...
 
 
 class RapidOcr:
-    """RapidOCR on one thread; the model loads on the first reading.
+    """RapidOCR on one thread; the model is loaded on first use.
 
     `language` is one of RapidOCR's names (`ch` reads Chinese and English and needs no download; `latin`, `cyrillic`,
     `arabic`, `japan`, `korean`, … fetch their recognition model on first use).
@@ -34,7 +34,7 @@ class RapidOcr:
         self.language = language
 
     def read(self, picture: Picture) -> list[Line]:
-        """Raises UsageError for a language that RapidOCR does not know or whose model cannot be had."""
+        """Recognise lines. Raises UsageError for a language that is unknown or whose model cannot be downloaded."""
         if min(picture.pixels.shape[:2]) < 8:
             return []
         result = _engine(self.language)(picture.pixels[:, :, ::-1], return_word_box=True)
@@ -62,7 +62,7 @@ def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale
 
 
 def _evenly(words: Sequence[str], box: Box) -> list[Word]:
-    """The words of a line whose own boxes are not known, along the box by how many letters and spaces they take."""
+    """Spread words over a line's box in proportion to their length, where their own boxes are unknown."""
     axis = 0 if box[2] - box[0] >= box[3] - box[1] else 1
     letter = (box[axis + 2] - box[axis]) / len(" ".join(words))
     placed, start = [], box[axis]
@@ -74,7 +74,7 @@ def _evenly(words: Sequence[str], box: Box) -> list[Word]:
 
 
 def _join_unspaced(text: str, words: list[Word]) -> list[Word]:
-    """RapidOCR gives Chinese and Japanese characters one by one; put together what stands together in its text."""
+    """Join words without a space between them in the text: RapidOCR gives Chinese and Japanese characters singly."""
     joined: list[Word] = []
     position = 0
     for word in words:
@@ -96,7 +96,7 @@ def _box(quad: Sequence[Sequence[float]], scale: float) -> Box:
 
 @lru_cache(maxsize=2)
 def _engine(language: str) -> Callable[..., Any]:
-    """One engine a language and process: loading takes a second, and the weights 120 MB."""
+    """One engine per language and process: loading takes a second, and the weights take 120 MB."""
     from rapidocr import RapidOCR
 
     try:

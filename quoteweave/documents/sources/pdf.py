@@ -35,7 +35,7 @@ STEP = 16
 
 
 def draw(page: "PdfPage", dpi: float) -> Picture:
-    """Render a pdfium page; very large pages are drawn smaller than asked."""
+    """Render a pdfium page; very large pages are rendered at a lower resolution."""
     width, height = page.get_size()
     scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     bitmap = page.render(scale=scale, rev_byteorder=True)
@@ -66,7 +66,7 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
 
 
 def count_undecoded(page: "PdfPage", picture: Picture) -> int:
-    """How many images of a pdfium page are not shown, because pdfium cannot decode them; small ones do not count."""
+    """Count the images of a page that pdfium cannot decode, small ones excluded."""
     import pypdfium2.raw as pdfium
 
     shown, count = _to_shown(page), 0
@@ -119,7 +119,7 @@ class PdfPages:
 
     @property
     def count(self) -> int:
-        """As the file says, whether it holds them or not."""
+        """The number of pages that the file claims to have."""
         return len(self.document)
 
     def read(self, number: int) -> RawPage:
@@ -136,7 +136,7 @@ class PdfPages:
             page.close()
 
     def _notes(self, number: int, page: Any) -> tuple[str, ...]:
-        """What holds text beside the page's own and is not read: notes, filled form fields, and attached files."""
+        """Warnings about text that is not read: annotations, filled form fields, and attached files."""
         import pypdfium2.raw as pdfium
 
         files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
@@ -154,7 +154,7 @@ class PdfPages:
 
 
 def _holds_text(page: Any, number: int) -> bool:
-    """Whether an annotation says something in words; those of links only describe them."""
+    """Whether an annotation contains text; that of links and pop-ups does not count."""
     import pypdfium2.raw as pdfium
 
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
@@ -182,7 +182,7 @@ def _undecoded(number: int, page: Any, drawn: Picture) -> tuple[str, ...]:
 
 @contextmanager
 def open_pdf(path: Path, password: str | None) -> Iterator[PdfPages]:
-    """Raises EncryptedDocument, and DamagedDocument where the file is no PDF, is cut short, has no pages or is gone."""
+    """Open a PDF. Raises EncryptedDocument, or DamagedDocument if it is not a PDF, truncated, without pages or gone."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument(_load(path, password))

@@ -1,4 +1,4 @@
-"""What only the whole document tells: which pieces are headers, titles and captions, and under which title each stands.
+"""Document-level structure: headers, titles, captions, page labels, and the section of each quote.
 
 Pages come in, quotes go out.
 """
@@ -24,7 +24,7 @@ EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s
 
 
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
-    """Name every piece, give every page its label and headings, and each quote its caption and section."""
+    """Assemble pages into a document: decide layouts, page labels and headings, captions and sections."""
     pages, layouts = _with_whole_lists(pages, _layouts(pages))
     pages = _with_whole_words(pages, layouts)
     labels = page_labels(pages, layouts)
@@ -87,7 +87,7 @@ def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
 def _with_whole_lists(
     pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]
 ) -> tuple[list[PageContent], list[list[Layout]]]:
-    """Items that follow each other become one list, as long as it can be taken in at a glance."""
+    """Join consecutive list items into lists of limited length."""
     new_pages, new_layouts = [], []
     for page, names in zip(pages, layouts, strict=True):
         pieces: list[Piece] = []
@@ -106,7 +106,7 @@ def _with_whole_lists(
 
 
 def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
-    """A word that is hyphenated at the end of a column or page is whole where it begins, and gone where it ends."""
+    """Join words hyphenated across columns or pages: the whole word goes where it begins."""
     pieces = [list(page.pieces) for page in pages]
     running = [
         (own, i)
@@ -131,7 +131,7 @@ def _same_list(before: Piece, item: Piece) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Font size of running text: of the document, and of each page that has enough text to tell."""
+    """Font size of running text: of the document, and of each page with enough text."""
 
     usual: float
     by_page: dict[int, float]
@@ -148,7 +148,7 @@ def _body(pages: Sequence[PageContent]) -> _Body:
 
 
 def _usual_size(pieces: Sequence[Piece]) -> float:
-    """The size that most characters of running text have; 0 when a page has too little to tell."""
+    """The commonest font size of running text, by characters; 0 if there is too little text."""
     counts: Counter[float] = Counter()
     for piece in pieces:
         if piece.prose:

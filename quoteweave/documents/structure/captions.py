@@ -1,4 +1,4 @@
-"""Which caption belongs to which picture."""
+"""Matches captions with images."""
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ SMALL = 0.88
 
 
 def find_captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int, str]:
-    """For images by ordinal: the numbered caption nearest to each, else the short title right above it."""
+    """Return captions of images by ordinal: the nearest numbered caption, or else a short title right above."""
     images = [i for i, piece in enumerate(pieces) if piece.kind in ("figure", "chart", "table") and not piece.part]
     texts = [i for i, name in enumerate(names) if name == "caption"]
     # Tables are captioned above and figures below, unless more of the captions find a place the other way.

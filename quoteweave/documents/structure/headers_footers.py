@@ -1,4 +1,4 @@
-"""What pages carry in their margins: headers and footers that repeat, and the numbers that people call pages by."""
+"""Finds headers and footers, which repeat from page to page, and the page labels printed in them."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ MARGIN = 0.09
 
 
 def find_furniture(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
-    """Pieces in the margins that repeat from page to page, digits aside, and page numbers that stand alone there."""
+    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number."""
     margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
     found: dict[tuple[int, int], Layout] = {}
     for page in pages:
@@ -40,7 +40,7 @@ def _zone(piece: Piece, page: PageContent) -> Layout | None:
 
 
 def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
-    """What the file says; else the numbers printed in the margins where they count up steadily; else page + 1."""
+    """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1."""
     printed: dict[int, int] = {}
     for page, names in zip(pages, layouts, strict=True):
         for piece, layout in zip(page.pieces, names, strict=True):

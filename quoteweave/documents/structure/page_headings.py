@@ -1,4 +1,4 @@
-"""The titles under which each page of a document stands: from its bookmarks, or else from its pages of contents."""
+"""The headings above each page of a document, from its bookmarks or else from its table of contents."""
 
 import itertools
 import re
@@ -27,7 +27,7 @@ NUMBERED = re.compile(r"\d{1,2}((?:\.\d{1,2})+)")
 def page_headings(
     pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """The titles of each page, outermost first, each once; `labels` are what is printed on the pages."""
+    """Return the headings of each page, outermost first, each once; `labels` are the printed page labels."""
     bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
     begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
     for bookmark in bookmarks or _contents(pages, layouts, labels):
@@ -48,7 +48,7 @@ def page_headings(
 def _contents(
     pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
 ) -> list[Bookmark]:
-    """The entries of the pages of contents that lead to a page of the document."""
+    """The entries of the table of contents that point to a page of the document."""
     numbers: dict[str, int] = {}
     for number, label in enumerate(labels):
         numbers.setdefault(label, number)
@@ -63,7 +63,7 @@ def _contents(
 
 
 def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Lines that say a title and the label of a page; those of figures and tables are no part of the outline."""
+    """Lines with a title and a page label; entries of figures and tables are skipped."""
     for text in texts:
         for line in LEADERS.sub(r" \1\n", text).splitlines():
             match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
@@ -74,13 +74,13 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_contents(known: Sequence[int], entries: int) -> bool:
-    """Whether the pages that these of the entries lead to go up as those of contents do."""
+    """Whether the page numbers of the entries increase as in a table of contents."""
     if entries < LEAST_ENTRIES or len(known) < KNOWN * entries or known[0] >= known[-1]:
         return False
     return sum(a <= b for a, b in itertools.pairwise(known)) >= STEADY * (len(known) - 1)
 
 
 def _level(title: str) -> int:
-    """By its number: that of "3 Results" is 0, and that of "3.1 Data" is 1."""
+    """The level by the section number: 0 for "3 Results", 1 for "3.1 Data"."""
     match = NUMBERED.match(title)
     return min(match[1].count("."), MOST_LEVELS - 1) if match else 0

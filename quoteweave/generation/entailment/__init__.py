@@ -1,4 +1,4 @@
-"""Entailment: whether a text entails a claim, by a model trained for that which runs on this machine."""
+"""Local entailment models, which decide whether a text entails a claim."""
 
 from quoteweave.core.errors import ModelFailed
 from quoteweave.generation.entailment.local import LocalEntailment
@@ -11,10 +11,10 @@ GENERATES = ("ForConditionalGeneration", "WithLMHeadModel")
 
 
 def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: int | None = None) -> LocalEntailment:
-    """The entailment model of a checkpoint: `/path/to/folder`, `owner/name` or `owner/name@revision`.
+    """Build the entailment model of a checkpoint: `/path/to/folder`, `owner/name` or `owner/name@revision`.
 
-    Its config.json says of which kind it is, so that a checkpoint of the hub is downloaded here; weights are loaded on
-    first use. Raises ModelNotFound where there is none, ModelFailed for a model of another kind.
+    The checkpoint's config.json determines its kind, so a checkpoint of the hub is downloaded at this point; weights
+    are loaded on first use. Raises ModelNotFound where there is none, ModelFailed for a model of another kind.
     """
     checkpoint, _, revision = (spec, "", "") if is_local(spec) else spec.partition("@")
     config = described(locate(checkpoint, revision or "main"))

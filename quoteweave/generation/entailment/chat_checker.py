@@ -1,4 +1,4 @@
-"""A chat model as the judge of whether evidence supports a claim."""
+"""Check claims against their evidence with a chat model."""
 
 import re
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
 
 AT_ONCE = 8
-"""Claims judged at a time, unless the model itself is limited to fewer."""
+"""Claims judged concurrently, unless the model itself is limited to fewer."""
 MOST_ATTEMPTS = 2
-_MOST_SENT_BACK = 2_000  # characters of a reply that cannot be read
+_MOST_SENT_BACK = 2_000  # characters of a reply that could not be parsed
 _VERDICT = re.compile(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
 _AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 
 
 class JudgedClaims:
-    """Meets `core.protocols.ClaimChecker`: each claim is put to a chat model with its premise, all by themselves.
+    """Implements `core.protocols.ClaimChecker`: a chat model judges each claim in a request of its own.
 
     `prompts_folder` may hold its own `check_claim.txt` (fields: `$evidence`, `$claim`). Raises UsageError when the
     prompt cannot be read.
@@ -30,11 +30,11 @@ class JudgedClaims:
 
     @property
     def name(self) -> str:
-        """The model, and the prompt by its hash."""
+        """The model, and the hash of the prompt."""
         return f"chat:{self.model.name} check_claim {self.prompt.sha256[:16]}"
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """Whether each premise supports its claim; None where the reply cannot be read, asked twice, or a call failed.
+        """Judge whether each premise supports its claim; None where two replies could not be parsed, or a call failed.
 
         Raises EndpointError or ModelFailed where every call failed, and UsageError: for a prompt without the right
         fields, and where the budget is spent.
@@ -68,12 +68,13 @@ class JudgedClaims:
 
 
 def read_verdict(reply: str) -> bool | None:
-    """What a reply says after its reasoning, as JSON or nearly so; None where it says neither or both."""
+    """Parse the verdict after a reply's reasoning, in JSON or nearly JSON; None for neither or both."""
     spoken = reply.rpartition("</think>")[2]
     said = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(spoken)}
     return said.pop() if len(said) == 1 else None
 
 
 def _indented(text: str) -> str:
-    # Only our own lines begin at the margin, so that no document can end the evidence and go on as the prompt.
+    # Only the prompt's own lines begin at the margin, so that no document can end the evidence and continue as the
+    # prompt.
     return "\n".join(f"    {line}" for line in text.splitlines()) or "    (no words)"

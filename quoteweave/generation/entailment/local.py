@@ -1,4 +1,4 @@
-"""What entailment models share: tokens that fit, batches, and one at a time."""
+"""Base class of local entailment models: truncation, batching, and one computation at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from quoteweave.models.loading import Turns, check_tokenizer, loading
 if TYPE_CHECKING:
     import numpy as np
 
-# Pairs at once, where the user does not say; fewer where they are longer than this many tokens.
+# Pairs per batch, unless the user sets it; fewer where they are longer than FULL_LENGTH tokens.
 CPU_BATCH = 8
 GPU_BATCH = 32
 FULL_LENGTH = 512
 
 Row = dict[str, list[int]]
-"""What a model reads of one pair: token ids, and numbers that go with them."""
+"""The model inputs of one pair: token ids, and further inputs of the same length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model, ready."""
+    """A loaded model with its tokenizer."""
 
     tokenizer: Any
     model: Any
@@ -35,10 +35,10 @@ class Loaded:
 
 
 class LocalEntailment(ABC):
-    """Meets `core.protocols.Entailment`; a subclass says how a pair is read, and judges one batch.
+    """Base of local models that implement `core.protocols.Entailment`; a subclass tokenizes pairs and judges one batch.
 
-    A pair longer than the model's window loses the end of its premise, never any of its claim. Nothing is loaded before
-    the first pair. Threads take turns.
+    Of a pair longer than the model's window, the end of the premise is cut, never the claim. The model is loaded on
+    first use. Threads take turns.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class LocalEntailment(ABC):
         self.revision = revision
         self.max_length = max_length
         self.cut = 0
-        """How many premises have been cut so far."""
+        """Number of premises cut so far."""
         self._turns = Turns()
 
     @property
     def name(self) -> str:
-        """Checkpoint, what its weights are, the numbers that it computes in, and the tokens of a pair if limited.
+        """The checkpoint, the identity of its weights, its dtype, and the token limit of a pair if there is one.
 
         Raises ModelNotFound for a folder without a model.
         """
@@ -69,16 +69,16 @@ class LocalEntailment(ABC):
         return f"{model} {self._dtype}{length}"
 
     def notes(self) -> tuple[str, ...]:
-        """What to know of the verdicts so far: how many premises were not read to their end."""
+        """A warning on the verdicts so far, if premises were cut: how many."""
         if not self.cut:
             return ()
         return (f"premises cut to the {self._loaded.window} tokens that {self.checkpoint} reads: {self.cut}",)
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """For each (premise, claim), in order, whether the premise entails the claim.
+        """Judge for each (premise, claim), in order, whether the premise entails the claim.
 
-        Raises ModelNotFound, MissingExtra, and ModelFailed: for a claim too, if it leaves no room for a premise, and
-        then before anything is computed.
+        Raises ModelNotFound, MissingExtra and ModelFailed; the last also for a claim that leaves no room for its
+        premise, before anything is computed.
         """
         if not pairs:
             return []
@@ -102,15 +102,15 @@ class LocalEntailment(ABC):
 
     @abstractmethod
     def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
-        """The tokenizer and the model in that folder, not yet on their device."""
+        """Load the tokenizer and the model in a folder, not yet on their device."""
 
     @abstractmethod
     def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
-        """The pair as tokens, however many, and the places of those of the premise."""
+        """Tokenize a pair without truncation; return its inputs and the positions of the premise's tokens."""
 
     @abstractmethod
     def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
-        """(n,) above 0 where the premise entails the claim, at most 0 where not; NaN where it cannot be computed."""
+        """Judge one batch: (n,) above 0 where the premise entails the claim, else at most 0; NaN if undefined."""
 
     @cached_property
     def _loaded(self) -> Loaded:
@@ -131,11 +131,11 @@ class LocalEntailment(ABC):
         return {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
 
     def _tokens(self, *texts: str, offsets: bool = False) -> Any:
-        """A text, or a pair, as the tokenizer gives it."""
+        """Tokenize a text or a pair."""
         return self._loaded.tokenizer(*texts, return_offsets_mapping=offsets, verbose=False)
 
     def _padded(self, rows: list[Row]) -> Any:
-        """The rows as tensors, on the model's device."""
+        """Pad rows to one length, as tensors on the model's device."""
         loaded = self._loaded
         width = max(len(row["input_ids"]) for row in rows)
         return loaded.tokenizer.pad(rows, padding="max_length", max_length=width, return_tensors="pt").to(
@@ -143,9 +143,9 @@ class LocalEntailment(ABC):
         )
 
     def _plain(self, text: str) -> str:
-        """The text, with what is written in it like a mark of the model's, such as </s>, taken apart by a space.
+        """Break up special tokens written out in a text, such as </s>, by a space.
 
-        `split_special_tokens` would do for most tokenizers, but unigram ones have such marks among their words.
+        `split_special_tokens` would suffice for most tokenizers, but unigram ones have such tokens in their vocabulary.
         """
         text = well_formed(text)
         for mark in self._loaded.tokenizer.all_special_tokens:

@@ -1,4 +1,4 @@
-"""Natural language inference by classifiers: a pair is an entailment, or one of the other classes."""
+"""Entailment by natural language inference (NLI) classifiers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NliEntailment(LocalEntailment):
-    """A pair is entailed where that is its likeliest class, of however many; the checkpoint says which class it is."""
+    """A classifier; a pair is entailed if its most likely class is the one that the checkpoint calls entailment."""
 
     def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
         config = transformers.AutoConfig.from_pretrained(folder, **self._hub)
@@ -27,7 +27,7 @@ class NliEntailment(LocalEntailment):
         return dict(encoded), [i for i, sequence in enumerate(encoded.sequence_ids()) if sequence == 0]
 
     def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
-        """(n,) by how much the logit of entailment exceeds the highest of the others."""
+        """(n,) the logit of entailment minus the highest of the others."""
         import torch
 
         model = self._loaded.model
@@ -40,7 +40,7 @@ class NliEntailment(LocalEntailment):
 
 
 def entailed(labels: dict[int, str], checkpoint: Path | str) -> int:
-    """The number of the class that means entailment, in whatever case; `not_entailment` does not.
+    """The index of the class that means entailment, ignoring case; `not_entailment` is another class.
 
     Raises ModelFailed, which names the classes, unless it is exactly one of several.
     """

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 BEFORE, BETWEEN = "premise: ", " hypothesis: "
 YES, NO = "1", "0"
-# An answer, its end, and a space that some vocabularies have no digit with.
+# A digit, the end token, and a separate space that some vocabularies need before the digit.
 REPLY_TOKENS = 4
 
 
 class T5Entailment(LocalEntailment):
     """A pair is entailed where the model answers 1, and not where it answers 0.
 
-    T5's positions are relative, so that a `max_length` above what the model was trained with (512 tokens, unless its
-    config says otherwise) is obeyed too.
+    T5's positions are relative, so a `max_length` above the length that the model was trained with (512 tokens, unless
+    its config says otherwise) is allowed.
     """
 
     def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
@@ -36,7 +36,7 @@ class T5Entailment(LocalEntailment):
         return dict(encoded), places
 
     def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
-        """(n,) 1 for a yes, -1 for a no."""
+        """(n,) 1 for a yes, -1 for a no, NaN where the logits overflowed."""
         import numpy as np
         import torch
 
@@ -51,7 +51,7 @@ class T5Entailment(LocalEntailment):
                 output_logits=True,
             )
         replies = loaded.tokenizer.batch_decode(given.sequences, skip_special_tokens=True)
-        # T5 overflows in float16, and would then seem to say something.
+        # T5 overflows in float16, and its reply is then meaningless.
         sound = given.logits[0].amax(dim=-1).isfinite().tolist()
         pairs = zip(replies, sound, strict=True)
         return np.array([self._verdict(reply.strip()) if finite else math.nan for reply, finite in pairs])

@@ -1,4 +1,4 @@
-"""Answers without a model, and what they are made of."""
+"""Answer without a generative model, from the documents' own sentences."""
 
 from quoteweave.generation.extractive.generator import MODEL, NOTHING_FOUND, ExtractiveGenerator, off_topic
 

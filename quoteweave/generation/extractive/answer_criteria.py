@@ -1,19 +1,19 @@
-"""Which statements answer a question: they must hold what tells it from others, and what it asks for.
+"""Decide which statements answer a question: those with everything that distinguishes it, and with what it asks for.
 
-What must stand in a statement, or in its quote and above it (caption, section, the document's name):
+Requirements on a statement, together with its quote and what is above it (caption, section, the document's name):
 
-- every name and number of the question: revenues in 2013 are not told by a sentence on 2015; a year may be the
-  document's;
-- whatever else it says in words that the document uses, but common ones, and the things it asks about that no page of
-  the collection has: coal is not told of by a sentence on wool;
-- most of the weight of what it is about: `LEAST_HELD` in the sentence itself, `AROUND` times that with what it stands
-  under;
-- no opposite of what is asked about ("the up button" where that is "the down button");
-- side by side what stands side by side in the question ("long-term debt");
-- what is asked for (`answer_kinds`), and not from the question itself.
+- it has every name and number of the question: a sentence on 2015 does not answer for revenues in 2013; a year may be
+  that of the document;
+- it has all other distinguishing words of the question that occur in the document, and the nouns that no page of the
+  collection has: a sentence on wool does not answer a question about coal;
+- it has most of the weight of what the question is about: `LEAST_HELD` in the sentence itself, `AROUND` times that with
+  what is above it;
+- it is not about the opposite ("the up button" where the question asks for "the down button");
+- words that are adjacent in the question are adjacent in it ("long-term debt");
+- it has what is asked for (`answer_kinds`), and not only from the question itself.
 
-Headings and captions answer nothing but what a term means, as they only say what is told elsewhere; nor is there a
-sentence for what has to be looked at or counted on pages.
+Headings and captions answer only questions for a term's meaning, as they merely announce content elsewhere; and no
+sentence answers a question for something that has to be looked at or counted on pages.
 """
 
 import itertools
@@ -32,21 +32,22 @@ from quoteweave.generation.extractive.statements import Statement, words_around
 from quoteweave.generation.relevance import Question, coverage, subject
 
 LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.6, 0.75
-"""Share of the weight of what the question is about that a statement holds: on the best pages, and elsewhere."""
+"""Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
 LEAST_CERTAIN = 0.85
-"""The same of a question that is answered with yes or no, a date, a person or a place: almost all of it must be told,
-its verb above all, as any sentence has a name."""
+"""The same for questions answered by yes or no, a date, a person or a place.
+
+Almost everything must occur, the verb above all, because most sentences have some name."""
 LEADING = 2
-"""How many pages are the best."""
+"""Number of pages that count as the best."""
 AROUND, MOST_ASKED = 1.2, 0.8
-"""How much more it holds with what it stands under, and the share beyond which no more is asked for."""
+"""Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
-"""Of the weight of the question's heaviest word, what that of a word must be that may not be lacking."""
+"""Words with at least this share of the heaviest word's weight must not be missing."""
 LEAST_SUBJECT = 2
-"""Words of the question besides those that only ask: any statement holds the one word of "what year is it for"."""
+"""Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
 FIRST = 2 / 3
-"""Share of all these that does for the statement that a model places clearly first."""
+"""Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
 _CERTAIN = frozenset({"yes_or_no", "date", "person", "place"})
 _TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
@@ -60,7 +61,7 @@ _NOUN = re.compile(
 
 
 class Answering:
-    """The statements of a context that answer a question; `weights` are those of its words, and add up to 1."""
+    """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
 
     def __init__(self, question: Question, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
@@ -76,9 +77,9 @@ class Answering:
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
-        """Whether the statement, which is a sentence or cells of a table, answers the question.
+        """Whether a statement, a sentence or cells of a table, answers the question.
 
-        It may hold fewer of the question's words (`FIRST`) where a model places it clearly first of all that was found.
+        It may contain fewer of the question's words (`FIRST`) where a model ranks it clearly first of all.
         """
         if not self._may_answer(statement) or not self._tells_of_the_same(statement):
             return False
@@ -97,9 +98,9 @@ class Answering:
         return keeps_together and says_more and has_what_is_asked(statement, self._question)
 
     def _held(self, statement: Statement) -> frozenset[str]:
-        """The words of a statement; of questions that need their verb, without those of compounds that they lack.
+        """The words of a statement; for questions that need their verb, without compounds that these lack.
 
-        Whoever "co-founded" one company did not found the other that the sentence names.
+        Someone who "co-founded" one company did not found the other company in the sentence.
         """
         reading = self._question.reading
         if reading.asks not in _CERTAIN or "-" not in statement.text:
@@ -109,7 +110,7 @@ class Answering:
         return frozenset(words(bare))
 
     def _may_answer(self, statement: Statement) -> bool:
-        """Whether the question can be answered by a statement, and this is one that says something by itself."""
+        """Whether a single statement can answer the question, and this one is complete in itself."""
         reading, layout = self._question.reading, statement.quote.layout
         if reading.asks in ("look", "parts"):
             return False
@@ -122,10 +123,10 @@ class Answering:
         return layout == "list" or not statement.text[:1].islower()
 
     def _tells_of_the_same(self, statement: Statement) -> bool:
-        """Whether names, numbers and distinguishing words of the question stand in the statement or around it.
+        """Whether names, numbers and distinguishing words of the question occur in the statement or around it.
 
-        A year may be lacking that no other year is named more often than in what was found of the document, where the
-        statement tells of no other: a report on 2023 does not say so in each of its sentences.
+        The year may be missing if it is the most frequent one in what was found of the document, and the statement has
+        no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
         most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
@@ -138,20 +139,20 @@ class Answering:
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
     def _keeps_together(self, statement: Statement) -> bool:
-        """Whether of the words that stand side by side in the question, and that it holds, any do in it."""
+        """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it."""
         held = frozenset(statement.words)
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
         return not pairs or not pairs.isdisjoint(itertools.pairwise(statement.words))
 
 
 def _side_by_side(question: Question, among: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """The pairs of these words between which the question has no other, not even a stop word."""
+    """The pairs of these words that are directly adjacent in the question, without even a stop word between them."""
     written = [words(word) for word in words(question.reading.text, stem=False, stop=False)]
     pairs = (one + other for one, other in itertools.pairwise(written))
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
-@lru_cache(maxsize=256)  # asked of each sentence of the same quotes
+@lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def _above(quote: Quote) -> frozenset[str]:
-    """The words that a quote stands under."""
+    """The words above a quote: of its caption, its section and its document's name."""
     return frozenset(words("\n".join(filter(None, [quote.caption, quote.section, quote.document.rpartition(".")[0]]))))

@@ -1,4 +1,4 @@
-"""Whether a statement holds the kind of answer that a question asks for, by rule, and not from the question itself."""
+"""Check by rule whether a statement has the kind of answer that a question asks for, beyond the question."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,11 +14,11 @@ from quoteweave.generation.gate.units import CURRENCIES
 from quoteweave.generation.relevance import Question, subject
 
 MOST_NAMES = 3
-"""New names beyond which a sentence is a list, and tells of none of them what is asked."""
+"""With more new names than this a sentence is a list, and answers the question for none of them."""
 DEFINED_WITHIN = 25
-"""Characters behind a word within which a sentence that defines it says "is"."""
+"""Characters after a word within which a sentence that defines it has "is" or the like."""
 COUNTED_WORDS = 3
-"""Words behind a number among which stands what it counts."""
+"""Words after a number that may name what it counts."""
 
 _COUNTED = re.compile(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
@@ -92,27 +92,27 @@ _PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|vo
 
 
 def has_what_is_asked(statement: Statement, question: Question) -> bool:
-    """Whether it holds a number that counts what is counted, a percentage, a date, a name, a reason…
+    """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
-    A question of no such kind asks for a statement that does not only announce what follows it.
+    For a question of no such kind, the statement must not merely announce what follows it.
     """
     return _HAS.get(question.reading.asks, _says_more)(statement, question)
 
 
 def new_numbers(statement: Statement, question: Question) -> frozenset[Decimal]:
-    """The numbers of the statement that the question does not hold, years aside."""
+    """The numbers of a statement that are not in the question, except years."""
     return frozenset(one.value for one in _facts(statement, question)[1] if not one.year)
 
 
 def _facts(statement: Statement, question: Question) -> tuple[Facts, list[Amount]]:
-    """What can be checked in a statement, and its numbers that the question does not hold."""
+    """The facts of a statement, and its numbers that are not in the question."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}
-    facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a step tells no amount
+    facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
 def _counts(statement: Statement, question: Question) -> bool:
-    """Whether a number stands before the thing that is counted, or in a row of a table that is about it."""
+    """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     _, amounts = _facts(statement, question)
     counted = _COUNTED.search(question.reading.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
@@ -123,7 +123,7 @@ def _counts(statement: Statement, question: Question) -> bool:
 
 
 def _following(amount: Amount, text: str) -> list[str]:
-    """What an amount counts: at most three words behind it, up to the first that is a stop word or a sign."""
+    """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
     said = plain(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", said)
     found: list[str] = []
@@ -175,10 +175,10 @@ def _names_place(statement: Statement, question: Question) -> bool:
 
 
 def _defines(statement: Statement, question: Question) -> bool:
-    """Whether it says of the term what it is: "is", "means" or a bracket follow close behind it, or it stands in one.
+    """Whether a statement defines the term: "is", "means" or a bracket follows it closely, or it is in brackets.
 
-    A question of the term alone ("What is a quay?") wants the sentence that begins with it, or that names it and says
-    at once what it is ("RAPTOR, a retrieval system that").
+    A question about the term alone ("What is a quay?") needs a sentence that begins with it, or that defines it in an
+    apposition ("RAPTOR, a retrieval system that").
     """
     asked, text = set(subject(question)), statement.text
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
@@ -194,9 +194,9 @@ def _defines(statement: Statement, question: Question) -> bool:
 
 
 def _instructs(statement: Statement, question: Question) -> bool:
-    """Whether it begins as instructions do, and has no other aim ("To protect the hook, press").
+    """Whether a statement begins like an instruction, and has no other aim ("To protect the hook, press").
 
-    Items of lists are steps under a heading that says so (`procedures`).
+    Items of lists are handled in `procedures`, by the heading above them.
     """
     if INSTRUCTS.match(statement.text) is None or _negates(statement, question):
         return False
@@ -209,13 +209,13 @@ def _negates(statement: Statement, question: Question) -> bool:
 
 
 def _compares(statement: Statement, question: Question) -> bool:
-    """Whether the words that compare stand in the statement, or it was reckoned from numbers."""
+    """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
     said = re.escape(question.reading.asked_by)
     return statement.is_reckoned or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
 def _says_more(statement: Statement, question: Question) -> bool:
-    """Whether it does not only announce what follows it, or only mention what is asked for ("the limits of X")."""
+    """Whether a statement does more than announce what follows, or mention what is asked for ("the limits of X")."""
     asked = _ASKED_NOUN.match(question.reading.text[:LONGEST])
     if statement.is_row or asked is None:
         return statement.is_row or _ANNOUNCES.search(statement.text) is None

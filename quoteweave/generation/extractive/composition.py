@@ -1,4 +1,4 @@
-"""Chosen statements become the text of an answer: their order, their marks, the images, and where it all comes from."""
+"""Compose the text of an answer from the chosen statements: their order, marks, images, and a sentence on sources."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from quoteweave.generation.extractive.statements import Statement, image_mark, l
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
-    """The answer's text, its last sentence included. `chosen` is best first and not empty.
+    """Compose the answer's text, including the final sentence on its sources. `chosen` is best first and not empty.
 
-    `rest` is what is shown for a part of the question that no statement answers.
+    `rest` is the text shown for parts of the question that no statement answers.
     """
     ordered = in_order(chosen)
     told = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
-    # What a picture says needs its mark; pictures that are only named are shown while there is room.
+    # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
     to_show = [number for number in named if number not in told][: max(0, max_images - len(told))]
     text, used = "", list[Quote]()
     for _, statements in groupby(ordered, key=lambda statement: statement.quote.id):
@@ -40,9 +40,9 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
 
 
 def in_order(chosen: Sequence[Statement]) -> list[Statement]:
-    """The best quote first, then the others of its document from front to back, then the next best document.
+    """Order statements: the best quote, the others of its document from front to back, the next document.
 
-    Sentences of one quote stand as they do in it.
+    Sentences of one quote keep their order.
     """
     first = chosen[0].quote.id
     documents = list(dict.fromkeys(statement.quote.document for statement in chosen))
@@ -56,7 +56,7 @@ def in_order(chosen: Sequence[Statement]) -> list[Statement]:
 
 
 def sources(quotes: Iterable[Quote]) -> str:
-    """One sentence that names pages, or headings: `This is from pages 2 and 5 of a.pdf and “Fees” of guide.md.`"""
+    """Name pages, or headings, in one sentence: `This is from pages 2 and 5 of a.pdf and “Fees” of guide.md.`"""
     pages: defaultdict[str, dict[int, Quote]] = defaultdict(dict)
     headings: defaultdict[str, list[Quote]] = defaultdict(list)
     for quote in quotes:
@@ -74,7 +74,7 @@ def sources(quotes: Iterable[Quote]) -> str:
 
 
 def _named(statement: Statement, context: Context) -> list[int]:
-    """The numbers of the image quotes of the same document that a text's sentence names by their label."""
+    """The numbers of those image quotes of the same document that a text statement refers to by their labels."""
     if statement.quote.kind == "image":
         return []
     wanted = labels(statement.text)

@@ -1,20 +1,20 @@
-"""Answers without a model: the documents' own sentences where they answer, the places to look at where they do not.
+"""Answer without a generative model, by the documents' own sentences, or by places to look at where none answers.
 
-1. The question's words are weighed by their rarity (`relevance`). Where what was found is about something else
+1. The question's words are weighted by their rarity (`relevance`). Where what was found is about something else
    (`topic`), the answer abstains.
 2. Each sentence of a text quote is a statement, and so are the cells of a table that the question names, and the
-   sentences in a picture (`statements`). Those that answer the question (`answering`) are scored by how far they bear
-   on it, and the best are chosen without repeats (`selection`) and set in order: the best quote first, then the others
-   of its document from front to back (`composing`). The answer is `answered`.
-   Of a question for steps, those under the heading that it asks for are given as their list (`procedures`).
-   A question of several ("How many … , and why …?") is answered part by part, and for a part without an answer the best
-   place is shown.
-3. Where none answers, the best quote of each of the best pages is shown, with what it says (`locating`). The answer is
-   `located`.
+   sentences in a picture (`statements`). Those that answer the question (`answering`) are scored by how much of it they
+   cover; the best are chosen without repetition (`selection`) and put in order: the best quote first, then the others
+   of its document from front to back (`composing`). The answer is `answered`. For a question that asks for steps, those
+   under the matching heading are given as a list (`procedures`). A compound question ("How many … , and why …?") is
+   answered part by part, and for a part without an answer the best place is shown.
+3. Where no statement answers, the best quote of each of the best pages is shown with an excerpt (`locating`). The
+   answer is `located`.
 
-Each sentence and place is cited. A sentence is repeated as it is written, but for what would look like a mark of ours
-(`wording`). It reads words, not meaning: how often it answers, and rightly, is measured by `benchmarks/answers.py`.
-Where it is given a model that scores sentences, those that answer are put in the model's order (`ordering`).
+Each sentence and place is cited. A sentence is repeated as it is written, except for text that looks like an answer's
+mark (`wording`). The rules match words, not meaning: how often they answer, and how often correctly, is measured by
+`benchmarks/answers.py`. With a model that scores sentences, those that answer are put in the model's order
+(`ordering`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ NOTHING_FOUND = "What was found in the documents seems to be about something els
 
 
 def off_topic(question: str, context: Context) -> Answer | None:
-    """The abstention where what was found is about something else (`topic`); None where it is about the question."""
+    """Return an abstention if what was found is about something else (`topic`); None if it is about the question."""
     if is_about(what_is_asked(question), context):
         return None
     absent = [word for word in words(question, stem=False) if unknown(word, context)]
@@ -51,7 +51,7 @@ def off_topic(question: str, context: Context) -> Answer | None:
 
 
 class ExtractiveGenerator:
-    """The generator that needs no model. It says the same of the same, and nothing that the quotes do not say."""
+    """The generator without a generative model: deterministic, and limited to what the quotes state."""
 
     def __init__(
         self,
@@ -62,12 +62,11 @@ class ExtractiveGenerator:
         keep: float = 0.75,
         order: SentenceScorer | None = None,
     ) -> None:
-        """Settings of an answer that says it.
+        """Configure answers that are `answered`; limits apply to each part of a compound question.
 
-        For each question of several: `max_sentences`: taken from text quotes. `max_images`: said or shown.
-        `max_characters`: of one sentence; longer ones are cut after a clause. `keep`: share of the best score below
-        which a statement is left out. `order`: the model that scores sentences, in place of the words that they share
-        with the question; None: by these alone.
+        `max_sentences`: sentences from text quotes. `max_images`: images quoted or shown. `max_characters`: length of a
+        sentence; longer ones are cut after a clause. `keep`: share of the best score below which a statement is left
+        out. `order`: a model that scores sentences; None scores them by the words that they share with the question.
         """
         self.max_sentences = max_sentences
         self.max_images = max_images
@@ -76,9 +75,9 @@ class ExtractiveGenerator:
         self.order = order
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """An answer of `max_sentences` at most, or one that shows places, or one that abstains.
+        """Return an answer from statements, one that shows places, or an abstention.
 
-        Raises what the model that orders sentences raises.
+        Raises what the model that scores sentences raises.
         """
         if (nothing := off_topic(query.text, context)) is not None:
             return nothing
@@ -136,7 +135,7 @@ class ExtractiveGenerator:
 
 
 def _with_reckoned(answer: Answer, said: Sequence[Statement]) -> Answer:
-    """The answer, its citations of what was reckoned marked as such."""
+    """Mark the citations of computed statements as `unchecked`, with the reason."""
     reckoned = {(one.quote.kind, one.number) for one in said if one.is_reckoned}
     changed = [
         citation.model_copy(update={"verdict": "unchecked", "reason": RECKONED})

@@ -1,9 +1,9 @@
-"""Where to look: the places that bear most on a question, for an answer that shows them instead of saying it.
+"""Find the places most relevant to a question, for an answer that shows where to look.
 
-Pages come in the order in which the search ranks them, `MOST_PLACES` at most. Of each page one quote is shown: the one
-that holds most of the question's weight, a picture or table before others where the question asks about one. Of its
-words so many are repeated as the place's share allows: the sentence, row or label that holds most of the question's
-weight, and what stands beside it.
+Pages come in the order in which the search ranks them, at most `MOST_PLACES`. Of each page one quote is shown: the one
+that contains most of the question's weight, a picture or table first where the question asks for one. Its excerpt has
+as many words as the place's rank allows: the sentence, row or label that contains most of the question's weight, and
+the text beside it.
 """
 
 import re
@@ -24,51 +24,51 @@ from quoteweave.generation.relevance import Question, coverage, subject
 from quoteweave.generation.sentences import split_sentences
 
 MOST_WORDS = (60, 40, 25)
-"""Of what is repeated of the first place, the second and the third."""
+"""Most words in the excerpts of the first, second and third place."""
 MOST_PLACES = len(MOST_WORDS)
 MOST_MATCHES = 4
 NUMBER = 0.3
-"""What a number counts, beside the question's weight, where one is asked for."""
+"""Bonus for a number, beside a coverage of at most 1, where one is asked for."""
 PAGE, RANK = 4.0, 0.2
-"""What the search's own score counts, as a share of the best: of a page, and of a quote of a page."""
+"""Weights of the search's own score, as a share of the best: for a page, and for a quote on a page."""
 SHOWN = 0.3
-"""What it counts that a quote is a picture of the kind that the question asks about."""
+"""Bonus for a picture of the kind that the question asks for."""
 NAMED = PAGE
-"""What it counts that the question names it: as much as the first rank."""
+"""Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING = 0.2
-"""How much less a heading or caption counts, which only says what is told elsewhere."""
+"""Penalty for a heading or caption, which only announces what is elsewhere."""
 ROW = 0.5
-"""Share of the best row's worth that another row of a table has, to be repeated too."""
+"""Share of the best row's score that another row of a table needs to be included."""
 SUBSTANCE, RICH = 0.15, 40
-"""What the different words of a quote count, where there are `RICH` or more; fewer in proportion."""
+"""Bonus for a quote with at least `RICH` different words; with fewer, in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
 NOT_SAID = "No sentence was found that surely answers this."
 LONG_WORD = 10
-"""Characters of a word and the blank behind it, which bound what is repeated where words are not told apart."""
+"""Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
 NO_STANDINGS: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = re.compile(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "reckon")
 
 
 class Place(Record):
-    """A quote that bears on the question."""
+    """A quote that is shown as relevant to the question."""
 
     hit: Hit
     number: int
-    """Of its quote in the context, among those of its kind, from 1."""
+    """Number of its quote in the context, among those of its kind, from 1."""
     said: str
-    """Words of it, fit to be repeated; "" where it has none."""
+    """Excerpt of its text, fit for an answer; "" where it has none."""
     matches: tuple[str, ...]
-    """Words of the question that it holds, as the question writes them, those that weigh most first."""
+    """Words of the question that it contains, as the question writes them, the heaviest first."""
 
     @property
     def quote(self) -> Quote:
-        """What it shows."""
+        """The quote that is shown."""
         return self.hit.quote
 
 
 def best_pages(context: Context) -> list[list[tuple[int, Hit]]]:
-    """The hits of each page with their numbers, pages and hits in the order in which the search ranks them."""
+    """Group hits, with their numbers, by page; pages and hits are in the order in which the search ranks them."""
     numbered = [one for hits in (context.texts, context.images) for one in enumerate(hits, start=1)]
     pages: dict[tuple[str, int], list[tuple[int, Hit]]] = {}
     for number, hit in sorted(numbered, key=lambda one: (-one[1].score, one[1].rank)):
@@ -84,17 +84,17 @@ def locate(
     besides: Collection[str] = (),
     standings: Mapping[SentenceKey, float] = NO_STANDINGS,
 ) -> list[Place]:
-    """The best quote of each of the best pages; none without quotes.
+    """Find the best quote of each of the best pages; none without quotes.
 
-    `weights` are those of the question's words, `besides` ids of quotes that are shown already, `standings` what
-    sentences of text quotes count beside their words: those of a quote by its id and their number, from 0.
+    `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `standings`
+    additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
     """
     pages = [[one for one in hits if one[1].quote.id not in besides] for hits in best_pages(context)]
     pages = [hits for hits in pages if hits]
     best = max((hits[0][1].score for hits in pages), default=0.0)
     fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
     worth = [PAGE * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
-    # A retriever that knows words ranks a page without any for reasons of its own, as what belongs with another.
+    # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
     asked = frozenset() if context.rarity else frozenset(subject(question))
     bears = [any(asked & words_around(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
@@ -109,13 +109,13 @@ def locate(
 
 
 def compose_places(places: Sequence[Place], question: Question) -> str:
-    """The text of an answer that only shows where to look; `places` is not empty."""
+    """Compose the text of an answer that only shows where to look; `places` is not empty."""
     first = LOOK if question.reading.asks in _LOOKED_AT else NOT_SAID
     return f"{first} {_bulleted(places, 'on it most')}"
 
 
 def compose_rest(places: Sequence[Place]) -> str:
-    """What is shown for parts of a question that no sentence answers, while one answers another part; "" for none."""
+    """Compose the text for those parts of a question that no sentence answers; "" for no places."""
     return _bulleted(places, "on what else is asked") if places else ""
 
 
@@ -127,7 +127,7 @@ def _bulleted(places: Sequence[Place], what: str) -> str:
 
 
 def _line(place: Place, *, several: bool) -> str:
-    """A bullet: what it is, why it was chosen, what it says, and its mark."""
+    """A bullet: the quote's name, the words that it matches, its excerpt, and its mark."""
     quote = place.quote
     called, where = name(quote) if quote.kind == "image" else "", named_place(quote)
     told = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
@@ -169,7 +169,7 @@ def _excerpt(
     most: int,
     standings: Mapping[SentenceKey, float],
 ) -> str:
-    """At most so many words of a quote, around what holds most of the question's weight."""
+    """Excerpt at most `most` words of a quote, around the part that contains most of the question's weight."""
     parts = _parts(quote)
     if not parts:
         return ""

@@ -1,9 +1,9 @@
-"""How something is done: the steps that stand under a heading which the question asks for, given as the list they are.
+"""Answer questions for a procedure by the steps under a matching heading, given as a list.
 
-A manual seldom says "to replace the strap" in its steps; the heading above them does, or a line that announces them
-("To force an application to quit:"). Of the quotes that were found, those under one heading are one section. A section
-answers where its heading, with the document's name, holds what the question is about, and where what stands in it are
-steps: items of a list, numbered lines, or sentences that say what to do.
+The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
+that announces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
+section. A section answers the question where its heading, with the document's name, contains what the question is
+about, and where it consists of steps: items of a list, numbered lines, or instructions.
 """
 
 import re
@@ -22,13 +22,13 @@ from quoteweave.generation.extractive.composition import sources
 from quoteweave.generation.relevance import Question, adjacency, coverage
 
 LEAST_NAMED = 0.85
-"""Share of the weight of what the question is about that a heading holds, with the document's name."""
+"""Least share of the question's weight that a heading contains together with the document's name."""
 LEAST_IN_HEADING = 0.6
-"""The share that the heading holds by itself."""
+"""Least share that the heading contains by itself."""
 MOST_WORDS = 150
-"""Of all steps together."""
+"""Most words of all steps together."""
 LEAST_ITEMS = 2
-"""How many numbered lines, or items of a list of which half or more say what to do, are steps."""
+"""Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
@@ -51,7 +51,7 @@ class Step:
     number: int | None = None
     """As the document numbers it."""
     is_item: bool = False
-    """Whether it is set as one of a list."""
+    """Whether it is formatted as an item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Procedure:
 
 
 def procedure(question: Question, context: Context, weights: Mapping[str, float], limit: int) -> Procedure | None:
-    """The procedure that the question asks for; None for a question of another kind, and where none was found.
+    """Find the procedure that the question asks for; None for a question of another kind, or where none was found.
 
-    Each step is given in `limit` characters at most; `weights` are those of all words of the question, and add up to 1.
+    Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
     """
     if question.reading.asks != "steps" or not weights:
         return None
@@ -82,7 +82,7 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
         steps = _steps(hits, limit)
         if steps:
             quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
-            # "Take a screenshot" is not what "Take a scrolling screenshot" tells.
+            # "Take a scrolling screenshot" does not answer "How to take a screenshot".
             nearest = adjacency(question, words(heading)), -len(held.difference(weights))
             worth = (coverage(weights, beside), *nearest, max(hit.score for _, hit in hits))
             found.append((worth, Procedure(heading, tuple(steps), quotes)))
@@ -90,7 +90,7 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
 
 
 def compose_procedure(found: Procedure) -> str:
-    """The heading, the steps as a list, each cited, and what is missing of them."""
+    """Compose the heading, the steps as a cited list, and a note on missing steps."""
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
     lines, size, left = [f"Under “{neutral(found.heading)}”{of}:", ""], 0, False
@@ -111,16 +111,16 @@ def compose_procedure(found: Procedure) -> str:
 
 
 def _tells_another(question: str, heading: str) -> bool:
-    """Whether a heading is about the opposite of the question, or about what went wrong."""
+    """Whether a heading is about the opposite of the question, or about troubleshooting."""
     particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
     trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
     return trouble or differs(question, heading) or len(set(particles)) > 1
 
 
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
-    """The headings of what was found, and aims that are announced ("To replace it:"), with the text quotes below each.
+    """Group text quotes by their headings, and by announced aims ("To replace it:").
 
-    A heading that stands in two places of a document has two sections.
+    A heading that occurs at two places of a document gives two sections.
     """
     sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
@@ -140,13 +140,13 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
 
 
 def _place(quote: Quote) -> tuple[int, int]:
-    """Where in its document a quote stands: its page, and its number on that."""
+    """A quote's position in its document: its page, and its ordinal on the page."""
     ordinal = quote.id.rpartition(":")[2]
     return quote.page, int(ordinal) if ordinal.isdecimal() else 0
 
 
 def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
-    """What is done, in order: numbered steps, or else the items of a list of which most instruct, or such sentences."""
+    """Extract steps in order: numbered ones, else a list's items if mostly instructions, else instructions."""
     parts = [part for number, hit in hits for part in _parts(hit.quote, number, limit)]
     numbered = _first_run(parts)
     if len(numbered) >= LEAST_ITEMS and len(_lacking(numbered)) <= len(numbered):
@@ -159,13 +159,13 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
 
 
 def _lacking(steps: Sequence[Step]) -> list[int]:
-    """Numbers that are left out, up to the last."""
+    """The numbers of steps that are missing, up to the last one present."""
     numbers = {step.number for step in steps if step.number is not None}
     return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
 
 
 def _first_run(parts: Sequence[Step]) -> list[Step]:
-    """The numbered parts up to the first whose number does not rise, each with what stands before the next."""
+    """Numbered parts as long as the numbers rise, each with the unnumbered parts before the next number."""
     run: list[Step] = []
     between: list[Step] = []
     for part in parts:
@@ -191,7 +191,7 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
 
 
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
-    """The lines of a list, each with those that go on with it; of other text the whole, cut before numbered steps."""
+    """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
     lines = quote.text.splitlines() if quote.layout == "list" else _INNER_STEP.split(quote.text)
     texts: list[str] = []
     for line in lines:

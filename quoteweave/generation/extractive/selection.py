@@ -1,4 +1,4 @@
-"""Which statements answer a question: how well each bears on it, and a choice without repeats."""
+"""Score statements by how much of a question they cover, and choose the best without repetition."""
 
 import math
 from collections import defaultdict
@@ -11,9 +11,9 @@ from quoteweave.generation.extractive.statements import Statement, words_around
 from quoteweave.generation.relevance import Question, adjacency, coverage, overlap
 
 IN_QUOTE = 0.5
-"""What a word of the question counts that stands not in the sentence, but elsewhere in its quote or above it."""
+"""Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
 IN_DOCUMENT = 0.25
-"""What it counts where only other quotes of the same document hold it."""
+"""Weight of a word that only other quotes of the same document contain."""
 
 ADJACENCY_BONUS = 0.2
 NUMBER_BONUS = 0.15
@@ -21,7 +21,7 @@ RANK_BONUS = 0.1
 
 
 class Bearings:
-    """How far statements, read where they stand, cover a question."""
+    """How much of a question statements cover, taking the text around them into account."""
 
     def __init__(self, context: Context, weights: Mapping[str, float]) -> None:
         self._weights = weights
@@ -34,9 +34,9 @@ class Bearings:
         self._documents = {document: coverage(weights, found) for document, found in documents.items()}
 
     def __getitem__(self, statement: Statement) -> float:
-        """From 0 to 1: the question's words in the statement count whole, those around it in part.
+        """Coverage from 0 to 1: the question's words in the statement count in full, those around it in part.
 
-        0 where the quote shares but one word with a question of several: that is chance, not evidence.
+        It is 0 where the quote shares only one word with a question of several, which may be coincidence.
         """
         if self._shared[statement.quote.id] < min(2, len(self._weights)):
             return 0.0
@@ -47,7 +47,7 @@ class Bearings:
 
 
 def score(statement: Statement, question: Question, bearing: float) -> float:
-    """How well a statement answers: its bearing and bonuses, lowered for what is no whole sentence."""
+    """Score a statement: its coverage with bonuses, lowered for anything but a complete sentence."""
     total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
     new = (word for word in statement.words if word not in question.terms)
     if question.reading.wants_number and any(word[0].isdigit() for word in new):
@@ -56,9 +56,9 @@ def score(statement: Statement, question: Question, bearing: float) -> float:
 
 
 def of_best_document(chosen: Sequence[Statement], question: Question) -> tuple[list[Statement], bool]:
-    """Those of the best statement's document, and whether another document tells other numbers.
+    """Keep the statements of the best one's document; also return whether other documents give different numbers.
 
-    Statements of other documents are kept only then, so that both can be compared. `chosen` is best first.
+    Only in that case are statements of other documents kept, so that both can be compared. `chosen` is best first.
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
@@ -70,11 +70,11 @@ def of_best_document(chosen: Sequence[Statement], question: Question) -> tuple[l
 def choose(
     statements: Sequence[Statement], scores: Sequence[float], *, limits: Mapping[Kind, int], keep: float
 ) -> list[Statement]:
-    """The best statements, best first, none saying again what another said.
+    """Choose the best statements, best first, without repetition.
 
-    Greedy: a statement's worth is its score, less the share of it that its words have in common with the most similar
-    statement chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998).
-    The choice ends where the worth falls below `keep` times the best score, or `limits` of each kind are reached.
+    The choice is greedy: a statement's value is its score, reduced by its word overlap with the most similar statement
+    chosen before (a multiplicative form of maximal marginal relevance, Carbonell and Goldstein 1998). It ends where the
+    value falls below `keep` times the best score, or the `limits` of all kinds are reached.
     """
     chosen: list[Statement] = []
     left = dict(limits)
@@ -94,7 +94,7 @@ def choose(
 
 
 def _soundness(statement: Statement) -> float:
-    """1 for a whole sentence; less for headings, fragments, and rows of figures or of letters that OCR took apart."""
+    """1 for a complete sentence; less for headings, fragments, rows of numbers, and letters spaced out by OCR."""
     text = statement.text
     factor = {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}.get(statement.quote.layout, 1.0)
     if len(text) < 25 or text[-1] not in ".!?…。！？:;":

@@ -1,6 +1,6 @@
-"""The order of sentences by a model, beside the checks of `answering`, which stay as they are.
+"""Rank sentences by a model; the checks of `answering` stay as they are.
 
-Models score on scales of their own, so that of their scores only the order and the distances within one question count.
+Models have different score ranges, so only the order and the relative distances within one question are used.
 """
 
 import statistics
@@ -12,33 +12,32 @@ from quoteweave.core.records import Record
 from quoteweave.generation.extractive.statements import Statement
 
 LEAST = 0.5
-"""The standing of the lowest sentence."""
+"""The standing of the sentence with the lowest score."""
 LEAD = 0.2
-"""How far the first is ahead of the next that says something else, as a share of its lead over the middle one, where it
-is clearly the first."""
+"""To be clearly first, a sentence must lead the next different one by this share of its lead over the median."""
 FEWEST = 5
-"""Sentences that say different things, below which none is clearly the first: it is compared with too little."""
+"""Least number of different sentences for one of them to be clearly first."""
 
 SentenceKey = tuple[str, int]
-"""The id of a quote, and which of its sentences, from 0."""
+"""The id of a quote, and the index of its sentence, from 0."""
 
 
 class Standings(Record):
-    """Where the sentences that were found stand by a model."""
+    """The standings of sentences by a model: its scores, scaled to a common range."""
 
     of: Mapping[SentenceKey, float]
-    """From `LEAST` to 1, the best; none of sentences that by the model do not answer."""
+    """From `LEAST` to 1, the best; sentences that do not answer, by the model, are left out."""
     first: SentenceKey | None = None
-    """The one that is clearly the first."""
+    """The sentence that is clearly first, if there is one."""
 
 
 def key_of(statement: Statement) -> SentenceKey:
-    """What tells it from all other statements of a context."""
+    """The key that identifies a statement within its context."""
     return statement.quote.id, statement.place
 
 
 async def stand(order: SentenceScorer, question: str, statements: Sequence[Statement]) -> Standings:
-    """The standings of statements, those of one quote side by side. Raises what the model raises."""
+    """Score statements with a model; those of one quote must be adjacent. Raises what the model raises."""
     said = [statement for statement in statements if statement.text]
     passages = [list(same) for _, same in groupby(said, key=lambda statement: statement.quote.id)]
     if not passages:
@@ -61,7 +60,7 @@ async def stand(order: SentenceScorer, question: str, statements: Sequence[State
 
 
 def best_of(several: Sequence[Standings]) -> Standings:
-    """The best standing of each sentence by several questions; none is clearly the first of all."""
+    """Combine the standings for several questions, taking each sentence's best; no sentence is clearly first."""
     keys = {key for one in several for key in one.of}
     return Standings(of={key: max(one.of.get(key, 0.0) for one in several) for key in keys})
 

@@ -1,7 +1,7 @@
-"""Extractive reading models: which words of a passage answer a question, or that none do.
+"""Extractive reading models, which find the span of a passage that answers a question, or that none does.
 
-They are trained as on SQuAD 2.0 (arXiv 1806.03822): each token gets a logit for beginning the answer and one for ending
-it, and where the first token's two add up to more than any span's, the passage does not answer.
+They are trained as on SQuAD 2.0 (arXiv 1806.03822): each token gets a start and an end logit, and where those of the
+first token add up to more than those of any span, the passage does not answer.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from quoteweave.core.protocols import Matrix
 
-# Windows at once, where the user does not say; fewer where they are longer than this many tokens.
+# Windows per batch, unless the user sets it; fewer where they are longer than FULL_LENGTH tokens.
 CPU_BATCH, GPU_BATCH = 8, 32
 FULL_LENGTH = 512
 LONGEST_ANSWER = 30
-"""Tokens of an answer, as is usual for SQuAD."""
+"""Most tokens of an answer, as is usual for SQuAD."""
 OVERLAP = 128
-"""Tokens that two windows of a long passage share, or a quarter of a window."""
+"""Tokens shared by consecutive windows of a long passage, at most a quarter of a window."""
 ENDING = "ForQuestionAnswering"
 
 
@@ -40,22 +40,22 @@ class _Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What the model reads at once: the question, and as much of a passage as has room."""
+    """One input of the model: the question, and as much of a passage as fits."""
 
     passage: int
     row: dict[str, list[int]]
     sentences: tuple[int, ...]
-    """Of each token the sentence of the passage that it belongs to, from 0; -1 of all that is none of it."""
+    """For each token, the index from 0 of its sentence in the passage; -1 for tokens outside the passage."""
     nothing: int
-    """The place of the token whose logits say that nothing answers."""
+    """Position of the token whose logits stand for "no answer"."""
 
 
 class SpanReader:
-    """Meets `core.protocols.SentenceScorer` by a checkpoint of transformers, a folder or a name on the hub.
+    """Implements `core.protocols.SentenceScorer` with a checkpoint of transformers, a folder or a name on the hub.
 
-    Of each passage one sentence has a score: the one that holds the likeliest answer, if that is likelier than none.
-    It is the sum of the answer's logits, less that for no answer. Longer passages are read window by window. It
-    computes in a thread of its own, and nothing is loaded before the first passage.
+    At most one sentence per passage has a score: the one with the most likely answer, if that is likelier than no
+    answer. The score is the sum of the answer's logits, less that of no answer. Long passages are read in windows. It
+    computes in a worker thread, and the model is loaded on first use.
     """
 
     def __init__(self, checkpoint: str, hardware: Hardware | None = None) -> None:
@@ -69,7 +69,7 @@ class SpanReader:
         return self.checkpoint
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """None for all sentences but the best of a passage. Raises ModelNotFound, ModelFailed and MissingExtra."""
+        """Score each passage's best sentence, others None. Raises ModelNotFound, ModelFailed and MissingExtra."""
         return await asyncio.to_thread(self._compute, well_formed(question), passages)
 
     def _compute(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
@@ -119,9 +119,9 @@ class SpanReader:
         loaded = self._loaded
         tokenizer, window = loaded.tokenizer, loaded.window
         text = well_formed(" ".join(passage))
-        # Which sentence each character is of; a blank between two belongs to the second, as tokenizers have it.
+        # The sentence of each character; a space between two belongs to the second, as in tokenizers.
         sentence_of = [at for at, sentence in enumerate(passage) for _ in range(len(sentence) + (at > 0))]
-        # What is written in a document like a mark of the model's is read as plain text.
+        # Special tokens written out in a document are read as plain text.
         how = {"return_offsets_mapping": True, "split_special_tokens": True, "verbose": False}
         asked = tokenizer(question, add_special_tokens=False, **how)["offset_mapping"][: window // 2]
         encoded = tokenizer(
@@ -142,7 +142,7 @@ class SpanReader:
         return found
 
     def _logits(self, windows: list[Window]) -> "list[np.ndarray[Any, Any]]":
-        """(2, tokens) of each window: the logits for beginning and for ending the answer."""
+        """Compute one batch: the start and end logits (2, tokens) of each window."""
         import torch
 
         loaded = self._loaded
@@ -154,9 +154,9 @@ class SpanReader:
 
 
 def best_sentence(windows: "Sequence[tuple[Window, Matrix]]") -> tuple[int, float] | None:
-    """The sentence of a passage with its likeliest answer, and by how much that is likelier than none.
+    """The sentence with the most likely answer of a passage, and its score above that of no answer.
 
-    Each window has logits (2, tokens). None where no answer is the likelier, by the window that believes in it least.
+    Each window has logits (2, tokens). None where no answer is likelier, taking its lowest score over all windows.
     """
     found = [span for window, logits in windows if (span := _best_span(window, logits)) is not None]
     if not found:
@@ -167,7 +167,7 @@ def best_sentence(windows: "Sequence[tuple[Window, Matrix]]") -> tuple[int, floa
 
 
 def _best_span(window: Window, logits: "Matrix") -> tuple[int, float] | None:
-    """The sentence with the likeliest answer, which begins and ends in it, and its logits' sum; None without words."""
+    """The sentence with the most likely answer within it, and the sum of its logits; None without any text."""
     import numpy as np
 
     sentences = np.array(window.sentences)

@@ -1,4 +1,4 @@
-"""What each quote of a context can say in one sentence: its own sentences, or a sentence about its image."""
+"""Make statements from the quotes of a context: their own sentences, or a sentence about an image."""
 
 import itertools
 import re
@@ -16,12 +16,11 @@ from quoteweave.generation.relevance import Question, coverage
 from quoteweave.generation.sentences import split_sentences
 
 MAX_TITLE = 160
-"""Characters of a caption that are repeated in an answer."""
+"""Most characters of a caption in an answer."""
 MAX_READ = 300
-"""Characters of a sentence in a picture that are."""
+"""Most characters of a sentence quoted from a picture."""
 LEAST_WORDS, LEAST_COMMON = 6, 0.2
-"""Of what is taken for a sentence in a picture: how many words, and the share of them that are stop words. Labels that
-are read one after another have few."""
+"""Least words, and least share of stop words, of a sentence in a picture; rows of labels have few of these."""
 
 Label = tuple[str, str]
 
@@ -32,36 +31,36 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
-"""How a cell of a chart begins: with a number, or it is empty."""
+"""A cell of values in a chart: it begins with a number, or is empty."""
 _AFTER_LABEL = " .:–—-|"
 _PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
-"""What the parser adds to the caption of a picture that it cut in parts."""
+"""The suffix that the parser adds to the caption of a picture that it split."""
 
 
 class Statement(Record):
-    """One sentence that an answer may hold, and where it comes from."""
+    """One sentence that an answer may contain, and its source."""
 
     text: str
-    """Fit to be said; holds nothing that looks like a mark."""
+    """Fit for an answer: has nothing that looks like a mark."""
     hit: Hit
     number: int
-    """Of its quote in the context, among those of its kind, from 1."""
+    """Number of its quote in the context, among those of its kind, from 1."""
     place: int = 0
-    """Where in its quote it stands, from 0."""
+    """Index of the sentence in its quote, from 0."""
     words: tuple[str, ...]
     is_row: bool = False
-    """Whether it says cells of a table, named by their row and column."""
+    """Whether it consists of cells of a table, named by their rows and columns."""
     is_reckoned: bool = False
-    """Whether it was reckoned from the cells of a table, which say no such thing themselves."""
+    """Whether it was computed from the cells of a table, which do not state it themselves."""
 
     @property
     def quote(self) -> Quote:
-        """The quote that says it."""
+        """The quote that it comes from."""
         return self.hit.quote
 
 
 def text_statements(context: Context, limit: int) -> list[Statement]:
-    """The sentences of the text quotes, each at most `limit` characters."""
+    """Make statements of the sentences of text quotes, each of at most `limit` characters."""
     statements = []
     for number, hit in enumerate(context.texts, start=1):
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
@@ -71,7 +70,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
 
 
 def image_statements(context: Context, question: Question, weights: Mapping[str, float], limit: int) -> list[Statement]:
-    """What image quotes say: of a table the cells that the question names, else the sentence that is nearest to it."""
+    """Make statements of image quotes: a table's cells that the question names, else the best sentence."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
         reckoned = _reckoned(hit.quote, question)
@@ -83,15 +82,15 @@ def image_statements(context: Context, question: Question, weights: Mapping[str,
     return statements
 
 
-@lru_cache(maxsize=256)  # asked of each sentence of the same quotes
+@lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def words_around(quote: Quote) -> frozenset[str]:
-    """Every word that a quote has or stands under."""
+    """All words of a quote, of its section's title and of its document's name."""
     stem = PurePosixPath(quote.document).stem
     return frozenset(words("\n".join([quote.words(), quote.section or "", stem])))
 
 
 def labels(text: str) -> set[Label]:
-    """The figures and tables that `text` names: `Fig. 3` and `Figure 3` are both ("fig", "3")."""
+    """Find the figures and tables that `text` refers to: `Fig. 3` and `Figure 3` are both ("fig", "3")."""
     return {
         (match["kind"] or match["wide"], match["number"] or match["wide_number"])
         for match in _LABEL.finditer(text.casefold())
@@ -162,12 +161,12 @@ def _titled(quote: Quote) -> str:
 
 
 def _read(quote: Quote) -> str:
-    """What stands in a picture, as its file or OCR has it; not what a vision model writes of it."""
+    """The text in a picture, from the file or OCR; not a vision model's description."""
     return quote.text or quote.ocr_text or ""
 
 
 def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
-    """The best sentence of an image's text, where it has any that is one."""
+    """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
     parts = [part.text for part in split_sentences(_read(quote))]
     said = [tidy(part, MAX_READ) for part in parts if _is_prose(part)]
     best = max(said, key=lambda text: coverage(weights, words(text)), default="")

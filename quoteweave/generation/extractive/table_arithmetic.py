@@ -1,7 +1,7 @@
-"""What a table's numbers come to, where a question asks for it: the highest, a difference, a sum, which are above 500.
+"""Compute answers from a table's numbers: the highest or lowest, a difference, a ratio, a sum, which exceed a limit.
 
-Nothing is reckoned unless it is certain which cells are meant: they stand under names of the question, hold one number
-each, and have one unit. What comes out shows the numbers that it was made of.
+Nothing is computed unless it is certain which cells are meant: the question names their rows or columns, they have one
+number each, and all have one unit. The result shows the numbers that it was computed from.
 """
 
 import re
@@ -19,9 +19,9 @@ from quoteweave.generation.gate.units import Unit
 from quoteweave.generation.relevance import Question, subject
 
 LEAST_ROWS = 3
-"""Rows with a number among which one is the highest or lowest, or of which some are above a limit."""
+"""Least rows to find the highest or lowest, or those beyond a limit."""
 MOST_SHOWN = 8
-"""Numbers that are shown for what they come to."""
+"""Most numbers that are shown with a result."""
 
 _TOTAL = re.compile(
     r"\b(?:(?:sub-?)?totals?|sums?|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE
@@ -39,7 +39,7 @@ class Cell:
     """A cell that holds one number."""
 
     name: str
-    """Of its row, or of its column where cells of one row are compared."""
+    """Name of its row, or of its column where cells of one row are compared."""
     text: str
     value: Decimal
     """With its sign."""
@@ -53,7 +53,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Cells that may be reckoned with."""
+    """Cells to compute with."""
 
     of: str
     """The name of their column, or of their row."""
@@ -63,11 +63,11 @@ class Cells:
 
 
 def reckoned_in_words(text: str, question: Question, around: Set[str]) -> str:
-    """What is asked for of a table's numbers, with those that it was made of; "" where anything is not certain.
+    """Compute what the question asks of a table, as a phrase with the numbers used; "" where anything is uncertain.
 
-    `text` is the table's, as `tables_in_words` reads it. `around` are all words that it has or stands under; every word
-    by which the question names something must be among them. Of a question for several of these (the difference
-    between the highest and the lowest) nothing is reckoned.
+    `text` is the table's, as `tables_in_words` reads it. `around` are all words of the table and above it; every word
+    by which the question names something must be among them. A question for several operations (the difference between
+    the highest and the lowest) gives "".
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
@@ -85,11 +85,11 @@ def reckoned_in_words(text: str, question: Question, around: Set[str]) -> str:
 
 
 def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
-    """The cells that the question names; of a whole column those of all rows. Totals are never among them."""
+    """Find the cells that the question names; for a whole column, those of all rows. Totals are left out."""
     lines = read_rows(text)
     header, rows = parted(lines)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
-    # A row of names that lacks the first may have lost another one.
+    # A header row with one name too few may lack another one than the first.
     if not header or list(header) not in lines or any(len(row) != len(header) for row in own):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
@@ -109,13 +109,13 @@ def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
 
 
 def _is_named(name: str, terms: Set[str]) -> bool:
-    """Whether the question has all words of a name but those that only ask."""
+    """Whether the question contains all words of a name, except those that only ask."""
     own = set(words(name)) - asking_words()
     return bool(own) and own <= terms
 
 
 def _in_order_of(question: str, rows: Rows) -> Rows:
-    """Rows as the question names them: the ratio of timber to grain is not that of grain to timber."""
+    """Order rows as in the question: the ratio of timber to grain is not that of grain to timber."""
     said = words(question)
     return sorted(rows, key=lambda row: min((said.index(word) for word in words(row[0]) if word in said), default=0))
 
@@ -133,7 +133,7 @@ def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> Cells |
 
 
 def _extreme(found: Cells, extreme: Extreme) -> str:
-    """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" where two share the place."""
+    """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
     if len(found.cells) < LEAST_ROWS or not found.whole:
         return ""
     first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
@@ -144,7 +144,7 @@ def _extreme(found: Cells, extreme: Extreme) -> str:
 
 
 def _beyond(found: Cells, limit: Limit) -> str:
-    """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell is the limit itself."""
+    """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
     amounts = read_amounts(plain(limit.number))
     if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
         return ""
@@ -161,7 +161,7 @@ def _beyond(found: Cells, limit: Limit) -> str:
 
 
 def _combined(found: Cells, reckons: Reckoned) -> str:
-    """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where it is not certain of what."""
+    """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
     cells, values = found.cells, [cell.value for cell in found.cells]
     pair = len(cells) == 2
     if len(cells) < 2 or len(cells) > MOST_SHOWN or (found.whole and reckons in ("difference", "ratio")):

@@ -1,4 +1,4 @@
-"""The cells of a table that a question asks for, said in words. Rows are lines, cells are parted by ` | `."""
+"""Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
 
 import re
 from collections import Counter
@@ -31,13 +31,13 @@ def read_rows(text: str) -> list[list[str]]:
 
 
 def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, float]) -> str:
-    """The cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
+    """List the cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
 
-    `asked` are the question's words. A row is named by all words of its first cell but those that only ask ("number
-    of"), a column by half of those of its heading, or by a number of the question in a cell of a row that is named; of
-    several the question's weight in their names decides. Of a table of at most `FEW_COLUMNS` the whole row is given
-    where no column is named. Where the names leave more than `MAX_ROWS` rows, or columns of one heading, nothing is
-    certain and "" is given.
+    `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
+    of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
+    row. Of several, those with most of the question's weight in their names are taken. Where no column is named, a
+    table of at most `FEW_COLUMNS` gives the whole row. Where more than `MAX_ROWS` rows remain, or several columns with
+    one heading, the result is uncertain, and "" is returned.
     """
     header, rows = parted(read_rows(text))
     chosen = [rows[at] for at in _named([row[0] for row in rows], asked, weights, least=1.0)]
@@ -55,13 +55,13 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
-    """The columns, the first left out, in which a number of the question stands."""
+    """The columns, except the first, that contain a number of the question."""
     numbers = {word for word in asked if any(map(str.isdigit, word))}
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
 def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
-    """Of the names those that the question gives best, in order."""
+    """Indices of the names that match the question best, in order."""
     worth = {}
     for at, name in enumerate(names):
         own = set(words(name))
@@ -73,7 +73,7 @@ def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, f
         if common and not numbers and not rest and len(common) >= least * len(own):
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
-    # A question may name several columns, such as years, each by as much.
+    # A question may name several columns equally well, such as years.
     return [at for at, value in worth.items() if value >= 0.8 * best]
 
 
@@ -83,10 +83,10 @@ def cell_of(row: Sequence[str], column: int) -> str:
 
 
 def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
-    """The names of the columns, where the first or second row gives them, and the rows below; () where none does.
+    """Split a table into its header, in the first or second row, and the rows below; empty without a header.
 
-    A row of names whose first cell is blank may lack it, as tables without rules do. Two columns are names and values,
-    unless all values but the first are mere numbers: then that is what they are of.
+    A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
+    for names and values without a header, unless all values below the first row are plain numbers.
     """
     found: list[tuple[int, Sequence[str], Rows]] = []
     for place in range(min(2, len(rows) - 1)):
@@ -95,13 +95,13 @@ def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
         named = ["", *names] if len(names) == width - 1 else names
         if len(named) == width and _names(named) and (width > 2 or (place == 0 and _are_numbers(below))):
             found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
-    # Of two rows of names the first may span columns, and then names fewer.
+    # Of two header rows, the first may span columns, and then has fewer names.
     _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
     return header, [_aligned(row, len(header)) for row in body]
 
 
 def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
-    """A row without the cells that hold but a sign ("$"), where these make it longer than the row of names."""
+    """A row without cells that contain only a symbol ("$"), where these make it longer than the header."""
     bare = [cell for at, cell in enumerate(row) if not at or not _SIGN.fullmatch(cell)]
     return bare if len(row) > width == len(bare) else row
 
@@ -113,12 +113,12 @@ def heading_of(column: int, row: Sequence[str], header: Sequence[str]) -> str:
 
 
 def _are_numbers(rows: Rows) -> bool:
-    """Whether two rows or more have a number without any unit in their second cell."""
+    """Whether there are at least two rows, all with two cells, the second a number without a unit."""
     return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
 
 
 def _names(row: Sequence[str]) -> bool:
-    """Whether a row can name columns: it holds no number other than years."""
+    """Whether a row can be a header: it contains no numbers other than years."""
     cells = [cell for cell in row[1:] if cell not in _EMPTY]
     return bool(cells) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in cells)
 

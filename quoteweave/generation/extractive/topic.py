@@ -1,17 +1,18 @@
-"""Whether the documents are about what a question asks at all: what decides between showing places and abstaining.
+"""Decide whether the documents are about the question's subject: if not, the answer abstains instead of showing places.
 
-The words that tell what the question is about (`relevance.subject`) weigh as much as they are rare in the collection, 0
-to 1 each. Together in one quote, with what stands around it, must stand enough of that weight, and enough beside what
-is missing there; less where the best quotes are of one document, as those of a question that some document is about
-mostly are:
+The words that say what the question is about (`relevance.subject`) are weighted by their rarity in the collection, 0 to
+1 each. One quote, with the text around it, must contain enough of that weight, and enough in comparison with what is
+missing from it; less suffices where the best quotes are from one document, as they mostly are for a question that some
+document is about:
 
     held - MISSING * missing - SCATTER * (1 - share of the best quote's document in the first hits) >= LEAST
 
-Shared words alone are no sign in a long question, nor is one shared word in a short one. A word that the collection
-does not have at all counts `ABSENT` times among the missing.
+Shared words alone are no sign for a long question, nor is a single shared word for a short one. A word that does not
+occur in the collection counts `ABSENT` times among the missing.
 
-A page, figure or section that the question names, and that was found, is always about it; and so is a question that
-holds nothing but words that ask ("How many tables are there?", "What is the title?"), which means the document itself.
+A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
+question of words that only ask ("How many tables are there?", "What is the title?"), which is about the document
+itself.
 
 The constants were chosen on questions of MMLongBench-Doc and on questions about other things, asked within a document
 and of the whole collection: `benchmarks/off_topic.py` has these, and draws the curve.
@@ -31,11 +32,11 @@ SCATTER = 0.5
 LEAST = 0.1
 FIRST_HITS = 8
 KNOWN = 0.6
-"""The rarity of a word that a quote holds, where the retriever does not know how rare words are; 1 of another."""
+"""Rarity of a word that some quote contains, where the retriever does not report rarities; other words have 1."""
 
 
 def is_about(question: Question, context: Context) -> bool:
-    """Whether the quotes found bear on the question; False without quotes, or without words to look for."""
+    """Whether the quotes found are about the question; False without quotes, or without words to look for."""
     return margin(question, context) >= 0
 
 
@@ -45,7 +46,7 @@ def unknown(word: str, context: Context) -> bool:
 
 
 def margin(question: Question, context: Context) -> float:
-    """How far the best quote is above what `is_about` asks for; negative below. Infinite for a place that is named."""
+    """How far the best quote is above the threshold of `is_about`; infinite for a place that is named."""
     hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
     asked = subject(question)
     if not hits or not question.terms:
@@ -64,7 +65,7 @@ def margin(question: Question, context: Context) -> float:
 
 
 def _is_named(reading: QuestionReading, quote: Quote) -> bool:
-    """Whether the question calls the quote, its page or its section by name."""
+    """Whether the question refers to the quote, its page or its section by name."""
     if reading.labels and set(reading.labels) & set(labels_in(quote.words())):
         return True
     names = {f"page {quote.page_label}", f"page #{quote.page + 1}", f"page {quote.page + 1}"}

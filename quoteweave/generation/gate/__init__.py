@@ -1,4 +1,4 @@
-"""The gate: whether what an answer says stands in the quotes that it cites, by rule; no model is needed."""
+"""The gate: checks by rule, without a model, whether the quotes that an answer cites support it."""
 
 from quoteweave.generation.gate.answer_check import check, check_entailment
 from quoteweave.generation.gate.policies import REFUSAL, Policy, apply

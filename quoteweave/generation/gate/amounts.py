@@ -1,8 +1,8 @@
 """Numbers with what they count, however they are written, in figures or in English words.
 
 `1,204`, `1204`, `1 204`, `1'204` and `1.204,0` are one number, and so are `$5 million`, `$5m` and `5,000,000 dollars`,
-`12,4 %` and `12.4 per cent`, `41` and `forty-one`. A comma is a decimal comma where it cannot part thousands. Signs are
-not read: a fall of 6.9 % and -6.9 % are the same.
+`12,4 %` and `12.4 per cent`, `41` and `forty-one`. A comma is a decimal comma where it cannot separate thousands. Signs
+are ignored: a fall of 6.9 % and -6.9 % are the same.
 """
 
 import re
@@ -24,11 +24,11 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
 _SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(list(_VALUES)[1:10])}))?|{'|'.join(reversed(_VALUES))})"
 _HUNDREDS = rf"(?:(?:a|{_SMALL}) hundred(?: and {_SMALL})?|{_SMALL})"
 NUMBER_WORDS = rf"(?:(?:{_HUNDREDS}|a) (?:{'|'.join(_LARGE)})(?: (?:and )?{_HUNDREDS})?|{_HUNDREDS})"
-"""A pattern of one whole number in words, lower case, one blank between words."""
+"""Pattern for one integer in words, in lower case, with single spaces between words."""
 
 
 def value_of(written: str) -> int:
-    """The number that a match of `NUMBER_WORDS` says."""
+    """The value of a match of `NUMBER_WORDS`."""
     total = current = 0
     for word in re.split("[- ]", written):
         if word == "hundred":
@@ -73,25 +73,25 @@ _ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number of a text."""
+    """A number found in a text."""
 
     text: str
     value: Decimal
-    """In its unit, scale words such as `million` reckoned in."""
+    """In its unit, with scale words such as `million` applied."""
     step: Decimal
-    """What the last digit written is worth."""
+    """Value of one unit in the last digit written."""
     unit: Unit | None = None
     parts: tuple[Decimal, ...] = ()
-    """What it is where its blanks do not part thousands (`1 204` may be 1 and 204)."""
+    """The separate numbers, in case its blanks do not group thousands (`1 204` may be 1 and 204)."""
     ordinal: bool = False
     in_words: bool = False
     nouns: tuple[str, ...] = ()
-    """The two words that follow it, stemmed: what it may count."""
+    """The two words after it, stemmed: what it may count."""
     year: bool = False
-    """Whether it seems to be a year: four digits after `in`, `since` or the like, a capital, or at a cell's start."""
+    """Whether it looks like a year: four digits after `in`, `since` or the like, a capital, or opening a cell."""
 
     def same(self, other: "Amount", scale: Decimal = Decimal(1)) -> bool:
-        """Whether the other, times `scale`, is this number, and neither is of a unit that the other is not."""
+        """Whether the other number, times `scale`, equals this one; units are converted where both have one."""
         if self.unit is None or other.unit is None:
             return self.value == other.value * scale
         alike = self.unit.dimension == other.unit.dimension
@@ -99,7 +99,7 @@ class Amount:
 
 
 def read_amounts(text: str) -> list[Amount]:
-    """The numbers of `text`, in digits and then in words; `text` is as `gate.reading.plain` leaves it."""
+    """Find the numbers in `text`, in digits and then in words; `gate.reading.plain` has normalised it."""
     found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
     for match in _WORDS.finditer(text.casefold()):
         unit = unit_named("percent" if match["after"] == "per cent" else match["after"] or "")
@@ -110,12 +110,12 @@ def read_amounts(text: str) -> list[Amount]:
 
 
 def ordinal_words(text: str) -> set[int]:
-    """1 for `first`, 2 for `second`, and so on to 12."""
+    """Find ordinal numbers in words: 1 for `first`, 2 for `second`, and so on up to 12."""
     return {ORDINALS[match[0]] for match in _ORDINAL_WORDS.finditer(text.casefold())}
 
 
 def loose_scales(text: str) -> Iterator[Decimal]:
-    """What a table or chart says its numbers are in, as in `in thousand tonnes` or `EUR million`."""
+    """Find scales that a table or chart states for all its numbers, as in `in thousand tonnes` or `EUR million`."""
     for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
         before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")
         if not before[-1:].isdigit() and not re.search(rf"\b{NUMBER_WORDS}$", before):
@@ -148,7 +148,7 @@ def _is_year(match: re.Match[str]) -> bool:
 
 
 def _unit_and_scale(match: re.Match[str]) -> tuple[Unit | None, int, int]:
-    """The unit, the power of ten that the number is in, and where the number with both ends."""
+    """The unit, the power of ten of the scale, and the end of the number with both."""
     unit = unit_named(match["before"].upper()) if match["before"] else None
     end = max(_digits_end(match), match.end("ordinal"), match.end("scale"))
     if letter := match["letter"]:
@@ -163,7 +163,7 @@ def _unit_and_scale(match: re.Match[str]) -> tuple[Unit | None, int, int]:
 
 
 def _in_word(match: re.Match[str]) -> bool:
-    """Whether letters that are no unit are glued to the digits, as in `2O23`."""
+    """Whether letters that are no unit follow the digits without a space, as in `2O23`."""
     if match["ordinal"] or match["scale"] or match["letter"]:
         return False
     after = match["after"] or ""
@@ -176,7 +176,7 @@ def _digits_end(match: re.Match[str]) -> int:
 
 
 def _digits(match: re.Match[str]) -> tuple[str, int]:
-    """The number as Python writes it, and how many decimals it has."""
+    """The number in Python's notation, and how many decimals it has."""
     if match["dotted"]:
         digits = match["dotted"].replace(".", "").replace(",", ".")
     elif match["comma"]:

@@ -1,4 +1,4 @@
-"""The gate over whole answers: a verdict on every citation, by rule or by a model."""
+"""Check whole answers: a verdict on every citation, by rule or by a model."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,15 +12,15 @@ from quoteweave.generation.gate.claims import Claim, claims_of
 from quoteweave.generation.gate.sentence_check import check_sentence, is_factual
 
 MOST_WARNINGS = 10
-"""Warnings of one sort; those beyond are counted."""
+"""Most warnings of one sort; further ones are only counted."""
 SHOWN = 120
-"""Characters of a sentence that a warning repeats."""
+"""Most characters of a sentence that a warning repeats."""
 
 
 def check(answer: Answer, context: Context) -> Answer:
-    """The answer with a verdict on each citation, and a warning for each factual sentence that cites nothing.
+    """Put a verdict on each citation of an answer, and add a warning for each factual sentence that cites nothing.
 
-    Its text stays as it is. `context` must be the one that the answer's marks number.
+    The answer's text stays as it is. `context` must be the one that its marks refer to.
     """
     judged: list[Citation] = []
     uncited: list[str] = []
@@ -35,11 +35,11 @@ def check(answer: Answer, context: Context) -> Answer:
 
 
 async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
-    """The answer with `entailed` on each citation: whether all that its sentence cites supports it.
+    """Set `entailed` on each citation of an answer: whether everything that its sentence cites together supports it.
 
-    The checker is asked once, of each sentence once; warnings say how many it does not find supported, and of how many
-    it cannot say. None where what is cited has no words. A checker that fails leaves all None, and a warning why.
-    Raises ModelNotFound and UsageError.
+    The checker is called once, with each sentence once; warnings count the sentences that it does not find supported,
+    and those on which it gives no verdict. `entailed` is None where what is cited has no words. If the checker fails,
+    all stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
     """
     cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.said]
     premises = [_premise(citations, context) for _, citations in cited]
@@ -65,7 +65,7 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
 
 
 def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
-    """The sentences of an answer, and the citations of each."""
+    """Split an answer into sentences, each with its citations."""
     by_start: dict[int, list[Citation]] = {}
     for citation in answer.citations:
         by_start.setdefault(citation.start, []).append(citation)
@@ -74,14 +74,14 @@ def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
 
 
 def bounded(warnings: Sequence[str]) -> list[str]:
-    """Each once, and no more than a page of them."""
+    """Remove repeated warnings, and limit their number to `MOST_WARNINGS`."""
     each = list(dict.fromkeys(warnings))
     more = len(each) - MOST_WARNINGS
     return each if more <= 0 else [*each[:MOST_WARNINGS], f"…and {more} more of this sort."]
 
 
 def _told(verdicts: Sequence[bool | None]) -> list[str]:
-    """What people are told of a checker's verdicts."""
+    """Summarise a checker's verdicts as warnings."""
     of = f"of {len(verdicts)} cited sentence{'s' if len(verdicts) > 1 else ''}"
     told = []
     if failed := verdicts.count(False):

@@ -1,4 +1,4 @@
-"""What the quotes that a sentence cites say together."""
+"""Look up facts in the quotes that a sentence cites, taken together."""
 
 import re
 from collections.abc import Iterable, Set
@@ -19,9 +19,9 @@ _NUMBER = re.compile(r"\d++(?:[.,:' ]\d++)*+")
 
 
 class Evidence:
-    """Quotes, read as one. Their section titles and the names of their documents count as said, page numbers do not.
+    """The cited quotes taken together, with titles of sections and names of documents, but no page numbers.
 
-    `beside` are the other quotes that were given of the same documents; they are asked for years alone.
+    `beside` are the other quotes of the context from the same documents; they are searched for years only.
     """
 
     def __init__(self, quotes: Iterable[Quote], beside: Iterable[Quote] = ()) -> None:
@@ -37,18 +37,18 @@ class Evidence:
 
     @property
     def wordless(self) -> bool:
-        """Whether one of them is an image of whose content no words are known."""
+        """Whether one of the quotes is an image without any text."""
         return any(
             quote.kind == "image" and not (quote.text or quote.ocr_text or quote.vlm_text) for quote in self.quotes
         )
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every word of them, stemmed."""
+        """All words of the quotes, stemmed."""
         return frozenset().union(*map(_words, self.texts))
 
     def closest(self, telling: Set[str]) -> str:
-        """The sentence of theirs that shares most of these words, the shorter of two; "" where none has any."""
+        """The sentence of the quotes with most of these words, the shortest of several; "" where none has any."""
         parts = [(len(telling & _words(part)), part) for part in self._sentences]
         most = max((shared for shared, _ in parts), default=0)
         return min((text for shared, text in parts if shared == most), key=len) if most else ""
@@ -59,17 +59,17 @@ class Evidence:
 
     @cached_property
     def scales(self) -> frozenset[Decimal]:
-        """What tables say that their numbers are in: 1000 for `in thousand tonnes`."""
+        """The scales that tables state for their numbers: 1000 for `in thousand tonnes`."""
         return frozenset(scale for text in self.texts for scale in loose_scales(plain(text)))
 
     @cached_property
     def runs(self) -> list[list[Amount]]:
-        """Numbers in the order in which they stand, and those of tables column by column too."""
+        """Sequences of numbers in reading order, and in tables also column by column."""
         columns = [column for text in self.texts if " | " in text for column in _columns(text)]
         return [*self._runs, *(list(read_evidence(column).amounts) for column in columns)]
 
     def has_amount(self, amount: Amount) -> bool:
-        """Whether the number occurs, in no other unit than the sentence's."""
+        """Whether the number occurs, with an equivalent unit or with none."""
         if amount.year and amount.value in self._years:
             return True
         if amount.ordinal and amount.value in self._ordinals:
@@ -77,10 +77,10 @@ class Evidence:
         return any(self._same(amount, other) for other in self.amounts)
 
     def has_year_beside(self, amount: Amount) -> bool:
-        """Whether the number is a year that the same documents name elsewhere, as in a title."""
+        """Whether the number is a year that other quotes of the same documents have, as in a title."""
         if not amount.year:
             return False
-        ending = f"{int(amount.value) % 100:02d}"  # as much of it as `2017/18` writes
+        ending = f"{int(amount.value) % 100:02d}"  # the digits that `2017/18` writes
         return any(evidence.has_amount(amount) for evidence in self._apart if evidence.mentions(ending))
 
     @cached_property
@@ -92,22 +92,22 @@ class Evidence:
         return any(amount.value == other.value for other in self.amounts)
 
     def has_digits(self, amount: Amount) -> bool:
-        """Whether a number of the same digits occurs, however they are parted and whatever scale or month follows."""
+        """Whether a number with the same digits occurs, whatever its separators and the scale or month after it."""
         return _digits(amount.text) in self._digits
 
     def counts_otherwise(self, amount: Amount) -> bool:
-        """Whether what the number counts is there, with numbers that are all others."""
+        """Whether the quotes count the same noun; asked where this number itself does not occur."""
         return any(noun in other.nouns for noun in amount.nouns[:1] for other in self.amounts)
 
     def has_date(self, date: Date) -> bool:
-        """Whether the date occurs; its year may stand apart from a day that is told without one."""
+        """Whether the date occurs; its year may occur apart from a date without a year."""
         told = [other for other in self.dates if date.told_by(other)]
         if date.year is None or any(other.year is not None for other in told):
             return bool(told)
         return bool(told) and date.year in self._years
 
     def has_code(self, code: str) -> bool:
-        """Whether the code occurs, dashes and case aside."""
+        """Whether the code occurs, ignoring dashes and case."""
         return code_key(code) in self._codes or (
             re.fullmatch(r"[Qq][1-4]", code) is not None and int(code[1]) in self._ordinals and "quarter" in self.words
         )
@@ -118,11 +118,11 @@ class Evidence:
         return bool(letters) and any(code_letters(own) == letters for own in self._codes)
 
     def has_words(self, quoted: str) -> bool:
-        """Whether these words stand there in this order, hyphens at line ends and what OCR confuses aside."""
+        """Whether these words occur in this order, ignoring hyphens at line ends and letters that OCR confuses."""
         wanted = " ".join(words(quoted, stem=False, stop=False))
         if any(f" {wanted} " in f" {' '.join(words(text, stem=False, stop=False))} " for text in self.texts):
             return True
-        # Within a word nothing of this length is found by chance.
+        # A match of this length is no coincidence, even where it begins or ends within a word.
         tight = squeezed(quoted)
         return len(tight) >= 12 and any(tight in squeezed(text) for text in self.texts)
 
@@ -148,18 +148,18 @@ class Evidence:
 
 
 class _Beside:
-    """One of the other quotes, read where there is reason to."""
+    """One of the other quotes, parsed only when needed."""
 
     def __init__(self, quote: Quote) -> None:
         self._quote = quote
         self._texts = _texts(quote)
 
     def mentions(self, digits: str) -> bool:
-        """Whether these stand in it, so that it may be worth reading."""
+        """Whether these digits occur in it, so that parsing it is worthwhile."""
         return any(digits in text for text in self._texts)
 
     def has_amount(self, amount: Amount) -> bool:
-        """As `Evidence.has_amount`, of this quote."""
+        """Like `Evidence.has_amount`, for this quote."""
         return self._read.has_amount(amount)
 
     @cached_property

@@ -1,8 +1,8 @@
-"""An answer becomes sentences with what each cites.
+"""Split an answer into claims: its sentences, each with its marks.
 
-A mark belongs to the sentence that it stands in; one after the full stop to the sentence before, unless only a line
-break parts it from the next. An image mark alone in its paragraph is a sentence of its own, which says what the mark
-says of the image.
+A mark belongs to the sentence that contains it. One between sentences belongs to the sentence before it on the same
+line, else to the one after it on the same line, else to the sentence before. An image mark alone in its paragraph is a
+sentence of its own, which consists of the mark's summary.
 """
 
 import re
@@ -17,7 +17,7 @@ from quoteweave.generation.sentences import begun, split_sentences
 _BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")
 _CODE = "_"
 LONG = 2_000
-"""Characters of a sentence, after which it is not looked at every word whether it has ended."""
+"""Characters of a sentence, after which its end is no longer searched for at every new word."""
 _Owned = tuple[int, int, list[Mark]]
 
 
@@ -28,12 +28,12 @@ class Claim:
     start: int
     end: int
     said: str
-    """Without marks, but with what image marks say of their images; on one line."""
+    """The text on one line, without marks, but with the summaries of image marks."""
     marks: tuple[Mark, ...]
 
 
 def claims_of(text: str) -> list[Claim]:
-    """The sentences of `text` in order, without overlap; together they hold all of it but white space.
+    """Split `text` into claims, in order and disjoint, which cover everything but whitespace.
 
     None ends within code.
     """
@@ -41,7 +41,7 @@ def claims_of(text: str) -> list[Claim]:
 
 
 class ClaimReader:
-    """Reads the claims of a text that comes in parts cut anywhere, the same as of the whole.
+    """Reads the claims of a text that arrives in arbitrary parts; the result is the same as for the whole text.
 
     A sentence is held back until the next one has begun.
     """
@@ -53,11 +53,11 @@ class ClaimReader:
         self._at = self._enough = 0
 
     def feed(self, part: str) -> list[Claim]:
-        """The claims that are certain now."""
+        """Take the next part of the text; return the claims that are complete."""
         if not self._take(self._reader.feed(part)) or len(self._blanked) < self._enough:
             return []
         spans = [(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)]
-        # Of a text without ends that grows and grows, not all is read again at each word.
+        # A long text without sentence ends is not split again at each word.
         self._enough = len(self._blanked) + max(0, len(self._blanked) - LONG) // 8
         if len(spans) < 2 or not begun(self._blanked, spans[-1][0]):
             return []
@@ -66,12 +66,12 @@ class ClaimReader:
         return certain
 
     def end(self, part: str = "") -> list[Claim]:
-        """All that are left, with the last part."""
+        """Take the last part of the text; return all remaining claims."""
         self._take(self._reader.end(part))
         return self._claims([(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)])
 
     def _take(self, tokens: Sequence[Mark | str]) -> bool:
-        """Adds these; whether a sentence may have ended in them."""
+        """Append tokens; return whether a sentence may have ended in them."""
         blanked = "".join(
             " " * len(token.mark)
             if isinstance(token, Mark)
@@ -92,7 +92,7 @@ class ClaimReader:
             self._marks = [mark for mark in self._marks if mark.start >= self._at]
 
     def _claims(self, spans: Sequence[tuple[int, int]]) -> list[Claim]:
-        """Those of what is held, by the sentences without their marks."""
+        """Build the claims of the text held so far, from the spans of its sentences without marks."""
         text, at = self._text, self._at
         owned: list[_Owned] = [(start, end, []) for start, end in spans]
         for mark in self._marks:
@@ -110,7 +110,7 @@ class ClaimReader:
 
 
 def said(text: str, marks: Sequence[Mark], at: int = 0) -> str:
-    """What `text` says, its marks taken out or, of images, read; their places count from `at` before it."""
+    """Remove the marks from `text`, keeping summaries of images; positions of marks are relative to `at` before it."""
     parts, last = [], 0
     for mark in marks:
         parts += [text[last : mark.start - at], f" {mark.summary} " if mark.summary else " "]
@@ -123,7 +123,7 @@ def _start(owned: _Owned) -> int:
 
 
 def _owner(text: str, claims: Sequence[_Owned], kind: Kind, span: tuple[int, int]) -> int | None:
-    """The sentence that a mark belongs to, by its place among `claims`; None where it stands for itself."""
+    """The index among `claims` of the sentence that a mark belongs to; None where the mark is a claim by itself."""
     after = bisect_right(claims, span[0], key=_start)
     before = after - 1 if after else None
     if before is not None and (span[0] < claims[before][1] or "\n" not in text[claims[before][1] : span[0]]):

@@ -1,7 +1,8 @@
-"""Dates and times of day, however they are written.
+"""Parse dates and times of day, in all common notations.
 
 `17 February 2023`, `Feb. 17th, 2023`, `2023-02-17`, `17/02/2023` and `17.2.2023` are one date. Where day and month
-could be either, both readings hold. A month's name alone is a date without day and year; it needs its capital.
+could be exchanged, both readings are
+accepted. A month's name alone is a date without day and year; it needs its capital.
 """
 
 import re
@@ -36,23 +37,23 @@ _CLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date, as far as it is told."""
+    """A date, of which day or year may be missing."""
 
     text: str
     month: int
     day: int | None
     year: int | None
     swapped: bool = False
-    """Whether day and month could be the other way round."""
+    """Whether day and month could be exchanged."""
 
     def readings(self) -> Iterator[tuple[int, int | None]]:
-        """Month and day."""
+        """The possible pairs of month and day."""
         yield self.month, self.day
         if self.swapped and self.day is not None:
             yield self.day, self.month
 
     def told_by(self, other: "Date") -> bool:
-        """Whether the other says this month, this day where there is one, and no other year."""
+        """Whether the other date has this month, this day if there is one, and no different year."""
         same_day = any(
             mine == (month, day if mine[1] is not None else None)
             for mine in self.readings()
@@ -62,7 +63,7 @@ class Date:
 
 
 def take_dates(text: str) -> tuple[list[Date], str]:
-    """The dates of `text`, and `text` with blanks in their place."""
+    """Extract the dates of `text`; return them, and `text` with blanks in their place."""
     dates: list[Date] = []
 
     def take(match: re.Match[str]) -> str:
@@ -75,7 +76,7 @@ def take_dates(text: str) -> tuple[list[Date], str]:
 
 
 def take_clocks(text: str) -> tuple[dict[str, int], str]:
-    """The times of day in `text` as minutes after midnight, by how they are written; blanks take their place."""
+    """Extract the times of day in `text`, as minutes after midnight by their wording; blanks take their place."""
     clocks: dict[str, int] = {}
 
     def take(match: re.Match[str]) -> str:
@@ -94,7 +95,7 @@ def _date(match: re.Match[str]) -> Date:
     year = int(parts["year"]) if parts.get("year") else None
     if parts.get("one"):
         one, two = int(parts["one"]), int(parts["two"])
-        # Month first is as usual as day first; only a number above 12 tells them apart.
+        # Month first is as common as day first; only a number above 12 distinguishes them.
         day, month = (two, one) if two > 12 else (one, two)
         return Date(match[0], month, day, year, swapped=max(one, two) <= 12)
     written = parts["month"]

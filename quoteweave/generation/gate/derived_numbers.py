@@ -1,8 +1,8 @@
-"""Numbers that a sentence works out from those of its quotes: sums, differences, means, ratios, shares, rounding.
+"""Recognise numbers calculated from those of the quotes: sums, differences, means, ratios, shares, rounding.
 
-With enough numbers every number is the difference of some two. So a kind of reckoning counts where the sentence speaks
-of it (`together`, `more than`, `share of`…), where both numbers that it starts from stand in the sentence, or where the
-quotes hold few numbers.
+Among enough numbers, any number is the difference of some two. So an operation is accepted only where the sentence
+mentions it (`together`, `more than`, `share of`…), where both operands are stated in the sentence, or where the quotes
+have few numbers.
 """
 
 import re
@@ -14,11 +14,11 @@ from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import Evidence
 
 FEW = 4
-"""Quotes with no more numbers than this, years aside, need no word that speaks of reckoning."""
+"""With no more numbers than this in the quotes, years aside, no word needs to mention the operation."""
 MANY = 80
-"""With more numbers than this nothing is tried, and what a sentence says it reckoned is taken to be so."""
+"""With more numbers than this no operation is tried; any operation that the sentence mentions is accepted."""
 LONGEST_RUN = 24
-"""Numbers in a row that may be summed."""
+"""Most consecutive numbers that are summed."""
 _NEAR = 40
 
 _SPOKEN = {
@@ -38,7 +38,7 @@ _PLAIN = frozenset({"sum", "difference", "share"})
 
 
 def is_rounded(amount: Amount, evidence: Evidence, sentence: str) -> bool:
-    """Whether the number is one of the quotes with fewer digits: 14.2 of 14.22, or `nearly 1,900` of 1,896."""
+    """Whether the number is rounded from one of the quotes: 14.2 from 14.22, or `nearly 1,900` from 1,896."""
     value, step = float(amount.value), float(amount.step)
     digits = str(amount.value).replace(".", "").strip("0")
     if _HEDGED.search(_before(amount, sentence)) and step >= 1:
@@ -55,12 +55,12 @@ def is_rounded(amount: Amount, evidence: Evidence, sentence: str) -> bool:
 
 
 def is_derived(amount: Amount, evidence: Evidence, sentence: str, said: Sequence[Amount]) -> bool:
-    """Whether the number follows from those of the quotes; `said` are those numbers that the sentence says."""
+    """Whether the number follows from those of the quotes; `said` are those of them that the sentence states."""
     spoken = _spoken(sentence)
     numbers = _distinct(other for other in evidence.amounts if not other.year)
     if len(numbers) > MANY:
         return bool(spoken)
-    # What something rises to, or falls from, is not what it rises by.
+    # A level that something rises to or falls from is not the amount it changes by.
     excluded = _OF_LEVELS if _LEVEL.search(_before(amount, sentence)) else frozenset()
     kinds = (spoken | _PLAIN if len(numbers) <= FEW else spoken) - excluded
     scales = (1.0, *map(float, evidence.scales))
@@ -77,18 +77,18 @@ def is_derived(amount: Amount, evidence: Evidence, sentence: str, said: Sequence
 
 @lru_cache(maxsize=64)
 def _spoken(sentence: str) -> frozenset[str]:
-    """The kinds of reckoning that a sentence speaks of."""
+    """The operations that a sentence mentions."""
     return frozenset(kind for kind, cue in _CUES.items() if cue.search(sentence))
 
 
 def _before(amount: Amount, sentence: str) -> str:
-    """As much as a word before the number needs."""
+    """The text just before the number, long enough for the words that qualify it."""
     at = max(sentence.find(amount.text), 0)
     return sentence[max(at - _NEAR, 0) : at]
 
 
 def _reached(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], scales: Sequence[float]) -> bool:
-    """Whether a reckoning of these kinds leads from the pair to the number, one of the scales reckoned in."""
+    """Whether one of these operations on the pair gives the number, after applying one of the scales."""
     value, step = float(amount.value), float(amount.step)
     return any(_near(value, result * scale, step) for result in _results(amount, pair, kinds) for scale in scales)
 
@@ -114,7 +114,7 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
 
 
 def _is_run(amount: Amount, evidence: Evidence, *, mean: bool) -> bool:
-    """Whether the number is the sum or mean of three or more numbers in a row or column."""
+    """Whether the number is the sum or mean of three or more consecutive numbers of a text or a table's column."""
     value, step = float(amount.value), float(amount.step)
     for run in evidence.runs:
         values = [float(other.value) for other in run if not other.year and _agree(amount, other)]
@@ -128,7 +128,7 @@ def _is_run(amount: Amount, evidence: Evidence, *, mean: bool) -> bool:
 
 
 def _is_span(amount: Amount, evidence: Evidence) -> bool:
-    """Whether the number is the time between two times of day, or the years between two."""
+    """Whether the number is the duration between two times of day, or between two years."""
     dimension = amount.unit.dimension if amount.unit else ""
     if amount.unit is None or dimension not in {"time", "months"}:
         return False
@@ -140,7 +140,7 @@ def _is_span(amount: Amount, evidence: Evidence) -> bool:
 
 
 def _agree(one: Amount, other: Amount) -> bool:
-    """Whether they can be of one unit."""
+    """Whether they have one unit, or one of them has none."""
     return one.unit is None or other.unit is None or one.unit == other.unit
 
 

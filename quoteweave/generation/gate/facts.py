@@ -1,7 +1,7 @@
-"""What can be checked in a text: numbers, dates, times of day, codes such as `H7-3`, and quoted words.
+"""Extract the facts of a text that can be checked: numbers, dates, times of day, codes such as `H7-3`, quotations.
 
-References to the document's own parts (`Figure 2`, `page 3`) are left out on both sides: the number of a figure says
-nothing, and must not stand in for a number that does.
+References to the document's own parts (`Figure 2`, `page 3`) are left out of sentences and quotes alike: the number of
+a figure states no fact, and must not be mistaken for a number that does.
 """
 
 import re
@@ -15,7 +15,7 @@ from quoteweave.generation.gate.dates import Date, take_clocks, take_dates
 
 _GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
 _DIGIT = re.compile(r"[^\D0-9]")
-"""A digit of another script than ours."""
+"""A digit of a script other than ASCII."""
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
 _SIGNS = str.maketrans(
     {
@@ -23,7 +23,7 @@ _SIGNS = str.maketrans(
         "٫": ".",
         "٬": ",",
         "٪": "%",
-        **dict.fromkeys("⁰¹⁴⁵⁶⁷⁸⁹", ""),  # notes, mostly; two and three are squares and cubes after a unit
+        **dict.fromkeys("⁰¹⁴⁵⁶⁷⁸⁹", ""),  # mostly footnotes; two and three are squares and cubes after a unit
     }
 )
 _QUOTED = re.compile(
@@ -45,7 +45,7 @@ _YEARS = re.compile(r"(?<![\d.,])(?P<first>(?P<century>1[5-9]|2[01])\d\d)[-/](?P
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What can be checked in a text."""
+    """The facts of a text that can be checked."""
 
     amounts: tuple[Amount, ...] = ()
     dates: tuple[Date, ...] = ()
@@ -53,11 +53,11 @@ class Facts:
     """Times of day: as written, and in minutes after midnight."""
     codes: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
-    """What stands in quotation marks, cut where the sentence leaves words out."""
+    """Quotations, split where the sentence omits words."""
 
 
 def plain(text: str) -> str:
-    """`text` in compatibility forms, with one kind of dash and blank, and fractions as decimals."""
+    """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, and fractions as decimals."""
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
@@ -65,9 +65,9 @@ def plain(text: str) -> str:
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
 
 
-@lru_cache(maxsize=64)  # the question is read for each sentence of its answer
+@lru_cache(maxsize=64)  # the question is parsed for each sentence of its answer
 def read_sentence(text: str) -> Facts:
-    """The facts of a sentence, what stands in quotation marks apart from the rest."""
+    """Extract the facts of a sentence, keeping quotations apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
     pieces = (piece.strip(" .,;:!?") for said in quoted for piece in _OMISSION.split(said))
     rest = _facts(plain(_QUOTED.sub(" ", text)))
@@ -75,9 +75,9 @@ def read_sentence(text: str) -> Facts:
 
 
 @lru_cache(maxsize=1024)
-@lru_cache(maxsize=1024)  # a quote is read for each sentence that cites it, or another of its document
+@lru_cache(maxsize=1024)  # a quote is parsed for each sentence that cites it, or another quote of its document
 def read_evidence(text: str) -> Facts:
-    """The facts of a quote; where OCR may have misread it, the facts of both readings."""
+    """Extract the facts of a quote; where OCR may have misread it, those of the text as it is and as repaired."""
     text = plain(text)
     repaired = repair(text)
     facts = _facts(text)
@@ -90,7 +90,7 @@ def read_evidence(text: str) -> Facts:
 
 
 def repair(text: str) -> str:
-    """`text` with O, l and I in numbers read as 0 and 1, and numbers closed that OCR put a blank into."""
+    """Repair numbers that OCR misread: O, l and I become 0 and 1, and blanks within numbers are removed."""
     text = re.sub(r"(?<=\d)([.,]) (?=\d)", r"\1", text)
     return re.sub(r"(?<![\w.,])[\dOolI][\dOolI.,]*(?!\w)", _as_digits, text)
 
@@ -113,15 +113,15 @@ def _facts(text: str) -> Facts:
 
 
 def squeezed(text: str) -> str:
-    """Letters and digits alone, folded, with those alike that OCR confuses."""
+    """The letters and digits of `text`, folded, with characters that OCR confuses made equal."""
     return "".join(filter(str.isalnum, fold(text))).translate(str.maketrans("oil", "011"))
 
 
 def code_key(code: str) -> str:
-    """The code without dashes and case."""
+    """The code in lower case without dashes, for comparison."""
     return re.sub(r"[-\s]", "", code).casefold()
 
 
 def code_letters(code: str) -> str:
-    """The letters that the code opens with."""
+    """The letters at the beginning of a code."""
     return re.split(r"\d", code_key(code))[0]

@@ -17,25 +17,26 @@ NOT_SUPPORTED = "The checker does not find it supported by what it cites."
 
 
 class Dropper:
-    """Takes an answer's claims in order, and gives what is shown of them.
+    """Takes an answer's claims in order, and returns the text to show.
 
-    Sentences with a citation that is `unsupported`, or that a checker does not find supported, go, with the blanks that
-    they leave. Where what follows one would then be read as another mark, it goes too, and all behind it. Nothing is
-    shown before the first sentence that cites something, for without one there is no answer.
+    Sentences with a citation that is `unsupported`, or that a checker does not find supported, are dropped with the
+    whitespace that they leave. Where the text after one would then be parsed as another mark, all of that text is
+    dropped too. Nothing is shown before the first sentence that cites something, because without one there is no
+    answer.
     """
 
     def __init__(self) -> None:
         self.dropped: list[tuple[Claim, str]] = []
-        """The sentences that went, and why."""
+        """The sentences that were dropped, each with the reason."""
         self.cited = False
-        """Whether something that is shown cites a quote."""
+        """Whether any text that is shown cites a quote."""
         self._page = Page()
         self._gap: list[str] = []
         self._waiting: list[Strand] = []
         self._ended = False
 
     def take(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[Strand]:
-        """What is shown of the next claim: `text`, written behind `blank`, with its citations, which were checked."""
+        """Take the next claim: `text`, preceded by `blank`, with its checked citations; return what is shown of it."""
         failed = next((why for one in citations if (why := failure(one)) is not None), None)
         reason = "It stands behind what was taken out." if failed is None else failed
         if self._gap and failed is None:
@@ -52,7 +53,7 @@ class Dropper:
         return self._released() if self.cited else []
 
     def end(self) -> list[Strand]:
-        """What was held back: an answer that cites nothing, and of which nothing went."""
+        """Return what was held back, if nothing was dropped: an answer that cites nothing."""
         return [] if self.dropped else self._released()
 
     def _released(self) -> list[Strand]:
@@ -60,7 +61,7 @@ class Dropper:
         return shown
 
     def _cut(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[Strand]:
-        """The claim in marks and what stands between them."""
+        """Split the claim into its marks and the text between them."""
         shown, at = [], claim.start
         before, by_start = blank, defaultdict[int, list[Citation]](list)
         for one in citations:
@@ -76,24 +77,24 @@ class Dropper:
 
 
 def failure(citation: Citation) -> str | None:
-    """Why what cites so does not stand: the gate's reason, or that the checker doubts it; None where it stands."""
+    """Why a citation fails: the gate's reason, or that the checker finds no support; None if it does not fail."""
     if citation.verdict == "unsupported":
         return citation.reason or ""
     return NOT_SUPPORTED if citation.entailed is False else None
 
 
 Policy = Literal["report", "drop", "refuse"]
-"""Nothing is done, the sentences are taken out, or the whole answer is withheld."""
+"""Report only, drop the sentences concerned, or withhold the whole answer."""
 
 REFUSAL = "The answer that was written is not shown, because what it cites does not support it."
 
 
 def apply(answer: Answer, policy: Policy) -> Answer:
-    """What is shown of a checked answer; the answer itself where no citation failed, or under `report`.
+    """Apply a policy to a checked answer; return the answer itself where no citation failed, or under `report`.
 
-    One fails that the gate found `unsupported`, or that a checker does not find supported. `drop` takes out each
-    sentence with such a citation, `refuse` the whole; warnings say what and why, and `Answer.raw` keeps what was
-    written. Where `drop` would leave nothing cited, the answer is refused too.
+    A citation fails where the gate found it `unsupported`, or a checker does not find it supported. `drop` removes each
+    sentence with such a citation, `refuse` withholds the whole answer; warnings give the sentences and reasons, and
+    `Answer.raw` keeps the original text. Where `drop` would leave nothing cited, the answer is refused too.
     """
     dropper, at = Dropper(), 0
     shown = []

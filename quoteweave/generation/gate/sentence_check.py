@@ -1,16 +1,17 @@
-"""Whether what a sentence says stands in the quotes that it cites; all that it cites is read together.
+"""Check by rule whether the quotes that a sentence cites, taken together, support it.
 
-Numbers with their units, dates, times, codes and what stands in quotation marks are looked for. The verdict is
+Numbers with their units, dates, times, codes and quoted words are looked up. The verdict is
 
 - `unsupported` where one of them does not occur, and does not follow from what does;
-- `unchecked` where one is worked out from others, where there is nothing to look for, or where the quotes lack a name,
-  what a number counts, or most words of the sentence, or where of it and their closest sentence one denies;
+- `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
+  a number counts, or most words of the sentence, or where either a clause or the closest sentence of the quotes is
+  negated and the other is not;
 - `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `ENOUGH` of them,
-  are those of its quotes but for a tenth.
+  occur in its quotes, all but a tenth.
 
-What this cannot see: which number belongs to what; names of one quote exchanged for each other, and other words for
-what does something; most negations; signs and directions. It blames none of these, and vouches for some. An entailment
-model sees more (`check_entailment`).
+What this cannot see: which number belongs to what; names of one quote exchanged for each other; a verb replaced by
+another one; most negations; signs and directions. Errors of these kinds are never reported as `unsupported`, and some
+of them are found `supported`. An entailment model sees more (`check_entailment`).
 """
 
 import re
@@ -30,15 +31,15 @@ from quoteweave.generation.gate.facts import Facts, code_key, plain, read_senten
 from quoteweave.generation.gate.units import unit_named
 
 FOREIGN = 0.2
-"""A sentence that shares less of its words with its quotes may be in another language than they are."""
+"""Below this share of common words, sentence and quotes may be in different languages."""
 ENOUGH = 4
-"""Words that a sentence without numbers needs to be judged by its words."""
+"""Least words of a sentence without numbers, to be judged by its words."""
 ALL_BUT_FEW = 0.9
-"""The share of its words that must then be those of its quotes."""
+"""Share of its words that must then occur in its quotes."""
 SOME = 0.4
-"""The share of the words of a sentence whose numbers all occur."""
+"""Share of the words that must occur, for a sentence whose numbers all occur."""
 SMALL_COUNT = 12
-"""A number in words up to this may be the answer's own count of what it tells."""
+"""A number in words up to this may be the answer's own count of things."""
 
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|nowhere)\b|n['’]t\b", re.I)
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|as)\s")
@@ -47,13 +48,13 @@ _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a sentence's check says."""
+    """The result of checking one sentence."""
 
     verdict: Verdict
     reason: str | None
     """Why it is not `supported`."""
     citations: tuple[Citation, ...]
-    """Those given, each with its verdict."""
+    """The citations given, each with its verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,12 @@ class _Finding:
 def check_sentence(
     text: str, citations: Sequence[Citation], context: Context, *, question: str = "", statement: str | None = None
 ) -> Checked:
-    """The verdict on one sentence, given with its marks, and on each of its citations.
+    """Check one sentence, given with its marks, and each of its citations.
 
-    Of several quotes, one that has nothing of what the sentence says is `unchecked` where the others support it.
-    What a sentence repeats of the question is never blamed: it is `unchecked` where the quotes do not say it. So is a
-    sentence without citations. `statement` is what it says without its marks, where that was read from a whole answer.
+    Of several quotes, one that contributes nothing is `unchecked` where the others support the sentence. What a
+    sentence repeats from the question is never `unsupported`: it is `unchecked` where the quotes lack it. So is a
+    sentence without citations. `statement` is the sentence without its marks, where the caller has it from a whole
+    answer.
     """
     statement = said(text, parse_marks(text)) if statement is None else statement
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
@@ -91,7 +93,7 @@ def check_sentence(
 
 
 def is_factual(text: str) -> bool:
-    """Whether a sentence says something that a quote should support: a number, a date, quoted words, or a name."""
+    """Whether a sentence states something that a quote should support: a number, a date, quoted words, or a name."""
     statement = said(text, parse_marks(text))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
@@ -109,7 +111,7 @@ def _evidence(cited: Sequence[Quote], context: Context) -> Evidence:
 
 
 def _without(facts: Facts, known: Facts) -> Facts:
-    """The facts that are not known."""
+    """The facts that are not among those `known`."""
     codes, clocks = set(map(code_key, known.codes)), {minutes for _, minutes in known.clocks}
     return Facts(
         tuple(amount for amount in facts.amounts if not any(amount.same(other) for other in known.amounts)),
@@ -121,10 +123,10 @@ def _without(facts: Facts, known: Facts) -> Facts:
 
 
 def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _Finding | None:
-    """What speaks against `supported`, the worst first; None where nothing does."""
+    """Return the gravest finding against `supported`, or None."""
     first: _Finding | None = None
     for finding in _findings(statement, _without(facts, asked), evidence):
-        if finding.verdict == "unsupported":  # nothing that follows is worse
+        if finding.verdict == "unsupported":  # no other finding is graver
             wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
             return wordless if evidence.wordless else finding
         first = first or finding
@@ -136,7 +138,7 @@ def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _F
 
 
 def _findings(statement: str, facts: Facts, evidence: Evidence) -> Iterator[_Finding]:
-    """What is found of each fact that does not occur."""
+    """Yield a finding for each fact that does not occur in the quotes."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
     found = [evidence.has_amount(amount) for amount in amounts]
     present, read = [amount for amount, there in zip(amounts, found, strict=True) if there], plain(statement)
@@ -153,7 +155,7 @@ def _findings(statement: str, facts: Facts, evidence: Evidence) -> Iterator[_Fin
 
 
 def _is_article(amount: Amount) -> bool:
-    """Whether it is the word `one`, which seldom counts."""
+    """Whether it is the word `one`, which is seldom a number."""
     return amount.in_words and amount.value <= 1
 
 
@@ -169,7 +171,7 @@ def _missing(amount: Amount, evidence: Evidence, statement: str, present: Sequen
 
 
 def _explained(amount: Amount, evidence: Evidence, statement: str, present: Sequence[Amount]) -> str | None:
-    """How a number that does not occur may be right all the same."""
+    """Explain how a number that does not occur may be right nevertheless; None if no explanation applies."""
     small = amount.in_words and amount.value <= SMALL_COUNT
     if small and evidence.counts_otherwise(amount):
         return None
@@ -187,7 +189,7 @@ def _absent(what: str) -> _Finding:
 
 
 def _by_words(statement: str, facts: Facts, evidence: Evidence) -> _Finding | None:
-    """What speaks against `supported` where all facts occur, or there are none."""
+    """Return a finding against `supported` from the words alone, where all facts occur or there are none."""
     for name in _NAME.findall(statement):
         if unit_named(name) is None and not evidence.words.issuperset(words(name)):
             return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
@@ -205,7 +207,7 @@ def _by_words(statement: str, facts: Facts, evidence: Evidence) -> _Finding | No
 
 
 def _disagree(statement: str, evidence: Evidence) -> bool:
-    """Whether of a clause and the sentence of the quotes that is closest to it, one denies and the other does not."""
+    """Whether a clause is negated and the closest sentence of the quotes is not, or the reverse."""
     clauses = _CLAUSES.split(statement)
     return any(
         len(telling) > 1 and _denies(clause) != _denies(evidence.closest(telling))
@@ -219,25 +221,25 @@ def _denies(text: str) -> bool:
 
 
 def _tells(facts: Facts) -> bool:
-    """Whether there is more to look for than a year, which any quote of a report may hold."""
+    """Whether there is more to look up than a year, which any quote of a report may contain."""
     amounts = any(not amount.year and not _is_article(amount) for amount in facts.amounts)
     return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
 
 
 @lru_cache(maxsize=256)
 def _telling(statement: str) -> frozenset[str]:
-    """The words of a sentence that are no numbers."""
+    """The words of a sentence other than numbers."""
     return frozenset(word for word in words(statement) if not word[0].isdigit())
 
 
 def _shared(statement: str, evidence: Evidence) -> float:
-    """The share of the words of a sentence that its quotes have."""
+    """The share of a sentence's words that occur in its quotes."""
     telling = _telling(statement)
     return len(telling & evidence.words) / (len(telling) or 1)
 
 
 def _bears(statement: str, facts: Facts, evidence: Evidence) -> bool:
-    """Whether a quote has a number or the like of the sentence, or half of its words."""
+    """Whether a quote contains a fact of the sentence, or half of its words."""
     telling = _telling(statement)
     return (
         any(not amount.year and evidence.has_amount(amount) for amount in facts.amounts)

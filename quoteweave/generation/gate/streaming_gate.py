@@ -1,4 +1,4 @@
-"""The gate over an answer that is still being written: it holds one sentence back, and drops what is not supported."""
+"""Apply the gate to a streaming answer: hold back the current sentence, and drop sentences that are not supported."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,21 +11,21 @@ from quoteweave.generation.gate.sentence_check import check_sentence
 
 
 class Sieve:
-    """Takes the events of an answer, and gives those of what `policies.apply` keeps of it under `drop`."""
+    """Takes the events of an answer, and yields those of the text that `policies.apply` keeps under `drop`."""
 
     def __init__(self, context: Context, question: str) -> None:
         self._context, self._question = context, question
         self._claims, self._dropper = ClaimReader(), Dropper()
-        self._citations: dict[int, list[Citation]] = {}  # by where their marks begin
+        self._citations: dict[int, list[Citation]] = {}  # by the start of their marks
         self._text, self._at = "", 0  # from the end of the last claim on
 
     @property
     def refuses(self) -> bool:
-        """Whether nothing cited is left, so that no answer is."""
+        """Whether sentences were dropped and none that cites something is left, so that the answer is refused."""
         return bool(self._dropper.dropped) and not self._dropper.cited
 
     def take(self, event: TextEvent | CitationEvent) -> Iterator[Event]:
-        """What is certain now."""
+        """Take the next event; yield what is certain to be shown."""
         if isinstance(event, CitationEvent):
             self._citations.setdefault(event.citation.start, []).append(event.citation)
             return
@@ -33,7 +33,7 @@ class Sieve:
         yield from self._sifted(self._claims.feed(event.text))
 
     def end(self) -> Iterator[Event]:
-        """All that is left."""
+        """Yield everything that remains."""
         yield from self._sifted(self._claims.end())
         yield from told(self._dropper.end())
 

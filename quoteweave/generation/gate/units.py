@@ -1,7 +1,7 @@
-"""What is counted and measured: units and currencies by their names and signs.
+"""Units and currencies by their names and symbols.
 
-Units of one dimension differ by an exact factor, so that 290 cm and 2.9 m are the same. A ton is read as a tonne, and
-percentage points as per cent.
+Units of one dimension differ by an exact factor, so that 290 cm and 2.9 m are the same. A ton is taken for a tonne, and
+percentage points for per cent.
 """
 
 from dataclasses import dataclass
@@ -62,14 +62,14 @@ CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`factor` turns a number of this unit into one of the unit that its dimension is reckoned in."""
+    """A unit of measurement; `factor` converts numbers in it to the base unit of its dimension."""
 
     dimension: str
     factor: Decimal
 
 
 def unit_named(name: str, *, power: int = 1) -> Unit | None:
-    """The unit of that name or sign, singular or plural; `power` is 2 for square and 3 for cubic ones."""
+    """Look up a unit by its name or symbol, singular or plural; `power` is 2 for square and 3 for cubic units."""
     table = _units()
     lower = name.casefold()
     found = table.get(name) or (table.get(lower) or table.get(lower.removesuffix("s")) if len(lower) > 2 else None)

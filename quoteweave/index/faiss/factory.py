@@ -1,4 +1,4 @@
-"""The FAISS indexes behind the kinds: how each is made, trained, and freed of what was removed."""
+"""Creates, trains and compacts the FAISS index behind each kind."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ CHUNK = 16_384  # vectors that are in memory at once, where they have to be copi
 
 
 def library() -> Any:
-    """FAISS. Raises MissingExtra where it is not installed.
+    """Import FAISS. Raises MissingExtra if it is not installed.
 
     Sets for the whole process from when on it multiplies matrices, in place of comparing one by one: from 20 questions,
     or in newer versions from 20 numbers of questions. Left as it is, newer ones take eleven times as long for 64.
@@ -66,7 +66,7 @@ def trained(index: Any) -> Any:
 
 
 def keep(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
-    """The index of those positions alone, which are numbered anew; `index` itself may be changed into it."""
+    """Reduce the index to these positions, renumbered; `index` may be modified in place."""
     import numpy as np
 
     faiss = library()

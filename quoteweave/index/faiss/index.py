@@ -1,4 +1,4 @@
-"""Indexes of one vector an item, in memory or memory-mapped, through FAISS."""
+"""FAISS indexes of one vector per item, in memory or memory-mapped."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -111,7 +111,7 @@ class FaissIndex:
         seal(folder, [_VECTORS, _ITEMS])
 
     def settle(self) -> None:
-        """Takes what was removed out of the vectors, and trains `ivfpq`; done before saving."""
+        """Drop removed items from the FAISS index, and train `ivfpq`; called before saving."""
         kept = self._stock.rows >= 0
         if not kept.all() or self.kind == "ivfpq":
             stock = self._own()

@@ -1,4 +1,4 @@
-"""What the faster kinds of index would find of what exact search finds, measured on one's own vectors."""
+"""Measures the recall of the faster kinds of index against exact search, on the user's own vectors."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How FAISS indexes are searched, so that a score depends on its question and its vector alone.
+"""Searches FAISS indexes such that a score depends only on its question and its vector.
 
 FAISS adds up in single precision in an order that depends on how many questions there are and where a vector lies, so
 that even equal vectors get unequal scores. So it only names candidates here, a few more than are wanted; their scores
@@ -82,7 +82,7 @@ def _copied(index: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stock:
-    """A FAISS index, and what is known of its vectors."""
+    """A FAISS index with the rows of its vectors and a bound of their length."""
 
     index: Any
     rows: "Rows"
@@ -136,7 +136,7 @@ def search(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") 
 
 
 def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named | None":
-    """Candidates by way of the graph or the lists; None where there are none, or all can be compared as fast."""
+    """Candidates from the HNSW graph or the IVF lists; None if it has neither, or a full comparison is as fast."""
     count = _count(index, within)
     hidden = index.ntotal / count  # of so many vectors on the way, one may be found
     if _is_ivf(index):
@@ -158,7 +158,7 @@ def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Position
 
 
 def _thorough(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
-    """Through everything that may be found."""
+    """Search exhaustively."""
     if not _is_ivf(stock.index):
         return _exact(stock, queries, k, within)
     wanted = min(_count(stock.index, within), k + SPARE)
@@ -196,7 +196,7 @@ def _exact(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") 
 
 
 def _nearest(stock: Stock, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
-    """The best `wanted` as FAISS adds up, best first."""
+    """The best `wanted` by FAISS's own scores, best first."""
     faiss, index = library(), _store(stock.index)
     flat = isinstance(index, faiss.IndexFlat)
     named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MOST_ON_A_GPU else None

@@ -34,7 +34,7 @@ FEWEST = 10
 
 
 class Candidates(Protocol):
-    """What an index keeps of its items beside their vectors."""
+    """A compact index of the items, which names candidates for exact scoring."""
 
     def add(self, shard: Shard) -> None:
         """Adds the items of a shard, all of which have vectors."""
@@ -45,7 +45,7 @@ class Candidates(Protocol):
         ...
 
     def count(self, k: int, items: int) -> int:
-        """How many candidates are named so that the best `k` of so many items are most probably among them."""
+        """How many candidates to name so that the best `k` of `items` are most probably among them."""
         ...
 
     def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
@@ -58,7 +58,7 @@ class Candidates(Protocol):
 
 
 class Pooled:
-    """One vector an item, the mean of its own, in a flat index of FAISS; of a question too the mean is taken."""
+    """One mean vector per item, in a flat FAISS index; queries are averaged too."""
 
     def __init__(self, dimension: int, folder: Path | None) -> None:
         from quoteweave.index.faiss.index import FaissIndex
@@ -90,7 +90,7 @@ class Pooled:
 
 
 class Compressed:
-    """Fewer or smaller vectors of each item, on disk like those that they stand for; until saved, in a passing folder.
+    """Fewer or smaller vectors for each item, on disk like the originals; in a temporary folder until saved.
 
     `similarity` compares what `compress` makes of an item's vectors with those of questions.
     """
@@ -137,7 +137,7 @@ class Compressed:
 
 
 def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidates | None:
-    """What an index of that kind finds candidates by, as it was saved in `folder` or empty; None where it has no need.
+    """Open the candidate index of a kind, as saved in `folder`, or empty; None for a kind that needs none.
 
     Raises CollectionError for files that are damaged, MissingExtra where the library is not installed.
     """

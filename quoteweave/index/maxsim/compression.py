@@ -1,4 +1,4 @@
-"""Fewer or smaller vectors in place of an item's own, which are near enough to find candidates by."""
+"""Compression of an item's vectors, accurate enough to find candidates."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def mean_vector(vectors: "Matrix") -> "Matrix":
-    """(1, dimension) the direction in which the vectors (n, dimension) point on average."""
+    """(1, dimension) the normalised mean of the vectors (n, dimension)."""
     return _directions(vectors.mean(axis=0, keepdims=True))
 
 

@@ -1,4 +1,4 @@
-"""Which items there are, and where in which files their vectors lie; the vectors themselves stay on disk."""
+"""A table of items with the locations of their vectors, which stay on disk."""
 
 import json
 import os
@@ -37,10 +37,10 @@ _NUMBERS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The vectors of items that follow each other in what was asked for."""
+    """The vectors of consecutive requested items."""
 
     first: int
-    """The place of its first item in what was asked for."""
+    """The index of its first item among the requested ones."""
     starts: "Rows"
     """(n,) where each item's vectors begin, counted in vectors of this block."""
     parts: "list[Vectors]"
@@ -270,7 +270,7 @@ class ItemTable:
 
 
 class _Mapped:
-    """Files, of which the last one that was asked for is mapped: it is let go with the last array of it."""
+    """Memory-maps one file at a time, the last one requested; it is unmapped with the last array that uses it."""
 
     def __init__(self, files: list[_File]) -> None:
         self._files = files

@@ -1,4 +1,4 @@
-"""What the kinds of MaxSim index in two stages find of what exact search finds, measured on one's own items."""
+"""Measures the recall of the two-stage MaxSim indexes against exact search, on the user's own items."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ VECTORS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How much of what exact search finds a kind finds, and what it keeps for that."""
+    """A kind's recall against exact search, and the disk space it takes."""
 
     kind: str
     recall: float

@@ -1,4 +1,4 @@
-"""MaxSim, the score of late interaction: each vector of a question meets the vector of an item that fits it best.
+"""MaxSim, the late-interaction score: each vector of a question is matched with the most similar vector of an item.
 
 ColBERT (Khattab and Zaharia, arXiv 2004.12832, section 3.3, equation 3) and ColPali (Faysse et al., arXiv 2407.01449)
 score an item by the sum, over the vectors of the question, of the largest inner product with any of its vectors.

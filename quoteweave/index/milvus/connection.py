@@ -1,4 +1,4 @@
-"""A connection to Milvus, to its embedded form in a folder or to a server, and what its failures mean.
+"""A connection to Milvus, embedded in a folder or on a server, with its errors converted to ours.
 
 pymilvus itself connects anew when a call finds the connection lost, and repeats the call; every call that the index
 makes may be repeated.
@@ -116,7 +116,7 @@ class Milvus:
             yield self._client
 
     def close(self) -> None:
-        """Hangs up; the embedded Milvus ends, and its folder is free again, when the last in this process does."""
+        """Close the connection; the embedded Milvus stops, and frees its folder, with the last one in this process."""
         if self.closed:
             return
         self.closed = True

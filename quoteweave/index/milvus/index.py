@@ -290,7 +290,7 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 def _await_lookups(folder: Path) -> None:
-    """Milvus makes files for lookups behind our back; those that it has not made in time are made anew later."""
+    """Wait for lookup files that Milvus writes in the background; late ones are removed on opening, and rebuilt."""
     due = time.monotonic() + _LOOKUPS_S
     while time.monotonic() < due:
         segments = {path.stem for path in folder.rglob("data/*.parquet")}

@@ -1,4 +1,4 @@
-"""What Milvus keeps of each item beside its vector, and the filters over that."""
+"""The Milvus schema of an item, and filter expressions over it."""
 
 import json
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The encoders: each loader of the catalogue is a class in a file of its own."""
+"""Encoders of text and images, one class for each loader of the catalogue."""
 
 from quoteweave.retrievers.encoders.factory import make_encoder, row_for_path
 

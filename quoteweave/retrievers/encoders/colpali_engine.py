@@ -29,21 +29,21 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "qwen2_5_vl": ("ColQwen2_5", "ColQwen2_5_Processor"),
     }
 )
-# Tokens that fill a question up, as many as in training.
+# Augmentation tokens appended to a question, as many as in training.
 FILLING = 10
 
 
 def adapter_of(folder: Path) -> dict[str, Any]:
-    """What an adapter says of itself; empty for a folder that holds a whole model."""
+    """The configuration of an adapter; empty for a folder with a whole model."""
     return {} if (folder / "config.json").is_file() else described(folder, "adapter_config.json")
 
 
 class EngineModel:
-    """A model and its processor as colpali-engine makes them, with its prompts; the question's prefix is the row's.
+    """A model and its processor from colpali-engine, with its prompts; the prefix of questions is the row's.
 
     Since 0.3.13 colpali-engine puts no prefix before questions, where these checkpoints were trained with "Query: ".
-    Since 0.3.12 a question of ColPali's no longer ends, after the ten tokens that fill it up, in the line break with
-    which PaliGemma ends all its prompts; ColPali was trained with it, and its `-hf` form keeps it. It is a vector more.
+    Since 0.3.12 a question for ColPali no longer ends, after its ten augmentation tokens, in the line break with which
+    PaliGemma ends all its prompts; ColPali was trained with it, and its `-hf` form keeps it. It adds one vector.
     """
 
     def __init__(self, row: ModelRow, folder: Path, *, base: Path | None, dtype: "torch.dtype", device: str) -> None:
@@ -69,7 +69,7 @@ class EngineModel:
         filled = self._processor.query_augmentation_token * FILLING + ("\n" if self._is_pali else "")
         inputs = self._processor.process_queries(texts=asked, suffix=filled)
         if self._is_pali:
-            # All tokens see each other. Without this, PaliGemma lets them in a batch without padding, and only there.
+            # Makes all tokens attend to each other; without it, PaliGemma does so only in batches without padding.
             inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
         return self._vectors(inputs)
 
@@ -80,7 +80,7 @@ class EngineModel:
         return self._vectors(inputs)
 
     def tokens(self, picture: "Image") -> int:
-        """How many image tokens a picture becomes, more or less."""
+        """Approximate number of image tokens of a picture."""
         if self._is_pali:
             return int(self._processor.image_seq_length)
         return qwen_tokens(picture, self._processor.image_processor)
@@ -88,7 +88,7 @@ class EngineModel:
     def _vectors(self, inputs: Any) -> "Sequence[np.ndarray[Any, Any]]":
         import torch
 
-        # Without this, PaliGemma scores all words of its vocabulary at each of the page's tokens: a gigabyte a page.
+        # Without this, PaliGemma computes logits over its vocabulary for each token of a page: a gigabyte per page.
         spared = {"logits_to_keep": 1} if self._is_pali else {}
         with torch.inference_mode():
             vectors = self._model(**inputs.to(self._model.device), **spared)
@@ -106,14 +106,14 @@ def _load(kind: Any, folder: Path, base: Path | None, dtype: "torch.dtype") -> A
 
 
 def _lay_over(model: Any, folder: Path) -> None:
-    """Loads an adapter, whose weights have the names that layers had when it was trained."""
+    """Load an adapter, whose weights have the names that layers had when it was trained."""
     from transformers.conversion_mapping import get_model_conversion_mapping
 
     names = get_model_conversion_mapping(model, key_mapping=type(model)._checkpoint_conversion_mapping)
     found = model.load_adapter(str(folder), weight_mapping=names)
     astray = {*found.missing_keys, *found.unexpected_keys}
     if astray:
-        # One whose weights find no place changes nothing, and the model ranks as if it had not been trained.
+        # An adapter whose weights match no layer changes nothing: the model would rank as if it were untrained.
         raise ModelFailed(
             f"{folder} holds no adapter of {type(model).__name__}: {len(astray)} of its weights are astray, "
             f"{min(astray)} for one; name an adapter that was trained over this base, or a merged checkpoint"

@@ -35,10 +35,10 @@ def is_hf(folder: Path) -> bool:
 
 
 class HfModel:
-    """A model and its processor as transformers makes them, with the checkpoint's prompts.
+    """A model and its processor from transformers, with the checkpoint's prompts.
 
-    The question's prefix is the row's where it has one. Pictures are scaled by Pillow, so that a torchvision that
-    is installed for something else changes no vector.
+    The prefix of questions is the row's where it has one. Pictures are resized by Pillow, so that an installed
+    torchvision changes no vector.
     """
 
     def __init__(self, row: ModelRow, folder: Path, *, dtype: "torch.dtype", device: str) -> None:
@@ -66,15 +66,15 @@ class HfModel:
         return self._vectors(inputs)
 
     def tokens(self, picture: "Image") -> int:
-        """How many image tokens a picture becomes, more or less."""
+        """Approximate number of image tokens of a picture."""
         if hasattr(self._processor, "image_seq_length"):
             return int(self._processor.image_seq_length)
         return qwen_tokens(picture, self._processor.image_processor)
 
     def _positions(self, inputs: Any) -> "torch.Tensor":
-        """Where each patch stands on its picture, in rows and columns (M-RoPE, arXiv 2409.12191, section 2.1).
+        """Row and column positions of each patch on its picture (M-RoPE, arXiv 2409.12191, section 2.1).
 
-        transformers 5 leaves this out of ColQwen2, which was trained with it, and would count patches like words.
+        transformers 5 omits this for ColQwen2, which was trained with it, and would number patches like words.
         """
         vlm = self._model.vlm
         is_image = (inputs["input_ids"] == vlm.config.image_token_id).int()

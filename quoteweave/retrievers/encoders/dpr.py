@@ -1,4 +1,4 @@
-"""DPR: one encoder of questions and one of passages."""
+"""DPR, which has separate encoders for questions and passages."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -19,8 +19,8 @@ QUESTION, PASSAGE = "question_encoder", "ctx_encoder"
 class DprEncoder(TextEncoder):
     """Dense passage retrieval (arXiv 2004.04906): the last layer's vector at [CLS], not normalised, by inner product.
 
-    DPR was trained on passages as pairs of title and text; views are given as text alone. Each side is loaded when it
-    is first needed. Another checkpoint is a folder that holds two, `question_encoder` and `ctx_encoder`.
+    DPR was trained on passages as pairs of title and text; views are encoded as text alone. Each encoder is loaded when
+    it is first needed. Another checkpoint is given as a folder that contains `question_encoder` and `ctx_encoder`.
     """
 
     def _identities(self) -> Mapping[str, str]:
@@ -44,7 +44,7 @@ class DprEncoder(TextEncoder):
         return self._load(PASSAGE)
 
     def _load(self, side: str) -> tuple[Any, Any]:
-        """The tokenizer and the model of a side."""
+        """Load the tokenizer and the model of one of the two encoders."""
         transformers = required("transformers")
         name = "DPRQuestionEncoder" if side == QUESTION else "DPRContextEncoder"
         folder = locate(*self._checkpoint(side), download_gb=self.row.download_gb / 2)

@@ -1,4 +1,4 @@
-"""Document screenshot embedding (DSE, arXiv 2406.11251): one vector a picture, on Qwen2-VL and on Phi-3-Vision."""
+"""Document screenshot embedding (DSE, arXiv 2406.11251): one vector per picture, with Qwen2-VL or Phi-3-Vision."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-# Pixels of a picture once scaled: 4 to 2,560 image tokens.
+# Pixels of a picture after resizing: 4 to 2,560 image tokens.
 LEAST_PIXELS, MOST_PIXELS = 56 * 56, 2560 * 28 * 28
-# Qwen2-VL's chat form, with what the model was trained to end on: its vector there is the embedding.
+# Qwen2-VL's chat template, with the token the model was trained to end on, whose hidden state is the embedding.
 PICTURE = "<|image_pad|>"
 BEFORE = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
 BETWEEN = "<|vision_end|>"
 AFTER = "<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
 
-# Phi-3-Vision looks at every picture as a square of 4 × 4 crops of 336 pixels, and at a small one of the whole.
+# Phi-3-Vision reads every picture as a square of 4 × 4 crops of 336 pixels, and one small version of the whole.
 PHI3_SIDE = 1344
 PHI3_TOKENS = 17 * 144
 PHI3_PICTURE = "<|image_1|>\n"
@@ -34,8 +34,9 @@ PHI3_END = "</s>"
 class DseQwen2Encoder(VisualEncoder):
     """DSE on Qwen2-VL: the last token's hidden state, its first `dimension` numbers (arXiv 2205.13147), normalised.
 
-    The words with a picture are the row's `passage_prefix`. A question comes with the smallest black picture, as on the
-    model's card. transformers is enough for it; pictures are scaled by Pillow, whether torchvision is there or not.
+    The prompt beside a picture is the row's `passage_prefix`. A question is encoded with the smallest black picture, as
+    on the model card. It needs transformers only; pictures are resized by Pillow, whether or not torchvision is
+    installed.
     """
 
     @cached_property
@@ -81,7 +82,7 @@ class DseQwen2Encoder(VisualEncoder):
         inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
         with torch.inference_mode():
             states = model(**{name: value.to(model.device) for name, value in inputs.items()}).last_hidden_state
-        # Shorter prompts are filled up on the left, so that all end at the same place.
+        # Prompts are padded on the left, so that all end at the same position.
         vectors = torch.nn.functional.normalize(states[:, -1, : self.row.dimension].float(), dim=-1)
         return [vector[None, :] for vector in vectors.cpu().numpy()]
 
@@ -89,10 +90,10 @@ class DseQwen2Encoder(VisualEncoder):
 class DsePhi3Encoder(VisualEncoder):
     """DSE on Phi-3-Vision: the hidden state of the last token, normalised.
 
-    transformers has no such model: the checkpoint brings Python code of its own, which is run only with
+    transformers does not include this model: the checkpoint comes with Python code of its own, which is run only with
     `Hardware.trust_remote_code`; without it, UsageError is raised at once. That code was written for transformers 4.4x
-    and may not run with later ones, which shows when the model is loaded. **What is here follows the model cards and
-    has been run with a stand-in for that code only, never with a published checkpoint.**
+    and may fail with later versions when the model is loaded. **This class follows the model cards and has been run
+    only with a stand-in for that code, never with a published checkpoint.**
     """
 
     def __init__(self, row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> None:
@@ -138,10 +139,10 @@ class DsePhi3Encoder(VisualEncoder):
         square = picture.resize((PHI3_SIDE, PHI3_SIDE))
         inputs = dict(self._loaded[1]([prompt], images=[square], return_tensors="pt"))
         for name in ("input_ids", "attention_mask", "image_sizes"):
-            inputs[name] = inputs[name].reshape(1, -1)  # some give them with one more axis
+            inputs[name] = inputs[name].reshape(1, -1)  # some processors return them with one more axis
         return self._vectors(inputs)[0]
 
-    def _tokens(self, picture: "Image") -> int:  # noqa: ARG002  # all are made equally large
+    def _tokens(self, picture: "Image") -> int:  # noqa: ARG002  # all are resized to one size
         return PHI3_TOKENS
 
     def _vectors(self, inputs: Mapping[str, Any]) -> "Sequence[np.ndarray[Any, Any]]":

@@ -1,4 +1,4 @@
-"""Encoders behind an embeddings endpoint: what they read leaves this process, and what comes back are vectors."""
+"""The encoder behind an embeddings endpoint, which sends texts over HTTP and receives vectors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class EndpointEncoder:
-    """Meets `core.protocols.Encoder`: one vector a text, scaled to length one, so that inner products are cosines.
+    """Implements `core.protocols.Encoder`: one vector per text, normalised, so that inner products are cosines.
 
-    `query_prefix` and `passage_prefix` are put before questions and passages, for models that were trained with them.
-    Questions are sent by `query_client`, where the endpoint tells them from passages by `input_type` or by the model's
-    name; its vectors have to be comparable with those of `client`. A text is cut to `max_characters`, its prefix
-    included, and shorter where the endpoint refuses it, which `tell` is told once. `tokens` counts what the endpoint
-    says that it has read so far.
+    `query_prefix` and `passage_prefix` are prepended to questions and passages, for models trained with them. Questions
+    are sent by `query_client`, where the endpoint distinguishes them from passages by `input_type` or by the model's
+    name; its vectors have to be comparable with those of `client`. A text, prefix included, is cut to `max_characters`,
+    and further where the endpoint refuses it, which `tell` is called with once. `tokens` counts the tokens that the
+    endpoint reports so far.
     """
 
     reads: Literal["text"] = "text"
@@ -47,7 +47,7 @@ class EndpointEncoder:
 
     @property
     def name(self) -> str:
-        """The model's name, as its endpoint knows it."""
+        """The model's name at its endpoint."""
         return self._client.model
 
     @property
@@ -57,7 +57,7 @@ class EndpointEncoder:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """What changes a vector, as far as it is known on this side. Raises UsageError when no endpoint is set."""
+        """All known settings that change a vector. Raises UsageError when no endpoint is set."""
         return {
             "loader": "endpoint",
             "model": self.name,
@@ -73,7 +73,7 @@ class EndpointEncoder:
 
     @property
     def forms(self) -> str:
-        """How the endpoint can tell questions from passages, in words."""
+        """Describe in words how the endpoint can distinguish questions from passages."""
         passage, query = self._client, self._query_client
         told = [
             f"{what} {mine} for questions, {other} for quotes"
@@ -96,7 +96,8 @@ class EndpointEncoder:
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (1, dimension) for each text.
 
-        Raises InputsRefused where the endpoint takes some in no form, EndpointError, or UsageError when none is set.
+        Raises InputsRefused where the endpoint refuses some however short, EndpointError, or UsageError when none is
+        set.
         """
         matrices, refused = self._encode(self._client, [self._passage_prefix + str(text) for text in views])
         if refused:
@@ -106,7 +107,7 @@ class EndpointEncoder:
     def _encode(
         self, client: EmbeddingsClient, texts: Sequence[str]
     ) -> "tuple[list[Matrix], Mapping[int, EndpointRefused]]":
-        """Matrices of the texts that were taken, in order, and why the others were not."""
+        """Matrices of the accepted texts, in order, and the refusals of the others."""
         import numpy as np
 
         embedded = wait_for(client.embed_some([text[: self._max_characters] for text in texts]))

@@ -1,4 +1,4 @@
-"""From a row of the catalogue, or a folder, to the encoder that runs it."""
+"""Build the encoder for a row of the catalogue, or for a checkpoint in a folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -13,7 +13,7 @@ from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford
 from quoteweave.retrievers.encoders.text import truncated_to
 
-# Modules are imported when one of their models is made.
+# Module and class of each loader; a module is imported when one of its models is built.
 CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
     {
         "sentence-transformers": ("sentence_transformer", "SentenceTransformerEncoder"),
@@ -26,9 +26,9 @@ CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
     }
 )
 
-# sentence-transformers models that are no encoders of dense vectors.
+# Model types of sentence-transformers that are not dense encoders.
 OTHER_TYPES = ("CrossEncoder", "SparseEncoder")
-# Where checkpoints say how many numbers their vectors have; the first that is found counts.
+# Files and fields in which checkpoints state the dimension of their vectors; the first one found counts.
 DIMENSIONS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "artifact.metadata": ("dim",),
@@ -37,12 +37,12 @@ DIMENSIONS: Mapping[str, Sequence[str]] = MappingProxyType(
         "config.json": ("projection_dim", "hidden_size", "d_model", "dim"),
     }
 )
-# How sentence-transformers and model2vec name what a StaticEmbedding is made of.
+# Names of a StaticEmbedding's weights in sentence-transformers and in model2vec.
 STATIC_TABLES = ("embedding.weight", "embeddings")
 
 
 def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> Encoder:
-    """The encoder of a row, perhaps with another checkpoint in place of its own. Nothing is loaded yet."""
+    """Build the encoder of a row, optionally with another checkpoint; no model is loaded yet."""
     module, name = CLASSES[row.loader]
     made: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(
         import_module(f"quoteweave.retrievers.encoders.{module}"), name
@@ -51,11 +51,11 @@ def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = Non
 
 
 def row_for_path(path: str) -> ModelRow:
-    """The row of any checkpoint that sentence-transformers loads, read from its own files.
+    """Make the row of any checkpoint that sentence-transformers loads, from the checkpoint's own files.
 
-    The prefixes are its prompts: `query`, and the first of `document`, `passage` and `corpus` that says anything.
-    Raises ModelNotFound where there is no model at `path`, UsageError for one whose vectors inner products do not
-    compare.
+    The prefixes are its prompts: `query`, and the first non-empty one of `document`, `passage` and `corpus`. Raises
+    ModelNotFound where there is no model at `path`, UsageError for one whose vectors cannot be compared by inner
+    products.
     """
     folder = locate(path)
     config = described(folder, "config_sentence_transformers.json")
@@ -85,9 +85,9 @@ def row_for_path(path: str) -> ModelRow:
 
 
 def _dimension(folder: Path) -> int:
-    """What the last projection says, or the pooling, or else the model; no more than the checkpoint cuts vectors to.
+    """Dimension of the vectors: of the last projection, else the pooling, else the model, after any truncation.
 
-    Raises UsageError where none says anything.
+    Raises UsageError where the checkpoint does not state it.
     """
     said = [
         described(file.parent, file.name).get(field)
@@ -102,7 +102,7 @@ def _dimension(folder: Path) -> int:
 
 
 def _static_dimensions(folder: Path) -> list[int]:
-    """The widths of tables with a vector for each token: a StaticEmbedding has no configuration that would say."""
+    """Widths of token embedding tables: a StaticEmbedding has no configuration that states its dimension."""
     return [
         shape[1]
         for file in sorted((*folder.glob("*.safetensors"), *folder.glob("*StaticEmbedding*/*.safetensors")))

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# What sentence-transformers, and PyLate before it, call a model with a projection of its own for each token.
+# The model types of late-interaction models in sentence-transformers, and in PyLate before it.
 LATE_INTERACTION = ("MultiVectorEncoder", "ColBERT")
 
 
 class LateInteractionEncoder(TextEncoder):
-    """One normalised vector a token, as ColBERT has them (arXiv 2004.12832, section 3.2; version 2: 2112.01488).
+    """ColBERT: one normalised vector per token (arXiv 2004.12832, section 3.2; version 2: 2112.01488).
 
-    A question is [CLS] [Q] and its tokens, filled up with [MASK] to `query_length` tokens and cut there. The masks are
-    part of the question: each gives a vector that is scored. No token looks at them, though, unless the checkpoint says
-    so: that is how the authors' code, whose weights these are, reads the paper. A passage is [CLS] [D] and its tokens,
-    and the vectors of punctuation marks are left out.
+    A question is [CLS] [Q] and its tokens, padded with [MASK] to `query_length` tokens and cut there. The masks are
+    part of the question: each gives a vector that is scored. No token attends to them, though, unless the checkpoint
+    says so: the weights come from the authors' code, which interprets the paper like this. A passage is [CLS] [D] and
+    its tokens, and the vectors of punctuation marks are left out.
 
     The checkpoint has the authors' format (a `linear.weight` beside BERT's, lengths and markers in `artifact.metadata`)
     or that of sentence-transformers.
@@ -37,7 +37,7 @@ class LateInteractionEncoder(TextEncoder):
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
         _check_projection(folder)
-        # Vectors are those of the tokens: BERT's pooler is not asked.
+        # Vectors are those of the tokens: BERT's pooler is not used.
         with loading(self.name, folder, unused=("pooler.",)):
             model = library.MultiVectorEncoder(
                 str(folder),
@@ -52,7 +52,7 @@ class LateInteractionEncoder(TextEncoder):
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
         model = self._model
         encode = model.encode_query if query else model.encode_document
-        # That long questions are cut is part of the model, and no news.
+        # Cutting long questions is part of the model; the library's warning about it is suppressed.
         with held_back("sentence_transformers.base.modules.transformer", "query_expansion"):
             vectors: list[np.ndarray[Any, Any]] = encode(
                 as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
@@ -61,12 +61,12 @@ class LateInteractionEncoder(TextEncoder):
 
 
 def is_stanford(folder: Path) -> bool:
-    """Whether the checkpoint has the format of ColBERT's authors."""
+    """Whether the checkpoint has the original (Stanford) format of ColBERT."""
     return "HF_ColBERT" in (described(folder).get("architectures") or ())
 
 
 def _check_projection(folder: Path) -> None:
-    """Raises ModelFailed for a model without late interaction, which the library would give a random projection."""
+    """Raise ModelFailed for a model without late interaction, to which the library would add a random projection."""
     kind = described(folder, "config_sentence_transformers.json").get("model_type")
     if not is_stanford(folder) and kind not in LATE_INTERACTION:
         raise ModelFailed(
@@ -76,7 +76,7 @@ def _check_projection(folder: Path) -> None:
 
 
 def _set_lengths(model: Any, row: ModelRow) -> None:
-    """Fill up and cut texts where the row says, or before, where the checkpoint has no positions for more."""
+    """Set the lengths to which texts are padded and cut: the row's, at most the checkpoint's maximum."""
     transformer, most = model[0], model.max_seq_length
     if row.passage_length is not None:
         transformer.document_length = row.passage_length if most is None else min(row.passage_length, most)

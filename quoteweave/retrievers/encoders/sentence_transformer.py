@@ -1,4 +1,4 @@
-"""Dense encoders through sentence-transformers: its own checkpoints, and plain ones of transformers with a pooling."""
+"""Dense encoders of sentence-transformers: its own checkpoints, and plain transformers checkpoints with pooling."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -19,17 +19,17 @@ POOLING_MODES = {"cls": "cls", "mean": "mean", "last": "lasttoken"}
 
 
 class SentenceTransformerEncoder(TextEncoder):
-    """One vector a text, as `SentenceTransformer.encode` gives it with the row's prefixes.
+    """One vector per text, as from `SentenceTransformer.encode` with the row's prefixes.
 
-    A checkpoint with a `modules.json` says itself how it pools; where the row says too, they have to agree, or
-    UsageError is raised on first use. Any other checkpoint is pooled as the row says. Vectors get length 1 where the
-    row says so, and where the checkpoint does it itself. Where a checkpoint has a `truncate_dim`, the first so many
-    numbers of a vector are kept, and get length 1 thereafter.
+    A checkpoint with a `modules.json` defines its own pooling; where the row states one too, they have to agree, or
+    UsageError is raised on first use. Any other checkpoint is pooled as the row states. Vectors are normalised where
+    the row or the checkpoint demands it. Where a checkpoint has a `truncate_dim`, vectors are truncated to that
+    dimension before they are normalised.
     """
 
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
-        """All that changes a vector; of a model on the hub its revision says whether vectors are cut."""
+        """All settings that change a vector; truncation is recorded for local checkpoints, others have a revision."""
         kept = truncated_to(locate(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
         return {**super().settings, **({"truncate_dim": kept} if kept else {})}
 
@@ -39,11 +39,11 @@ class SentenceTransformerEncoder(TextEncoder):
         required("sentence_transformers")
         row = self.row
         folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
-        # Vectors are made of the tokens' own, and many checkpoints were saved without the pooler on top of them.
+        # Vectors are pooled from those of the tokens, and many checkpoints were saved without BERT's own pooler.
         unused = () if _reads_pooler(folder) else ("pooler.",)
         with loading(self.name, folder, unused=unused):
             model = self._load(folder)
-            # What the checkpoint's own tokenizer says is lost when sentence-transformers loads it anew.
+            # sentence-transformers loads the tokenizer anew and loses its padding side.
             if hasattr(model.tokenizer, "padding_side"):  # that of a StaticEmbedding never pads
                 model.tokenizer.padding_side = row.padding
             _limit_lengths(model, row)
@@ -70,7 +70,7 @@ class SentenceTransformerEncoder(TextEncoder):
         return SentenceTransformer(modules=[transformer, pooling], device=device)
 
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
-        model, row = self.model, self.row  # first: it says so where a library is missing
+        model, row = self.model, self.row  # first: it raises MissingExtra where a library is missing
         import torch
         from sentence_transformers.util import batch_to_device
 
@@ -79,7 +79,7 @@ class SentenceTransformerEncoder(TextEncoder):
         with torch.inference_mode():
             features = batch_to_device(model.preprocess(as_text(model, texts), prompt=prompt, task=task), model.device)
             if row.padding == "left":
-                # Else positions count the padding, and a text beside a long one gets other numbers than alone.
+                # Otherwise positions count the padding, and a text gets another vector in a batch with a longer one.
                 features["position_ids"] = (features["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
             vectors = model(features, task=task)["sentence_embedding"][:, : model.truncate_dim].float()
             if row.normalize:
@@ -104,7 +104,7 @@ def _check_pooling(model: Any, row: ModelRow, folder: Path) -> None:
 
 
 def _limit_lengths(model: Any, row: ModelRow) -> None:
-    """Cut texts where the row says, or before, where the checkpoint has no positions for more."""
+    """Set the lengths to which texts are cut: the row's, at most the checkpoint's maximum."""
     most = model.max_seq_length
     for field, length in (("query_length", row.query_length), ("document_length", row.passage_length)):
         if length is not None:

@@ -1,4 +1,4 @@
-"""What the encoders of text share: a row of the catalogue, batches, and one thread at a time."""
+"""Base class of local encoders: batching, and one computation at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
     from quoteweave.core.protocols import Matrix
 
-# Texts at once, where the user does not say: what keeps the cores busy, and leaves most of a GPU to the model.
+# Texts per batch, unless the user sets it: enough to keep the cores busy, and small beside a GPU's memory.
 CPU_BATCH = 32
 GPU_BATCH = 64
-# What it is best given at once, so that each batch holds texts of like length: so many batches, and at least so many.
+# Best number of texts per call, so that batches can hold texts of similar length: in batches, and at least.
 BATCHES_AT_ONCE = 8
 TEXTS_AT_ONCE = 256
-# A batch is full when its texts are as long as what BERT reads. Where a model reads more, batches of longer texts are
-# smaller, so that they take no more memory.
+# Tokens per text of a full batch, as many as BERT reads; batches of longer texts are smaller, to take no more memory.
 FULL_LENGTH = 512
 CHARACTERS_PER_TOKEN = 4
 
 
 class TextEncoder(ABC):
-    """An encoder of text; a subclass encodes one batch. Nothing is loaded before the first one. Threads take turns."""
+    """Base of local encoders; a subclass encodes one batch. Weights load on first use, and threads take turns."""
 
     reads: Literal["text", "image"] = "text"
 
@@ -43,22 +42,22 @@ class TextEncoder(ABC):
 
     @property
     def name(self) -> str:
-        """As the catalogue calls it."""
+        """The model's name in the catalogue."""
         return self.row.name
 
     @property
     def many(self) -> bool:
-        """Whether a text becomes many vectors."""
+        """Whether an item has many vectors."""
         return self.row.many
 
     @property
     def at_once(self) -> int:
-        """How many views it makes good use of in one call. Raises MissingExtra without torch."""
+        """Preferred number of views per call. Raises MissingExtra without torch."""
         return max(TEXTS_AT_ONCE, BATCHES_AT_ONCE * self._batch_size)
 
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
-        """All that changes a vector."""
+        """All settings that change a vector."""
         row = self.row
         fields = ("query_prefix", "passage_prefix", "pooling", "query_length", "passage_length", "normalize")
         return {**self._identities(), **{field: getattr(row, field) for field in fields}, "dtype": self._dtype_name}
@@ -73,7 +72,7 @@ class TextEncoder(ABC):
 
     @abstractmethod
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
-        """A matrix of each text, in any floating type."""
+        """Encode one batch: a matrix for each text, in any floating type."""
 
     def _identities(self) -> Mapping[str, str]:
         return {"checkpoint": identity(self.row.checkpoint, self.row.revision)}
@@ -112,17 +111,17 @@ class TextEncoder(ABC):
 
 
 def as_text(model: Any, texts: Sequence[str]) -> list[Any]:
-    """The texts as sentence-transformers takes them for text whatever they say.
+    """Wrap texts so that sentence-transformers treats them as text, whatever they contain.
 
-    A model that reads pictures too would take the address of a picture for the picture, and fetch it.
+    A model that reads pictures too would treat a picture's URL as the picture, and fetch it.
     """
     return list(texts) if set(model.modalities) <= {"text", "message"} else [{"text": text} for text in texts]
 
 
 def truncated_to(folder: Path) -> int | None:
-    """How many of a vector's first numbers a checkpoint of sentence-transformers says to keep; None = all.
+    """The dimension that a checkpoint of sentence-transformers truncates its vectors to; None = no truncation.
 
-    As those do that were trained so that these say most (Matryoshka representation learning, arXiv 2205.13147).
+    Models trained by Matryoshka representation learning (arXiv 2205.13147) have one.
     """
     said = described(folder, "config_sentence_transformers.json").get("truncate_dim")
     return said if isinstance(said, int) and said > 0 else None

@@ -1,4 +1,4 @@
-"""What the loaders of vision-language models share."""
+"""Helpers of all encoders that are vision-language models."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def fitting_torchvision() -> Iterator[None]:
-    """Raises UsageError where imports within fail for a torchvision that was built for another torch."""
+    """Turn import errors within, caused by a torchvision built for another torch, into UsageError."""
     try:
         yield
     except Exception as error:
@@ -35,9 +35,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:
-    """The question with its prefix, cut to `length` tokens; None = as many as the tokenizer's model reads.
+    """Prepend the prefix to a question, and cut it to `length` tokens; None = the tokenizer's maximum.
 
-    Signs that the model takes for commands or pictures, such as <|image_pad|>, are left out.
+    Special tokens written out in the question, such as <|image_pad|>, are removed.
     """
     for token in tokenizer.added_tokens_decoder.values():
         if token.special:
@@ -49,16 +49,16 @@ def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -
 
 
 def attended(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.ndarray[Any, Any]]":
-    """Of vectors (items, tokens, dimension), those of each item's own tokens: (own tokens, dimension) float32 each.
+    """Drop the vectors of padding: from (items, tokens, dimension) to (own tokens, dimension) float32 for each item.
 
-    The others belong to the padding of shorter items. Libraries set them to zero, but a zero takes part in MaxSim.
+    Libraries set vectors of padding to zero, but a zero vector takes part in MaxSim.
     """
     found = vectors.float().cpu().numpy()
     return [item[own] for item, own in zip(found, mask.bool().cpu().numpy(), strict=True)]
 
 
 def qwen_tokens(picture: "Image", image_processor: Any) -> int:
-    """Image tokens of a picture that Qwen2-VL's processor makes as large as its limits allow, more or less."""
+    """Approximate number of image tokens of a picture after Qwen2-VL's processor has resized it."""
     size = image_processor.size
     pixels = min(max(picture.width * picture.height, size["shortest_edge"]), size["longest_edge"])
     return int(pixels // (image_processor.patch_size * image_processor.merge_size) ** 2)

@@ -1,4 +1,4 @@
-"""Visual encoders: questions as text, crops and pages as pictures. ColPali, ColQwen2 and ColQwen2.5 are here."""
+"""Visual encoders, which encode questions as text and crops or pages as pictures; among them ColPali and ColQwen2."""
 
 import math
 from abc import abstractmethod
@@ -21,26 +21,25 @@ if TYPE_CHECKING:
 
     Matrices = Sequence[np.ndarray[Any, Any]]
 
-# At once, where the user does not say: so many whole pages, or as many crops as take no more memory, up to so many.
+# Batch sizes, unless the user sets one: whole pages, and the most crops, as long as they take no more memory.
 CPU_PAGES, CPU_CROPS = 2, 8
 GPU_PAGES, GPU_CROPS = 8, 64
-# Batches in what it is best given at once, so that each holds pictures of like size.
+# Best number of batches per call, so that each can hold pictures of similar size.
 BATCHES_AT_ONCE = 4
-# What a page becomes, in image tokens: ColPali 1,024, ColQwen2 at most 768.
+# Image tokens of a page: 1,024 for ColPali, at most 768 for ColQwen2.
 PAGE_TOKENS = 1024
 
-# Qwen2-VL refuses pictures more than 200 times as long as wide, and a few pixels are no picture to any model. Crops
-# beyond these limits (pixels; times) get white around them.
+# Qwen2-VL refuses pictures more than 200 times as long as wide, and no model can use a picture of a few pixels. Crops
+# beyond these limits (least side in pixels; greatest aspect ratio) are padded with white.
 LEAST_SIDE = 8
 LONGEST = 100
 
-# Part of the settings of ColPali and its like: changes when the words and signs around questions and pictures do. Those
-# are their libraries' own.
+# Version of the prompts around questions and pictures, which ColPali's libraries define; part of the settings.
 PROMPTS = 2
 
 
 class VisualEncoder(TextEncoder):
-    """An encoder of pictures; a subclass encodes one batch of them, or of questions."""
+    """Base of encoders of pictures; a subclass encodes one batch of pictures, or of questions."""
 
     reads: Literal["text", "image"] = "image"
 
@@ -51,9 +50,9 @@ class VisualEncoder(TextEncoder):
 
     @property
     def at_once(self) -> int:
-        """How many views it makes good use of in one call. Raises MissingExtra without torch.
+        """Preferred number of views per call. Raises MissingExtra without torch.
 
-        A CPU, which has nothing of large batches, gets a few pages, so that little is lost when it is stopped.
+        A CPU, which gains nothing from large batches, gets a few pages, so that little is lost if it is interrupted.
         """
         return BATCHES_AT_ONCE * self.hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_CROPS)
 
@@ -73,33 +72,33 @@ class VisualEncoder(TextEncoder):
                 budget=None if hardware.batch_size else PAGE_TOKENS * pages,
             )
 
-    def _batch(self, texts: list[str], *, query: bool) -> "Matrices":  # noqa: ARG002  # they are always questions
+    def _batch(self, texts: list[str], *, query: bool) -> "Matrices":  # noqa: ARG002  # texts are always questions
         return self._questions(texts)
 
     @abstractmethod
     def _questions(self, texts: list[str]) -> "Matrices":
-        """A matrix of each question, in any floating type."""
+        """Encode one batch: a matrix for each question, in any floating type."""
 
     @abstractmethod
     def _pictures(self, pictures: "list[Image]") -> "Matrices":
-        """A matrix of each picture, in any floating type."""
+        """Encode one batch: a matrix for each picture, in any floating type."""
 
     @abstractmethod
     def _tokens(self, picture: "Image") -> int:
-        """How many image tokens a picture becomes, more or less."""
+        """Approximate number of image tokens of a picture."""
 
 
 class ColPaliEncoder(VisualEncoder):
     """ColPali (arXiv 2407.01449), ColQwen2 and ColQwen2.5: a normalised vector for each patch of a picture.
 
-    A question is its tokens and ten more that fill it up, which are vectors of it too; of a picture the prompt's tokens
-    are vectors as well. A checkpoint in transformers' own format (`-hf`; there is none of ColQwen2.5) is loaded by
+    A question has a vector for each of its tokens and for ten augmentation tokens; a picture also has vectors for the
+    tokens of its prompt. A checkpoint in transformers' own format (`-hf`; there is none of ColQwen2.5) is loaded by
     transformers alone; an original one, adapter or merged, by colpali-engine, which the extra `visual` installs.
     """
 
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
-        """All that changes a vector; the limits of pictures' sizes are the checkpoint's."""
+        """All settings that change a vector; limits on pictures' sizes are part of the checkpoint."""
         return {**super().settings, "prompts": PROMPTS}
 
     def _identities(self) -> Mapping[str, str]:
@@ -108,7 +107,7 @@ class ColPaliEncoder(VisualEncoder):
 
     @property
     def _base(self) -> tuple[str, str] | None:
-        """Checkpoint and revision of what an adapter is laid over: what its folder says, or else the catalogue."""
+        """Checkpoint and revision of an adapter's base model: by its folder if local, else by the catalogue."""
         row = self.row
         if not is_local(row.checkpoint):
             return (row.base, row.base_revision) if row.base else None
@@ -135,7 +134,7 @@ class ColPaliEncoder(VisualEncoder):
 
 
 def on_canvas(picture: "Image") -> "Image":
-    """The picture in RGB; one that is tiny, or very long, in the middle of a white one that is neither."""
+    """Convert a picture to RGB; a tiny or very elongated one is centred on a white canvas within the limits."""
     from PIL import Image
 
     width, height = picture.size

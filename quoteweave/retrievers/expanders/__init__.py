@@ -1,1 +1,1 @@
-"""Questions become several that are easier to find answers to; each class meets `core.protocols.Expander`."""
+"""Expanders: each turns a question into clauses that are easier to search for, as `core.protocols.Expander`."""

@@ -1,4 +1,4 @@
-"""A chat model writes clauses that each ask for one piece of evidence (MMDocRAG, arXiv 2505.16470, section 4.8)."""
+"""Expand a question by a chat model into clauses for one piece of evidence each (MMDocRAG, 2505.16470, section 4.8)."""
 
 import json
 import re
@@ -11,19 +11,20 @@ from quoteweave.core.protocols import ChatModel, Expansion
 from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
 
-# What is longer is no clause but talk, in characters.
+# Longest clause in characters; anything longer is other text of the model.
 LONGEST = 400
 
 _ITEM = re.compile(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
-# Around a clause: spaces, quotation marks, emphasis, and the commas of a list that is no valid JSON.
+# Stripped from a clause: spaces, quotation marks, emphasis, and the commas of a list that is not valid JSON.
 _AROUND = " \t,;\"'“”„«»`*_"
 
 
 class ChatExpander:
-    """Meets `core.protocols.Expander`: the question itself first, then at most `most` clauses that a chat model writes.
+    """Implements `core.protocols.Expander`: the question itself, then at most `most` clauses written by a chat model.
 
-    The paper does not say whether the question is searched for too; here it always is, so that a bad clause can add
-    quotes but loses none. `prompts_folder` may hold its own `expand_system.txt` (field: `$most`) and `expand_user.txt`
+    The paper does not state whether the question itself is searched for too; here it always is, so that a bad clause
+    can add quotes but lose
+    none. `prompts_folder` may hold its own `expand_system.txt` (field: `$most`) and `expand_user.txt`
     (field: `$question`). Raises UsageError when the prompts cannot be read, or for `most` below 1.
     """
 
@@ -37,11 +38,11 @@ class ChatExpander:
 
     @property
     def name(self) -> str:
-        """As traces and runs record it."""
+        """The name that traces and runs record."""
         return f"chat:{self.model.name}"
 
     async def expand(self, query: Query) -> Expansion:
-        """The question and the model's clauses; the question alone, with a note, when the model fails or writes none.
+        """Return the question and the model's clauses; the question alone, with a note, if there are none.
 
         A question without words is not sent. Raises UsageError when a prompt does not have the right fields.
         """
@@ -63,10 +64,10 @@ class ChatExpander:
 
 
 def read_clauses(text: str) -> list[str]:
-    """The clauses that a model wrote: a JSON list of strings, the items of a list, or else its lines.
+    """Parse the clauses from a model's reply: a JSON list of strings, the items of a list, or else its lines.
 
-    Reasoning, code fences, headings that end in a colon and the text around a list are passed over, as is what has no
-    words to search for or is longer than `LONGEST` characters.
+    Reasoning, code fences, headings that end in a colon and the text around a list are ignored, as are clauses without
+    words to search for, or with more than `LONGEST` characters.
     """
     before, closed, after = text.partition("</think>")
     spoken = after if closed else "" if before.lstrip().startswith("<think>") else before
@@ -90,7 +91,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _distinct(clauses: Sequence[str]) -> tuple[str, ...]:
-    """Of clauses with the same words in the same order, the first."""
+    """The clauses without repetitions: of those with the same words in the same order, the first."""
     by_words: dict[tuple[str, ...], str] = {}
     for clause in clauses:
         by_words.setdefault(tuple(words(clause)), clause)

@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: the words of what a first search finds are added to the question (RM3)."""
+"""Pseudo-relevance feedback (RM3): add the words of a first search's hits to the question."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from quoteweave.core.protocols import Expansion, Retriever
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.tokens import words
 
-# The words of a clause: one for each percent of weight, unless the question itself is longer than its share.
+# Words of a clause: one per percent of weight, unless the question itself is longer than its share.
 CLAUSE_WORDS = 100
 
 
@@ -21,11 +21,11 @@ class Rm3Expander:
     equal, where scores are not positive), without smoothing. Its `terms` heaviest words, scaled to sum to 1, are mixed
     with the question: weight(w) = alpha P(w | question) + (1 - alpha) P(w | R). The usual defaults: 10, 10 and 0.5.
 
-    The result is one clause in place of the question. A word stands in it about once for each percent of its weight:
-    the question, on lines of its own, as often as its share asks for, then each feedback word on a line, repeated. As
-    BM25 and TF-IDF add up repeated words, they rank by these weights, each right to about half a percent of the whole.
+    The result is one clause in place of the question. A word occurs in it about once for each percent of its weight:
+    the question, on lines of its own, as often as its share requires, then each feedback word on a line, repeated. As
+    BM25 and TF-IDF add up repeated words, they rank by these weights, each exact to about half a percent of the whole.
 
-    `where` narrows the first search alone. Raises UsageError for numbers that make no sense.
+    `where` filters the first search only. Raises UsageError for parameters out of range.
     """
 
     name = "rm3"
@@ -47,7 +47,7 @@ class Rm3Expander:
         self._quotes, self._terms, self._alpha = quotes, terms, alpha
 
     async def expand(self, query: Query) -> Expansion:
-        """One clause; the question alone, with a note, when nothing is found. Raises what the retriever raises."""
+        """Return one clause; the question alone, with a note, if nothing is found. Raises what the retriever raises."""
         asked = words(query.text)
         hits: Sequence[Hit] = ()
         if asked:
@@ -56,7 +56,7 @@ class Rm3Expander:
         if not model:
             return Expansion(clauses=(query.text,), note="Nothing was found to expand the question by.")
         times = max(1, round(self._alpha * CLAUSE_WORDS / len(asked)))
-        # What one word of the clause weighs, so that the question's words together weigh alpha.
+        # Weight of one word of the clause, such that the question's words together weigh alpha.
         unit = self._alpha / (times * len(asked))
         lines = [" ".join(query.text.split())] * times
         for word, probability in model.items():
@@ -67,8 +67,7 @@ class Rm3Expander:
 def relevance_model(hits: Sequence[Hit], terms: int) -> Mapping[str, float]:
     """P(w | R) of the `terms` heaviest words, heaviest first, scaled to sum to 1.
 
-    Words are counted by their stems and given as they are written most often, so that they are cut into these stems
-    again.
+    Words are counted by their stems and returned in their most frequent form, which has the same stem again.
     """
     weights: dict[str, float] = defaultdict(float)
     written: dict[str, Counter[str]] = defaultdict(Counter)

@@ -1,11 +1,11 @@
-"""Questions of several parts are cut into these by rule, without a model.
+"""Split compound questions into their parts by rule, without a model.
 
-A question is cut between sentences, at semicolons, and where a second question or command is joined to a first
-("…, and how does …", "… and explain …"); lists with "respectively" are told apart. It is cut only where both sides can
-be understood as a question or a command and have words enough to search for: two, or one where nothing points back
-("it", "this") and both ask in words of their own. Names and numbers joined by "and", what stands "between" two,
-relative clauses, quotations, brackets and sentences that ask nothing stay with the rest. Questions that end in a mark
-are told in any language, joined ones in English.
+A question is split between sentences, at semicolons, and where a second question or command is joined to a first ("…,
+and how does …", "… and explain …"); lists with "respectively" are distributed. It is split only where both sides can be
+understood as a question or a command and have enough words to search for: two, or one where nothing points back ("it",
+"this") and each side has its own question word. Names and numbers joined by "and", phrases with "between", relative
+clauses, quotations, brackets and sentences that ask nothing are not separated. Questions that end in a question mark
+are recognised in any language, joined ones in English.
 """
 
 import re
@@ -16,7 +16,7 @@ from quoteweave.core.protocols import Expansion
 from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
 
-# A longer text is no question of a few parts, in characters.
+# Longest question that is split, in characters.
 LONGEST = 2000
 
 _ASKING = "what|which|who|whom|whose|how|when|where|why"
@@ -24,7 +24,7 @@ _BEFORE = "about|at|by|for|from|in|of|on|to|under|with"
 _BEING = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should"
 _PRONOUN = "he|her|hers|him|his|it|its|she|that|their|theirs|them|there|these|they|this|those"
 _TELLING = "calculate|compare|compute|describe|determine|explain|identify|summari[sz]e"
-# Often nouns: they open a command, but behind "and" they do not show that a second one begins.
+# Often nouns: they open a command, but after "and" they are no sign that a second one begins.
 _NAMING = "define|estimate|find|list|name|outline"
 
 _KEPT = re.compile(
@@ -49,7 +49,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _POINTING_BACK = re.compile(rf"\b(?:(?!there\b)(?:{_PRONOUN})|one|ones|same|both|each|other|so)\b", re.IGNORECASE)
-# "Between what was planned and …": the second half is not yet there.
+# "Between what was planned and …": the left side is incomplete.
 _HALF = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
 _DEFINITION = re.compile(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
 
@@ -60,7 +60,7 @@ _LIST = re.compile(rf"(?<=\s){_ITEM}(?:,\s+{_ITEM})*,?\s+and\s+{_ITEM}")
 
 
 class ClauseSplitter:
-    """Meets `core.protocols.Expander`: the question itself first, then its parts, if it has two to `most`.
+    """Implements `core.protocols.Expander`: the question itself, then its parts if there are 2 to `most`.
 
     Raises UsageError for `most` below 2.
     """
@@ -73,7 +73,7 @@ class ClauseSplitter:
         self._most = most
 
     async def expand(self, query: Query) -> Expansion:
-        """The question and its parts; the question alone where it has one part, and with a note where it has many."""
+        """Return the question and its parts; the question alone if it has one part or, with a note, too many."""
         parts = split_question(query.text)
         if len(parts) == 1:
             return Expansion(clauses=(query.text,))
@@ -84,7 +84,7 @@ class ClauseSplitter:
 
 
 def split_question(text: str) -> list[str]:
-    """The parts of a question in order; the question itself where it has one part, or is longer than `LONGEST`."""
+    """Split a question into its parts, in order; a question of one part, or longer than `LONGEST`, stays whole."""
     line = " ".join(text.split())
     if len(line) > LONGEST:
         return [text]
@@ -95,7 +95,7 @@ def split_question(text: str) -> list[str]:
 
 
 def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -> list[str]:
-    """`text` cut at the marks that stand outside quotations and brackets and whose two sides belong apart."""
+    """Split `text` at marks outside quotations and brackets, wherever `apart` holds of the two sides."""
     kept = [match.span() for match in _KEPT.finditer(text)]
     spans = [match.span() for match in marks.finditer(text)]
     cuts = [span for span in spans if not any(start < span[0] < end for start, end in kept)]
@@ -111,14 +111,14 @@ def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -
 
 
 def _stands(sentence: str) -> bool:
-    """Whether a sentence can be searched for by itself: what is no question says how, or of what, another one asks."""
+    """Whether a sentence can be searched for by itself; one that asks nothing qualifies another and cannot."""
     if not sentence.endswith(_QUESTION_MARKS):
         return _asks(sentence)
     return _asks(sentence) or _asks_little(sentence) or len(words(sentence)) >= 3
 
 
 def _asks_little(clause: str) -> bool:
-    """Whether a question has one word to search for, and points back to no other."""
+    """Whether a question has at least one word to search for, and does not refer back to another question."""
     return _ASKS.match(clause) is not None and len(words(clause)) >= 1 and not _POINTING_BACK.search(clause)
 
 
@@ -139,7 +139,7 @@ def _two_questions(left: str, right: str) -> bool:
 
 
 def _relative(left: str, right: str) -> bool:
-    """Whether `right` goes on with a relative clause of `left`: "the town where … and where …", "and which is …"."""
+    """Whether `right` continues a relative clause of `left`: "the town where … and where …", "and which is …"."""
     asked, opening = _OPENING.match(right), _OPENING.match(left)
     if asked is None:
         return False
@@ -150,7 +150,7 @@ def _relative(left: str, right: str) -> bool:
 
 
 def _told_apart(clause: str) -> list[str]:
-    """A clause for each item of its lists, where it says "respectively" and the lists can be told from all else."""
+    """Distribute a clause with "respectively" over the items of its lists, where those are certain."""
     plain, said = _RESPECTIVELY.subn("", clause)
     lists = [re.findall(_ITEM, found) for found in _LIST.findall(plain)]
     around = _LIST.sub("", plain)
@@ -160,6 +160,6 @@ def _told_apart(clause: str) -> list[str]:
 
 
 def _filled(text: str, items: Sequence[str]) -> str:
-    """`text` with an item in the place of each list."""
+    """Replace each list in `text` by one item."""
     left = iter(items)
     return _LIST.sub(lambda _: next(left), text)

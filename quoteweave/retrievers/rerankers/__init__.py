@@ -1,4 +1,4 @@
-"""Rerankers: hits in a better order. Those that compute on this machine are rows of `rerankers.toml`."""
+"""Rerankers, which put hits in a better order. Local models are rows of `rerankers.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ from quoteweave.models.checkpoints import DType
 
 
 class RerankerRow(Record):
-    """What must be known of a model to rerank with it as its makers did, and to say what that takes."""
+    """One row of the rerankers' table: how to run a model as its authors did, and what resources that takes."""
 
     name: str = Field(description="as `--rerank` takes it")
     checkpoint: str = Field(description="id on the Hugging Face hub, or a local folder")
     revision: str = Field(default="main", description="commit of the checkpoint; `main` where none could be pinned")
     loader: Literal["cross-encoder", "qwen3"] = Field(description="the code that loads and runs it")
-    instruction: str = Field(default="", description="what the model is told to judge by, where it reads that")
+    instruction: str = Field(default="", description="task instruction, for models that read one")
     max_length: int | None = Field(
-        default=None, gt=0, description="most tokens of question and passage together; None = the checkpoint's own"
+        default=None, gt=0, description="maximum tokens of question and passage together; None = the checkpoint's own"
     )
-    dtype: DType = Field(default="float32", description="what it computes in unless told otherwise")
-    licence: str = Field(default="unknown", description="of the weights, as the model card names it")
+    dtype: DType = Field(default="float32", description="number type it computes in by default")
+    licence: str = Field(default="unknown", description="licence of the weights, as the model card names it")
     download_gb: float = Field(default=0, ge=0, description="10⁹ bytes to download; 0 = unknown")
     gpu_gb: float = Field(
         default=0, ge=0, description="GPU memory that it wants for a small batch, in 10⁹ bytes; roughly"
@@ -33,7 +33,7 @@ class RerankerRow(Record):
     source: str = Field(default="", description="the paper, or the model card")
 
     def at(self, checkpoint: str | None) -> Self:
-        """The row with another checkpoint in place of its own; itself for None."""
+        """This row with another checkpoint; the row itself where `checkpoint` is None or its own."""
         if checkpoint in (None, self.checkpoint):
             return self
         return self.model_copy(update={"checkpoint": checkpoint, "revision": "main", "download_gb": 0})
@@ -41,11 +41,11 @@ class RerankerRow(Record):
 
 @cache
 def reranker_rows() -> Mapping[str, RerankerRow]:
-    """All rows by name, in the order of the table."""
+    """All local rerankers by name, in the order of the file."""
     text = resources.files("quoteweave.retrievers.rerankers").joinpath("rerankers.toml").read_text("utf-8")
     return MappingProxyType({name: RerankerRow(name=name, **row) for name, row in tomllib.loads(text).items()})
 
 
 def row_for_path(checkpoint: str) -> RerankerRow:
-    """A row for any other cross-encoder that sentence-transformers can load: as its checkpoint says."""
+    """Make a row for any other cross-encoder of sentence-transformers, with the checkpoint's own settings."""
     return RerankerRow(name=checkpoint, checkpoint=checkpoint, loader="cross-encoder")

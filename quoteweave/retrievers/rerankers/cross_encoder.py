@@ -1,4 +1,4 @@
-"""Cross-encoders through sentence-transformers: question and passage are read together, and become one score."""
+"""Cross-encoders of sentence-transformers, which read question and passage together and give one score."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ class CrossEncoderReranker(LocalReranker):
             if model.num_labels != 1:
                 raise ModelFailed(f"{folder} is no reranker: it gives {model.num_labels} scores for a passage, not one")
             if "image" in model.modalities:
-                # It would take a passage that is the address of a picture for the picture, and fetch it.
+                # It would treat a passage that is a picture's URL as the picture, and fetch it.
                 raise ModelFailed(f"{folder} is a reranker of pictures too, and these cannot be used")
             if row.max_length is not None:
                 model.max_seq_length = min(row.max_length, model.max_seq_length)

@@ -9,9 +9,9 @@ from quoteweave.retrievers.rerankers.reordering import reranked
 
 
 class EndpointReranker:
-    """Meets `core.protocols.Reranker`. The question and what the quotes say are sent to the endpoint.
+    """Implements `core.protocols.Reranker`; the question and the quotes' words are sent to the endpoint.
 
-    A passage is cut to `max_characters`: some servers refuse what their model cannot read to its end.
+    A passage is cut to `max_characters`: some servers refuse passages longer than their model's window.
     """
 
     def __init__(self, client: RerankClient, *, max_characters: int = 8000) -> None:
@@ -20,7 +20,7 @@ class EndpointReranker:
 
     @property
     def name(self) -> str:
-        """The model's name, as its endpoint knows it."""
+        """The model's name at its endpoint."""
         return self._client.model
 
     @property

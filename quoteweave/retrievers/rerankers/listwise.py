@@ -1,4 +1,4 @@
-"""A chat model puts a numbered list of passages in order, a window at a time (RankGPT, arXiv 2304.09542, section 3)."""
+"""Listwise reranking by a chat model, one window of passages at a time (RankGPT, arXiv 2304.09542, section 3)."""
 
 import re
 from collections.abc import Sequence
@@ -9,21 +9,21 @@ from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers.reordering import as_they_are, in_order, passage
 
-# What an order is made of, and what is not; and numbers in brackets: [2], [2, 1], JSON.
+# Text that cannot be part of an order, and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")
 _MARK = re.compile(r"\[[\d\s,;\"']++\]")
 _NUMBER = re.compile(r"\d++")
 
 
-MOST_SHOWN = 80  # characters of an answer in a note
+MOST_SHOWN = 80  # characters of a reply quoted in a note
 
 
 class ListwiseReranker:
-    """Meets `core.protocols.Reranker`. Question and passages are sent to the model, each cut to `max_characters`.
+    """Implements `core.protocols.Reranker`; question and passages, each cut to `max_characters`, are sent to the model.
 
     Of more than `window` passages the last ones are ordered first; then the window moves towards the first by `step`,
-    and takes the best of those behind it along (section 3.2). Passages that the model leaves out keep their order
-    behind those that it names. An answer that is no order changes nothing, and a note says so. Scores are 1, 1/2, 1/3…
+    taking its best passages along (section 3.2). Passages that the model leaves out follow those that it names, in
+    their old order. An answer that is no order changes nothing, and a note says so. Scores are 1, 1/2, 1/3…
     `prompts_folder` may hold its own `rerank_system.txt` and `rerank_user.txt` (fields: `$question`,
     `$passages`, `$count`).
     """
@@ -66,7 +66,7 @@ class ListwiseReranker:
         return f"{self.name} gave no order that can be read, so quotes stay as they were found: it wrote {cut!r}"
 
     async def _sorted(self, query: Query, hits: list[Hit], unread: list[str]) -> list[Hit]:
-        """The hits in the model's order; as they are where its answer is none, which is added to `unread`."""
+        """Return the hits in the model's order; a reply without one leaves them unchanged and is added to `unread`."""
         if len(hits) < 2:
             return hits
         passages = [f"[{number}]\n{self._shown(hit)}" for number, hit in enumerate(hits, 1)]
@@ -86,15 +86,15 @@ class ListwiseReranker:
         words = passage(hit.quote)
         if len(words) > self._max_characters:
             words = f"{words[: self._max_characters]}…"
-        # Only our own lines begin at the margin, so that no document can write a passage of its own into the list.
+        # Only the prompt's own lines begin at the margin, so that no document can forge a passage of the list.
         return "\n".join(f"    {line}" for line in words.splitlines()) or "    (no words)"
 
 
 def read_order(answer: str, count: int) -> list[int]:
-    """Positions from 0, in the order in which the answer names them by numbers from 1; empty where it gives no order.
+    """Parse an order from a reply that names passages from 1; return positions from 0, empty where there is none.
 
-    Read are, in this order: the longest of "[2] > [1]" and "2 > 1"; else all numbers in brackets, as in "[2], [1]" and
-    in JSON; else the longest list such as "2, 1", or an answer that is a number alone.
+    Tried in turn are: the longest of "[2] > [1]" and "2 > 1"; all numbers in brackets, as in "[2], [1]" and in JSON;
+    the longest list such as "2, 1", or a reply that is a number alone.
     """
     text = answer.rpartition("</think>")[2]
     if text.lstrip().startswith("<think>"):  # its reasoning never ended

@@ -1,4 +1,4 @@
-"""What rerankers that compute on this machine share: a row, batches, a thread of their own, and one at a time."""
+"""Base class of rerankers that run on this machine: batching, and one computation at a time in a worker thread."""
 
 import asyncio
 import json
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
-# Passages at once, where the user does not say.
+# Passages per batch, unless the user sets it.
 CPU_BATCH = 16
 GPU_BATCH = 32
-# A batch is full when its passages have so many characters, about what BERT reads. Batches of longer ones are smaller.
+# Characters per passage of a full batch, about what BERT reads; batches of longer passages are smaller.
 FULL_PASSAGE = 2048
 
 
 class LocalReranker(ABC):
-    """Meets `core.protocols.Reranker`; a subclass scores one batch. Nothing is loaded before the first one.
+    """Base of local rerankers (`core.protocols.Reranker`); a subclass scores one batch. Weights load on first use.
 
-    It computes in a thread, so that the event loop goes on. Threads take turns, so that weights are loaded once.
+    It computes in a worker thread, so that the event loop is not blocked. Threads take turns, so that weights are
+    loaded once.
     """
 
     def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:
@@ -40,7 +41,7 @@ class LocalReranker(ABC):
 
     @property
     def name(self) -> str:
-        """As the table of rerankers calls it."""
+        """The name in the table of rerankers."""
         return self.row.name
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
@@ -80,7 +81,7 @@ class LocalReranker(ABC):
 
 
 def check_architecture(folder: Path, ending: str) -> None:
-    """Raises ModelFailed unless the checkpoint's architecture ends so; a library would make up the layers it lacks."""
+    """Raise ModelFailed unless the architecture has this ending: libraries initialise missing layers at random."""
     found = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or ["none"]
     if not found[0].endswith(ending):
         raise ModelFailed(f"{folder} is no such reranker: its architecture is {found[0]}, not one {ending}")

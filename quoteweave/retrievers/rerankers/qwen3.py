@@ -1,4 +1,4 @@
-"""Qwen3-Reranker: a language model says whether a passage answers a question (arXiv 2506.05176, section 2)."""
+"""Qwen3-Reranker: a language model that judges whether a passage answers a question (arXiv 2506.05176, section 2)."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from quoteweave.retrievers.rerankers.local import LocalReranker, check_architect
 if TYPE_CHECKING:
     import numpy as np
 
-# What the model was trained to read, and so not to be changed.
+# The prompt that the model was trained with; it must not be changed.
 _BEFORE = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
     'provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
@@ -31,13 +31,13 @@ class _Loaded:
     answers: list[int]
     """The tokens of yes and no."""
     room: int
-    """How many tokens instruction, question and passage may have together."""
+    """Most tokens of instruction, question and passage together."""
 
 
 class Qwen3Reranker(LocalReranker):
     """The score is the probability of "yes" against "no" as the next token.
 
-    What is too long is cut at the passage's end; a question may take half of the room.
+    Input that is too long is cut at the passage's end; a question may take half of the room.
     """
 
     @cached_property
@@ -67,7 +67,7 @@ class Qwen3Reranker(LocalReranker):
         return [_logistic(margin) for margin in super()._compute(question, passages)]
 
     def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
-        """(n,) by how much the logit of yes exceeds that of no."""
+        """(n,) the logit of yes minus that of no."""
         import torch
 
         loaded, rows = self._loaded, self._tokens(question, passages)
@@ -80,7 +80,7 @@ class Qwen3Reranker(LocalReranker):
                 attention_mask=mask,
                 # Positions count from the first real token, so that it makes no difference how much is padded.
                 position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                # Those of every token, over the whole vocabulary, would take gigabytes.
+                # Logits of all tokens, over the whole vocabulary, would take gigabytes.
                 logits_to_keep=1,
                 use_cache=False,
             ).logits[:, -1, loaded.answers]
@@ -90,7 +90,7 @@ class Qwen3Reranker(LocalReranker):
 
     def _tokens(self, question: str, passages: list[str]) -> list[list[int]]:
         loaded = self._loaded
-        # What is written in a question or document like a mark of the conversation is read as plain text.
+        # Control tokens written out in a question or document are read as plain text.
         plain = {"add_special_tokens": False, "split_special_tokens": True}
         ends = loaded.tokenizer(question, return_offsets_mapping=True, **plain)["offset_mapping"][: loaded.room // 2]
         question = question[: ends[-1][1]] if ends else question

@@ -1,20 +1,20 @@
-"""The terms of a field: what they are also called, what they are made of, and where that stands.
+"""Domain terms: their synonyms, the components they are computed from, and the places where those are listed.
 
-"Return on assets" stands nowhere in most annual reports; net income and total assets do, in statements whose titles
-the question does not name. Terms are data, in TOML:
+"Return on assets" occurs nowhere in most annual reports; net income and total assets do, in statements whose titles the
+question does not name. Terms are data, in TOML:
 
-    places = 2                          a document is searched by these terms only where it shows so many of the places
+    places = 2                          these terms apply only to documents that contain at least so many of the places
 
     [[term]]
-    name = "return on assets"           as people write it; its words match in all their forms
+    name = "return on assets"           as people write it; words match in all inflected forms
     also = ["ROA"]                      other names
     made_of = ["net income", "total assets"]
 
     [[term]]
     name = "total assets"
-    stands_in = ["balance sheet"]       places: terms themselves, known by what they are made of
+    stands_in = ["balance sheet"]       places are terms too, recognised by their components
 
-Those of finance are shipped (`finance.toml`).
+Terms of finance are included (`finance.toml`).
 """
 
 import tomllib
@@ -31,16 +31,16 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
 
 MOST_BYTES = 1_000_000
-"""Of a file. The shipped terms take 12 kB; a larger file is something else, or was not written by people."""
+"""Largest file of terms. The included terms take 12 kB; a larger file is something else, or not written by hand."""
 
 _FORM = "see docs/retrieval.md for the form of terms"
 
 Phrase = tuple[str, ...]
-"""Words as `core.tokens` cuts them."""
+"""Words as `core.tokens` splits them."""
 
 
 class Term(Record):
-    """A term of a field."""
+    """A domain term."""
 
     name: str = Field(min_length=1)
     also: tuple[str, ...] = Field(default=(), description="other names of it")
@@ -49,7 +49,7 @@ class Term(Record):
 
 
 class Expansion(Record):
-    """What a term of a question leads to."""
+    """What a question's term is expanded to."""
 
     name: str = Field(description="the term")
     asked: Phrase = Field(description="its words, as the question has them")
@@ -63,15 +63,15 @@ class Expansion(Record):
 
 
 class Terms:
-    """The terms of a field. Where several have a name in common, it means the first of them.
+    """The terms of a domain. A name that several terms share means the first of them.
 
-    Raises UsageError for what could never be found: a place that is no term, or is made of nothing; fewer places than
-    a document is to show; and a name, or a part, of which search looks for no word.
+    Raises UsageError for terms that could never be found: a place that is no term or has no components, fewer places
+    than a document must contain, and a name or component without any word to search for.
     """
 
     def __init__(self, terms: Sequence[Term], *, places: int = 0) -> None:
         self.least_places = places
-        """A document is searched by these terms only where it shows so many of their places."""
+        """These terms apply only to documents that contain at least so many of their places."""
         self._given = tuple(terms)
         self._terms = {term.name: term for term in reversed(terms)}
         self._named = {phrase: term.name for term in reversed(terms) for phrase in _phrases(term)}
@@ -90,17 +90,17 @@ class Terms:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes whenever what these terms lead to may have; comments of a file and its layout are no part of it."""
+        """Hash of the terms, which changes whenever their expansions may; comments and layout do not count."""
         return fingerprint({"places": self.least_places, "terms": [term.model_dump() for term in self]})
 
     @cached_property
     def places(self) -> Mapping[str, Sequence[Sequence[Phrase]]]:
-        """By name, what each place is made of: for each part, the phrases any of which shows it."""
+        """The components of each place by its name: for each component, its alternative phrases."""
         names = dict.fromkeys(place for term in self for place in term.stands_in)
         return {name: [self._ways(part) for part in self._terms[name].made_of] for name in names}
 
     def expansions(self, tokens: Sequence[str]) -> list[Expansion]:
-        """The terms that stand in a question's words, each once; of names in one another the longest."""
+        """Find and expand the terms in a question's words, each once; of overlapping names the longest counts."""
         found: dict[str, Expansion] = {}
         at = 0
         while at < len(tokens):
@@ -122,9 +122,9 @@ class Terms:
         return Expansion(name=name, asked=asked, parts=others, places=tuple(places), is_listed=is_listed)
 
     def _made_of(self, name: str) -> list[str]:
-        """What a term is made of, each part followed by what that is made of in turn.
+        """The components of a term, each followed by its own components.
 
-        Each term is gone into once: some are made of themselves in the end, and many of the same parts.
+        Each term is expanded once, as definitions may be circular and share components.
         """
         found: list[str] = []
         left, seen = [name], set[str]()
@@ -167,7 +167,7 @@ def _phrases(term: Term) -> list[Phrase]:
 
 
 def read_terms(path: Path) -> Terms:
-    """The terms of a TOML file. Raises UsageError, with the place in the file, for one that is not as it should be."""
+    """Read terms from a TOML file. Raises UsageError, with the place of the mistake, for an invalid file."""
     try:
         return _terms(_read(path).decode())
     except OSError as error:
@@ -203,7 +203,7 @@ def _terms(text: str) -> Terms:
 
 
 def _told(error: ValidationError) -> str:
-    """The first thing that is wrong, with the field in which it is, and the fields there are where one is unknown."""
+    """Describe the first validation error, with its field, and with the known fields where one is unknown."""
     first = error.errors(include_url=False, include_context=False)[0]
     loc = first["loc"]
     # Terms are counted from 1 where a person reads.
@@ -218,5 +218,5 @@ def _told(error: ValidationError) -> str:
 
 @cache
 def finance() -> Terms:
-    """The shipped terms of financial reports."""
+    """The included terms of financial reports."""
     return _terms(resources.files(__package__).joinpath("finance.toml").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Where the places of terms are: the pages that show a balance sheet, an income statement…"""
+"""Find the places of terms: the pages that contain a balance sheet, an income statement, and the like."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float32]
     Mask = npt.NDArray[np.bool_]
 
-# A place is a page on whose tables and pictures at least so many of its parts stand.
+# Share of a place's components that a page must contain in its tables and pictures.
 LEAST_PARTS = 0.5
 
 
 class PlacesOfTerms:
-    """Where the places of terms are in an index: pages on whose tables their parts stand. Looked up once each."""
+    """The places of terms in an index: pages whose tables contain their components. Each is looked up once."""
 
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
@@ -26,13 +26,13 @@ class PlacesOfTerms:
         self._documents: dict[Terms, Mask] = {}
 
     def pages(self, terms: Terms, place: str) -> "Scores":
-        """(m,) 0 to 1: how well each page shows a place, in documents that show enough of the terms' places."""
+        """(m,) how well each page matches a place, 0 to 1; 0 in documents with too few of the terms' places."""
         if terms not in self._pages:
             self._look_up(terms)
         return self._pages[terms][place]
 
     def documents(self, terms: Terms) -> "Mask":
-        """(m,) whether each page's document shows enough of the terms' places to be searched by them."""
+        """(m,) whether each page's document contains enough of the terms' places for the terms to apply."""
         if terms not in self._documents:
             self._look_up(terms)
         return self._documents[terms]
@@ -57,7 +57,7 @@ class PlacesOfTerms:
         }
 
     def having(self, phrase: Phrase, *, tables: bool) -> "Scores":
-        """(m,) 1 for pages of which one quote, or one table or picture, holds all words of a phrase."""
+        """(m,) 1 for pages with one quote, or one table or picture, that contains all words of a phrase."""
         import numpy as np
 
         found = self._index.quotes_with(phrase)
