@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import iou
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.context_sizes import C15
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Filter, Query
@@ -100,7 +100,7 @@ def search_of(collection: Collection) -> Search:
 def found_for(search: Search, question: str, document: str | None) -> Context:
     """What the generator gets for a question, as `Rag` finds it: within a document, or over the whole collection."""
     where = None if document is None else Filter(documents=(document,))
-    return wait_for(search.context(Query(text=question), C15, where=where)).context
+    return run_sync(search.context(Query(text=question), C15, where=where)).context
 
 
 def asked_within(collection: Collection, questions: Sequence[tuple[str, Example]]) -> list[Asked]:
@@ -118,7 +118,7 @@ def answer_rows(asked: Sequence[Asked], generator: ExtractiveGenerator) -> Itera
     metric = MMLongBench("own")
     for one in asked:
         start = time.perf_counter()
-        answer = wait_for(generator.answer(one.example.query, one.context))
+        answer = run_sync(generator.answer(one.example.query, one.context))
         yield _row(one, answer, time.perf_counter() - start, metric)
 
 

@@ -23,9 +23,9 @@ from word_vectors import WordVectors
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Query
-from quoteweave.index.base import Scope
+from quoteweave.index.base import SearchScope
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.index.kinds import FAISS
+from quoteweave.index.kinds import FAISS_KINDS
 from quoteweave.retrievers.vector import VectorRetriever
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _alone(folder: Path, vectors: "Sequence[Matrix]", threshold: int) -> dict[st
 def _ours(retriever: VectorRetriever, questions: Sequence[str], where: Filter | None) -> dict[str, Search]:
     opened, queries = retriever.store.current(), [Query(text=text) for text in questions]
     vectors = retriever.encoder.encode_queries(questions)
-    scope = None if where is None else Scope(retriever.collection, where)
+    scope = None if where is None else SearchScope(retriever.collection, where)
     named = "" if where is None else ", within one document"
     return {
         f"index{named}": lambda asked: opened.search(vectors[asked], HITS, scope),
@@ -154,7 +154,7 @@ def _kinds(folder: Path, queries: "Sequence[Matrix]", repeats: int) -> dict[str,
     flat = faiss.read_index(str(folder / "vectors.faiss"))
     vectors, kinds = flat.reconstruct_n(0, flat.ntotal), dict[str, Figures]()
     right = [found.rows for found in _build("flat", vectors).search(queries, HITS)]
-    for kind in FAISS:
+    for kind in FAISS_KINDS:
         with TemporaryDirectory(prefix="quoteweave-") as name:
             saved = Path(name)
             built = seconds(partial(_save, kind, vectors, saved))

@@ -12,7 +12,7 @@ from model_process import serving
 from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
-from quoteweave.core.runs import Run, open_run
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.pipeline.runs.answerer import Answerer, answer_all
 from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.search import Search
@@ -81,7 +81,7 @@ def _run(collection: Collection, asked: Sequence[str], base_url: str, at_once: i
     answerer = Answerer(make_generator(settings, collection), search=lambda _: search, scope="collection")
     with (
         TemporaryDirectory(prefix="quoteweave-") as folder,
-        open_run(Path(folder) / "run", Run(configuration={"dataset": "made"})) as writer,
+        open_run(Path(folder) / "run", RunRecord(configuration={"dataset": "made"})) as writer,
     ):
 
         def write(prediction: Prediction) -> None:

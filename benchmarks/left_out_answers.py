@@ -6,7 +6,7 @@ the best value is chosen on the questions of all others, and the left-out docume
 held-out scores stands beside that of the shipped value. Of equals the shipped one is taken.
 
 The score sees neither words nor questions that should be declined: by it, longer places and fewer abstentions never
-lose. What it would choose for `MOST_WORDS`, `MISSING` and `LEAST` is therefore not what one would ship.
+lose. What it would choose for `EXCERPT_WORDS`, `MISSING` and `THRESHOLD` is therefore not what one would ship.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,16 +20,15 @@ from common import Table, bounds, percent
 from pydantic import BaseModel
 
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
-from quoteweave.generation.extractive import ExtractiveGenerator, locating, topic
-from quoteweave.generation.extractive import answer_criteria as answering
+from quoteweave.generation.extractive import ExtractiveGenerator, answer_criteria, locating, topic
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
     (topic, "MISSING", (0.25, 1.0)),
-    (topic, "LEAST", (0.0, 0.4)),
-    (locating, "SUBSTANCE", (0.0, 0.3)),
-    (locating, "HEADING", (0.0, 0.4)),
-    (answering, "LEAST_HELD", (0.4, 0.6)),
-    (locating, "MOST_WORDS", ((30, 20, 12), (90, 60, 38))),
+    (topic, "THRESHOLD", (0.0, 0.4)),
+    (locating, "LENGTH_BONUS", (0.0, 0.3)),
+    (locating, "HEADING_PENALTY", (0.0, 0.4)),
+    (answer_criteria, "MIN_COVERAGE", (0.4, 0.6)),
+    (locating, "EXCERPT_WORDS", ((30, 20, 12), (90, 60, 38))),
 )
 """Values to try beside the shipped one."""
 

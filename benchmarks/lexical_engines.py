@@ -17,7 +17,7 @@ from common import Table, arguments, finish, machine, seconds
 from made_quotes import Writing, make_document
 
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.collection.segments.segment import Segment, merged, read_segment, write_segment
+from quoteweave.collection.segments.segment import Segment, merge_segments, read_segment, write_segment
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
@@ -69,7 +69,7 @@ class Segments:
 
     def remove(self, document: MadeDocument) -> None:
         """Writes all again, without it."""
-        self._segments = [merged(self._segments, {document.name})]
+        self._segments = [merge_segments(self._segments, {document.name})]
         self._open()
 
     def search(self, tokens: Sequence[str]) -> Found:

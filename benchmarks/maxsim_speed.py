@@ -26,10 +26,10 @@ from made_token_vectors import QUESTION_VECTORS, random_pages, random_vectors, s
 from peak_memory import run_and_watch
 from token_vectors import mmdocir_tokens
 
-from quoteweave.index.base import Found, Shard
-from quoteweave.index.kinds import OF_MANY
+from quoteweave.index.base import Shard, TopItems
+from quoteweave.index.kinds import MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.recall import recall_of
+from quoteweave.index.maxsim.recall import measure_maxsim_recall
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -121,7 +121,7 @@ def _beside_the_scorer(
     return {name: statistics.median(taken[name] for taken in rounds) for name in ways}, off
 
 
-def _median(call: Callable[[], list[Found]], repeats: int) -> float:
+def _median(call: Callable[[], list[TopItems]], repeats: int) -> float:
     call()  # maps files and imports libraries
     return statistics.median(seconds(call) for _ in range(repeats))
 
@@ -138,12 +138,12 @@ def _recall(items: "Sequence[Any]", questions: "Sequence[Matrix]") -> Figures:
     kinds: dict[str, Figures] = {}
     with TemporaryDirectory(prefix="quoteweave-") as name:
         shards = store(Path(name), items)
-        for kind in OF_MANY:
+        for kind in MULTI_VECTOR_KINDS:
             index, saved = saved_index(kind, shards, Path(name))
             found = [index.search([question], K)[0] for question in questions]
             if kind == EXACT:
                 right, vector_bytes = found, index.items.vector_bytes(index.items.places()) / len(items)
-            told = None if kind == EXACT else recall_of(kind, index)
+            told = None if kind == EXACT else measure_maxsim_recall(kind, index)
             taken = [_median(partial(index.search, [question], K), 3) for question in questions]
             shared = [len(np.intersect1d(one.rows, other.rows)) / K for one, other in zip(found, right, strict=True)]
             kinds[kind] = {

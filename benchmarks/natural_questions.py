@@ -14,7 +14,7 @@ from answer_tables import OUTCOMES
 from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir
 from pydantic import BaseModel
 
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
 
@@ -41,7 +41,7 @@ def main() -> None:
         search, generator = search_of(collection), ExtractiveGenerator()
         for asked in map(Asked.model_validate_json, lines):
             context = found_for(search, asked.question, asked.document)
-            answer = wait_for(generator.answer(Query(text=asked.question), context))
+            answer = run_sync(generator.answer(Query(text=asked.question), context))
             counts[answer.status] += 1
             if answer.status == "answered":
                 judged = asked.judged or "not judged"

@@ -4,8 +4,8 @@
 (`off`), 50 name what a document is about, and ask what it does not tell (`near`: another year, another property). The
 first are asked within three documents each, `near` within its own, and all of the whole collection.
 
-The curve: for thresholds around the shipped one (`extractive/topic.py`, `LEAST`), the share of the `off` questions that
-are declined, beside the share of MMLongBench-Doc's answerable questions that are, which one wants to be small.
+The curve: for thresholds around the shipped one (`extractive/topic.py`, `THRESHOLD`), the share of the `off` questions
+that are declined, beside the share of MMLongBench-Doc's answerable questions that are, which one wants to be small.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from common import Table, add_collection_options, arguments, bounds, collection_
 from pydantic import BaseModel
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
 from quoteweave.evaluation.report.drawing import COLOURS, INK, make_plot, panels, style
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval
 from quoteweave.generation.extractive import ExtractiveGenerator, topic
-from quoteweave.generation.relevance import what_is_asked
+from quoteweave.generation.relevance import question_terms
 from quoteweave.pipeline.search import Search
 
 QUESTIONS = Path(__file__).with_name("off_topic.jsonl")
@@ -78,7 +78,7 @@ def main() -> None:
         options.svg.write_text(_drawn(curve), encoding="utf-8")
     figures: dict[str, object] = {
         "outcomes": {f"{kind}, {scope}": _shares(own) for (kind, scope), own in _groups(outcomes).items()},
-        "curve": [{"threshold": round(topic.LEAST + step, 3), **own} for step, own in curve.items()],
+        "curve": [{"threshold": round(topic.THRESHOLD + step, 3), **own} for step, own in curve.items()],
         "rows": [outcome.model_dump(exclude={"margin"}) | {"margin": _finite(outcome.margin)} for outcome in outcomes],
     }
     finish(found, figures, [_outcome_table(outcomes), _curve_table(curve)], as_json=options.json)
@@ -107,8 +107,8 @@ def _outcome(search: Search, generator: ExtractiveGenerator, asked: _Asking) -> 
     context = found_for(search, asked.question, asked.document if asked.scope == "document" else None)
     return Outcome(
         **asked._asdict(),
-        status=wait_for(generator.answer(Query(text=asked.question), context)).status,
-        margin=topic.margin(what_is_asked(asked.question), context),
+        status=run_sync(generator.answer(Query(text=asked.question), context)).status,
+        margin=topic.topic_margin(question_terms(asked.question), context),
     )
 
 
@@ -157,7 +157,7 @@ def _drawn(curve: Curve) -> str:
 def _curve_table(curve: Curve) -> Table:
     cells = [
         [
-            f"{topic.LEAST + step:+.2f}{' (shipped)' if step == 0 else ''}",
+            f"{topic.THRESHOLD + step:+.2f}{' (shipped)' if step == 0 else ''}",
             *(percent(own[scope][kind]) for scope in SCOPES for kind in ("off", REAL)),
             "█" * round(20 * own["collection"]["off"]),
         ]

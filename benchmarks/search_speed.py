@@ -21,7 +21,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
-from quoteweave.retrievers.registry import SPARSE, make_retriever
+from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_retriever
 
 HITS = 10
 OPENINGS = 7
@@ -46,7 +46,7 @@ def main() -> None:
             some = names[:: max(1, len(names) // 20)]
             texts = [quote.text for name in some for quote in collection.document_quotes(name)]
             size, questions = collection.counts().quotes, Writing(seed=2).questions(texts, options.questions)
-        opening = {name: _opening(folder, name, questions[0]) for name in SPARSE}
+        opening = {name: _opening(folder, name, questions[0]) for name in SPARSE_RETRIEVERS}
         over, within = _asking(folder, questions, some[0])
         changing = _changing(folder, size // len(names))
         processes = statistics.median(_first_in_a_process(folder, questions[0]) for _ in range(OPENINGS))
@@ -101,7 +101,7 @@ def _asking(folder: Path, questions: Sequence[str], document: str) -> tuple[Mill
     over: Milliseconds = {"bm25s alone, scores": _timed(scores, questions), "bm25s alone": _timed(best, questions)}
     within: Milliseconds = {}
     with Collection.open(folder) as collection:
-        for name in SPARSE:
+        for name in SPARSE_RETRIEVERS:
             retriever = make_retriever(name, collection)
             over[name] = _timed(partial(_hits, retriever, None), questions)
             within[name] = _timed(partial(_hits, retriever, where), questions)

@@ -42,7 +42,7 @@ from quoteweave.retrievers.lexical import LexicalRetriever
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
-NAMES = ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS", "ALIKE", "NEXT")
+NAMES = ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS", "SIMILARITY", "NEXT")
 TIMES = (0.0, 0.5, 2.0)
 CUTOFFS = (1, 3, 5)
 # Chosen before any figure was looked at: a weight may well be half or double.
@@ -123,7 +123,7 @@ def _examples(data: Sequence[Path], collection: Collection, documents: int | Non
 def _pages(collection: Collection, examples: Sequence[Example], setting: Setting) -> list[Pages]:
     """The evidence for each question's pages with that setting."""
     with constants(setting):
-        retriever, index = LexicalRetriever(collection), lexical.current(collection)
+        retriever, index = LexicalRetriever(collection), lexical.current_lexical_index(collection)
         numbers = {
             name: [page.number for page in collection.pages(name)]
             for name in {example.document or "" for example in examples}

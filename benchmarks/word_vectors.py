@@ -11,7 +11,7 @@ from zlib import crc32
 
 from made_quotes import VOCABULARY
 
-from quoteweave.core.protocols import Setting
+from quoteweave.core.protocols import SettingValue
 from quoteweave.core.text.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class WordVectors:
     def __init__(self, dimension: int, questions: Sequence[str]) -> None:
         import numpy as np
 
-        self.settings: dict[str, Setting] = {"dimension": dimension, "spread": -0.4}
+        self.settings: dict[str, SettingValue] = {"dimension": dimension, "spread": -0.4}
         spread = np.arange(1, dimension + 1, dtype=np.float32) ** np.float32(-0.4)
         self._words = spread * np.random.default_rng(1).standard_normal((VOCABULARY, dimension), dtype=np.float32)
         self._questions = dict(zip(questions, self.encode_views(questions), strict=True))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, ResourceSettings, RetrievalSettings
     from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
     from quoteweave.retrievers.lexical import LexicalRetriever
-    from quoteweave.retrievers.registry import Means, make_retriever
+    from quoteweave.retrievers.registry import Resources, make_retriever
     from quoteweave.retrievers.sparse import Bm25Retriever
     from quoteweave.retrievers.terms import Terms, read_terms
     from quoteweave.retrievers.vector import VectorRetriever
@@ -124,7 +124,6 @@ __all__ = [
     "FusedRetriever",
     "Hit",
     "LexicalRetriever",
-    "Means",
     "OpenAIChat",
     "ParserSettings",
     "Progress",
@@ -134,6 +133,7 @@ __all__ = [
     "QuoteweaveError",
     "Rag",
     "ResourceSettings",
+    "Resources",
     "RetrievalRun",
     "RetrievalSettings",
     "RunFile",

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.core.answers import (
     Answer,
-    Block,
+    AnswerBlock,
     Citation,
     Context,
     ImageBlock,
@@ -61,7 +61,7 @@ def make_answer(question: str, text: str, context: Context, **more: object) -> A
     """An answer whose citations and blocks follow from the marks of its text."""
     citations: list[Citation] = []
     unresolved: list[UnresolvedMark] = []
-    blocks: list[Block] = [TextBlock(text=text)]
+    blocks: list[AnswerBlock] = [TextBlock(text=text)]
     for found in _MARK.finditer(text):
         kind, numbers = ("image", found[2]) if found[2] else ("text", found[3])
         place = {"mark": found[0], "start": found.start(), "end": found.end(), "kind": kind}

@@ -12,7 +12,7 @@ from PIL import Image
 
 from quoteweave.core.errors import CollectionError, DamagedDocument
 from quoteweave.core.records import Quote
-from quoteweave.index.base import Found, Scope, Shard
+from quoteweave.index.base import SearchScope, Shard, TopItems
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -48,14 +48,14 @@ class PlainIndex:
         for row in rows.tolist():
             self._items.pop(row, None)
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         allowed = set(self._items) if scope is None else set(scope.rows.tolist()) & set(self._items)
         found = []
         for query in queries:
             scored = [(-float((query @ self._items[row].T).max(axis=1).sum()), row) for row in allowed]
             best = sorted(scored)[:k]
             rows, scores = [row for _, row in best], [-score for score, _ in best]
-            found.append(Found(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)))
+            found.append(TopItems(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)))
         return found
 
     def save(self, folder: Path) -> None:

@@ -86,7 +86,7 @@ def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
     from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
-    from quoteweave.core.files.jsonl import appending
+    from quoteweave.core.files.jsonl import open_for_append
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parser import ParserSettings
 
@@ -108,14 +108,14 @@ def make_collection(root: Path, *, milvus: bool) -> None:
             ]
             for image in images:
                 collection.ocr_texts.put(image, LANGUAGE, f"what OCR read on {image}")
-            with appending(root / DESCRIPTIONS) as write:
+            with open_for_append(root / DESCRIPTIONS) as write:
                 for image in images:
                     write(Description(key=image, image=image, text=f"a picture, {image}", model="m").sealed())
 
 
 def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
     """One of each kind of index, with encoders that hash words: more vectors than a block of checksums holds."""
-    from quoteweave.retrievers.spec import Spec
+    from quoteweave.retrievers.spec import RetrieverSpec
     from quoteweave.retrievers.vector import VectorRetriever
     from quoteweave.testing.fakes import FakeEncoder
 
@@ -123,7 +123,10 @@ def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
     kinds = [(one, "flat"), (one, "hnsw"), (many, "exact"), (many, "two-stage"), (many, "pool2"), (many, "binary")]
     if milvus:
         kinds.append((one, "milvus"))
-    return [VectorRetriever(collection, encoder, spec=Spec(name=encoder.name, kind=kind)) for encoder, kind in kinds]
+    return [
+        VectorRetriever(collection, encoder, spec=RetrieverSpec(name=encoder.name, kind=kind))
+        for encoder, kind in kinds
+    ]
 
 
 def chosen(original: Path, chance: random.Random, *, without: str, only: str) -> tuple[str, dict[str, Any]]:

@@ -179,12 +179,12 @@ def _command(arguments: list[str], log: Path) -> None:
     from quoteweave.retrievers import registry
     from quoteweave.testing import FakeEncoder
 
-    real = registry.make_encoder_of
+    real = registry.make_encoder_for
 
     def make_encoder(spec: Any, means: Any) -> Any:
         return real(spec, means) if spec.name == "minilm" else FakeEncoder(name=spec.name, many=spec.name == "colbert")
 
-    registry.make_encoder_of = make_encoder
+    registry.make_encoder_for = make_encoder
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)
@@ -194,8 +194,8 @@ def _command(arguments: list[str], log: Path) -> None:
 
 def _look(root: Path, kind: str, answer: Connection) -> None:
     from quoteweave.collection.collection import Collection
-    from quoteweave.collection.folder import Folder
-    from quoteweave.collection.unreferenced import leftovers, unfinished_pages
+    from quoteweave.collection.folder import CollectionFolder
+    from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 
     wrong = [f"left behind: {path.name}" for path in root.iterdir() if path.name not in _ROOT]
     with Collection.open(root) as collection:
@@ -217,7 +217,7 @@ def _look(root: Path, kind: str, answer: Connection) -> None:
         wrong += more
         if collection.may_have_traces():
             wrong.append("a removal is not finished")
-    left = (*leftovers(Folder(root)), *unfinished_pages(Folder(root)))
+    left = (*unreferenced_files(CollectionFolder(root)), *unfinished_pages(CollectionFolder(root)))
     wrong += [f"left behind: {path.relative_to(root)}" for path in left]
     answer.send(State(documents, items, (*wrong, *_canaries(root, documents))))
 
@@ -232,7 +232,7 @@ def _canaries(root: Path, documents: dict[str, list[str]]) -> Iterator[str]:
 
 def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
     """How many items the index holds, and what is wrong with it."""
-    from quoteweave.collection.stores.generations import manifest_of
+    from quoteweave.collection.stores.generations import try_read_manifest
     from quoteweave.core.records import Query
     from quoteweave.index.handles import open_generation
     from quoteweave.retrievers.lexical import LexicalRetriever
@@ -243,10 +243,10 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
         (hits,) = LexicalRetriever(collection).search([Query(text=" ".join(words[:2]))], k=5)
         if words and name not in [hit.quote.document for hit in hits]:
             wrong.append(f"{name} is not found")
-    states = [state for state in collection.indexes() if (held := manifest_of(state)) and held.kind != "lexical"]
+    states = [state for state in collection.indexes() if (held := try_read_manifest(state)) and held.kind != "lexical"]
     if kind == "lexical" or not states:
         return -1, wrong
-    opened, manifest = open_generation(collection, states[0]), manifest_of(states[0])
+    opened, manifest = open_generation(collection, states[0]), try_read_manifest(states[0])
     rows = set() if opened.index is None else set(opened.index.rows.tolist())
     right = set(_rows_with_words(collection)) if states[0].revision == collection.revision() else rows
     if manifest is None or manifest.count != len(rows) or rows != right:

@@ -10,10 +10,10 @@ from rich.console import Console
 from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell_trace
 from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
-from quoteweave.core.concurrency.sync_bridge import wait_for
-from quoteweave.core.messages import counted
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.gate.policies import failure
+from quoteweave.generation.gate.policies import citation_failure
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
 
 
@@ -47,11 +47,11 @@ def answered_as(
 
     if form is Form.WRITTEN:
         with _AsWritten(model) as show:
-            answered = wait_for(_read_to_its_end(rag.stream(question), show))
+            answered = run_sync(_read_to_its_end(rag.stream(question), show))
         print_sources(answered.answer, pictures)
         return answered
     if form is Form.EVENTS:
-        return wait_for(_read_to_its_end(rag.stream(question), _print_event))
+        return run_sync(_read_to_its_end(rag.stream(question), _print_event))
     answered = rag.answer_with_context(question)
     tell_trace(answered.trace)
     if form is Form.JSON:
@@ -154,11 +154,11 @@ def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None)
         if citation.kind == "image" and pictures is not None:
             pictures(citation.quote_id)
     for citation in answer.citations:
-        if (why := failure(citation)) is not None:
+        if (why := citation_failure(citation)) is not None:
             typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
     unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
     if unchecked:
-        of = f"{unchecked} of {counted(len(answer.citations), 'citation')}"
+        of = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
         typer.echo(f"note: {of} could not be checked by rule; the setting check has a model look", err=True)
     for warning in answer.warnings:
         typer.echo(printable(f"note: {warning}"), err=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.index.vector_store import counts_by_reason
 
 
@@ -28,5 +28,5 @@ def index_line(index: Mapping[str, object]) -> str:
     if index["kind"] is not None:
         reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
         left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
-        text += f"{index['kind']}, {counted(int(str(index['items'])), 'item')}{left_out}, "
+        text += f"{index['kind']}, {pluralize(int(str(index['items'])), 'item')}{left_out}, "
     return text + ("up to date" if index["up_to_date"] else "behind; quoteweave index build brings it up to date")

@@ -11,7 +11,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from quoteweave.cli.console import printable, tell
-from quoteweave.models.checkpoints import when_downloading
+from quoteweave.models.checkpoints import on_download
 
 # Before so many seconds, steps and this share of all steps, nothing is known.
 LEAST_SECONDS = 15.0
@@ -100,7 +100,7 @@ class TerminalProgress:
     def __init__(self, *, quiet: bool = False) -> None:
         """`quiet`: whether there are no bars, and no advice, as where JSON is asked for."""
         self._quiet = quiet
-        when_downloading(tell)
+        on_download(tell)
 
     @property
     def watched(self) -> bool:

@@ -151,7 +151,7 @@ def block_checksums(data: Any) -> "Sums":
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockChecksums:
     """The checksums of a stretch of a file, by blocks."""
 
     path: Path

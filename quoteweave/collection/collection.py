@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows
-from quoteweave.collection.folder import Folder, check_format, make_folder
-from quoteweave.collection.records import Counts, Failure, IndexState, Origin
+from quoteweave.collection.folder import CollectionFolder, check_format, make_folder
+from quoteweave.collection.records import CollectionCounts, Failure, IndexState, Origin
 from quoteweave.collection.removals import has_unfinished_removals
-from quoteweave.collection.storage_errors import damaged
+from quoteweave.collection.storage_errors import damage_error
 from quoteweave.collection.stores.content import ImageStore, SourceStore
 from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
@@ -19,7 +19,7 @@ from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
-from quoteweave.core.records import FURNITURE, Document, Filter, Page, PageWords, Quote
+from quoteweave.core.records import HEADERS_AND_FOOTERS, Document, Filter, Page, PageWords, Quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Collection:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._folder = Folder(root)
+        self._folder = CollectionFolder(root)
         self._catalog = self._folder.catalog
 
     @classmethod
@@ -148,7 +148,7 @@ class Collection:
         """Whether traces of removed documents may be left in the folder."""
         return has_unfinished_removals(self._folder)
 
-    def counts(self) -> Counts:
+    def counts(self) -> CollectionCounts:
         """How many documents, pages and quotes there are."""
         totals = {"documents": 0, "pages": 0}
         by_kind: dict[str, int] = {}
@@ -160,7 +160,7 @@ class Collection:
                 else:
                     by_kind[what] = by_kind.get(what, 0) + count
                     by_layout[layout] = by_layout.get(layout, 0) + count
-            return Counts.model_validate({**totals, "by_kind": by_kind, "by_layout": by_layout})
+            return CollectionCounts.model_validate({**totals, "by_kind": by_kind, "by_layout": by_layout})
 
     def documents(self) -> list[Document]:
         """Every document, by name."""
@@ -234,7 +234,7 @@ class Collection:
             try:
                 return words_of_page(db, name, page)
             except ValueError as error:
-                raise damaged(self.catalog_path, str(error)) from error
+                raise damage_error(self.catalog_path, str(error)) from error
 
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""
@@ -270,7 +270,7 @@ class Collection:
         """
         import numpy as np
 
-        furniture = json.dumps(sorted(FURNITURE))
+        furniture = json.dumps(sorted(HEADERS_AND_FOOTERS))
         with self._catalog.read() as db:
             for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
                 found = np.array(db.execute(_RETRIEVABLE, (key, furniture)).fetchall(), dtype=np.int64).reshape(-1, 2)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import nearest
-from quoteweave.core.records import FURNITURE, Filter
+from quoteweave.core.messages import similar_names
+from quoteweave.core.records import HEADERS_AND_FOOTERS, Filter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ def select_rows(
         "last_page": where.last_page,
         "kind": where.kind,
         "layouts": _json(where.layouts),
-        "left_out": _json(sorted(FURNITURE) if retrievable_only else ()),
+        "left_out": _json(sorted(HEADERS_AND_FOOTERS) if retrievable_only else ()),
     }
     rows = np.fromiter((row for (row,) in db.execute(_SELECT, parameters)), dtype=np.int64)
     rows.sort()
@@ -62,7 +62,7 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
+    near = similar_names(name, known)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return f"no document is named {name!r}{hint}"
 

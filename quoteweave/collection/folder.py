@@ -8,8 +8,8 @@ from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
 from quoteweave.collection.segments.store import SegmentStore
-from quoteweave.collection.storage_errors import damaged, writing
-from quoteweave.collection.stores.content import ImageStore, SourceStore, replacing
+from quoteweave.collection.storage_errors import damage_error, guard_writing
+from quoteweave.collection.stores.content import ImageStore, SourceStore, atomic_write
 from quoteweave.collection.stores.generations import Generations
 from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
@@ -45,9 +45,9 @@ class Reserve:
 FORMAT = 3
 _HEADER = "collection.json"
 _CATALOG = "catalog.sqlite"
-RECOVERED = "recovered"
+RECOVERED_FOLDER = "recovered"
 """The folder for files whose documents a repair could not identify."""
-LEXICAL = "lexical"
+LEXICAL_FOLDER = "lexical"
 _RESERVE = "reserve"
 _MAKING_S = 10.0  # far longer than another process needs to make a folder
 
@@ -57,7 +57,7 @@ class _Header(Record, extra="ignore"):  # another format may say more
     quoteweave: str = "of another version"
 
 
-class Folder:
+class CollectionFolder:
     """The parts of a collection at `root`; nothing is opened until it is used."""
 
     def __init__(self, root: Path) -> None:
@@ -68,7 +68,7 @@ class Folder:
         self.sources = SourceStore(root / "sources")
         self.shards = ShardStore(root / "vectors")
         self.generations = Generations(root / "indexes")
-        self.segments = SegmentStore(root / LEXICAL)
+        self.segments = SegmentStore(root / LEXICAL_FOLDER)
         self.reserve = Reserve(root / _RESERVE)
         self.unfinished = UnfinishedStore(root / "unfinished")
 
@@ -90,7 +90,7 @@ def make_folder(root: Path) -> bool:
     if is_collection(root):
         return False
     if had_documents:
-        raise damaged(root / _HEADER, "it is missing")
+        raise damage_error(root / _HEADER, "it is missing")
     _require_empty(root)
     try:
         with writer_lock(root, _MAKING_S):
@@ -101,7 +101,7 @@ def make_folder(root: Path) -> bool:
             create_catalog(root / _CATALOG)
             # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
             write_header(root)
-            Folder(root).reserve.keep()
+            CollectionFolder(root).reserve.keep()
             return True
     except CollectionLocked:
         if not is_collection(root):
@@ -111,7 +111,7 @@ def make_folder(root: Path) -> bool:
 
 def write_header(root: Path) -> None:
     """Says that a collection of this format is at `root`. Raises StorageError where the disk refuses."""
-    with replacing(root / _HEADER) as file:
+    with atomic_write(root / _HEADER) as file:
         file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
 
 
@@ -122,13 +122,13 @@ def check_format(root: Path) -> None:
         header = _Header.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         if _has_documents(root):
-            raise damaged(path, "it is missing") from None
+            raise damage_error(path, "it is missing") from None
         command = f"quoteweave add PATH -c {shlex.quote(str(root))}"
         raise CollectionNotFound(f"no collection is at {root}; make one with: {command}") from None
     except OSError as error:
         raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
     except ValueError as error:
-        raise damaged(path, "it is not the JSON that it should be") from error
+        raise damage_error(path, "it is not the JSON that it should be") from error
     if header.format == FORMAT:
         return
     upgrade, rebuild = "upgrade with: pip install --upgrade quoteweave", "add the documents again into a new folder"
@@ -145,7 +145,7 @@ def _has_documents(root: Path) -> bool:
 
 def _require_empty(root: Path) -> None:
     try:
-        with writing(root):
+        with guard_writing(root):
             root.mkdir(parents=True, exist_ok=True)
             names = {path.name for path in root.iterdir()}
     except (FileExistsError, NotADirectoryError):

@@ -31,7 +31,7 @@ class PreparedDocument:
     """Key of the stored copy of its file."""
 
 
-def prepare(
+def prepare_document(
     path: Path, sources: SourceStore, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
 ) -> PreparedDocument:
     """All of a document that can be made ready before it is stored; its file at `path` is copied to `sources` already.
@@ -44,11 +44,11 @@ def prepare(
     document = _document(name, format, origin, parsed)
     return PreparedDocument(
         document=document,
-        record=as_json(document, name),
+        record=storable_json(document, name),
         root=storable_text(str(origin.root), name),
         path=origin.path,
-        pages=[(page.number, as_json(page, name)) for page in parsed.pages],
-        quotes=[as_json(quote, name) for quote in _named_quotes(document, parsed)],
+        pages=[(page.number, storable_json(page, name)) for page in parsed.pages],
+        quotes=[storable_json(quote, name) for quote in _named_quotes(document, parsed)],
         words=_words(document, parsed),
         source=sources.put(path, origin.content),
     )
@@ -97,7 +97,7 @@ def _words(document: Document, parsed: ParsedDocument) -> list[tuple[int, bytes]
     return compressed_words(parsed)
 
 
-def as_json(record: Record, name: str) -> str:
+def storable_json(record: Record, name: str) -> str:
     """A record as JSON that can be read back. Raises DamagedDocument where it holds what cannot be stored."""
     # Read back at once: JSON holds neither lone surrogates nor boxes at infinity, and the reader must never find out.
     try:
@@ -112,11 +112,11 @@ def as_json(record: Record, name: str) -> str:
 
 def storable_text(value: str, name: str) -> str:
     """The text, if it is valid Unicode. Raises DamagedDocument if not."""
-    if printable(value) != value:
+    if escape_invalid_unicode(value) != value:
         raise DamagedDocument(f"{name!r} cannot be stored: the path {value!r} is not valid Unicode; rename that folder")
     return value
 
 
-def printable(text: str) -> str:
+def escape_invalid_unicode(text: str) -> str:
     """Escape lone surrogates, which are not valid Unicode."""
     return text.encode("utf-8", "backslashreplace").decode()

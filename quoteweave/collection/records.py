@@ -8,7 +8,7 @@ from pydantic import Field
 from quoteweave.collection import views
 from quoteweave.collection.views import Unit
 from quoteweave.core.fingerprints import fingerprint
-from quoteweave.core.protocols import Setting
+from quoteweave.core.protocols import SettingValue
 from quoteweave.core.records import Kind, Layout, Record, View
 
 # How the fingerprints of importers begin.
@@ -51,7 +51,7 @@ class Failure(Record):
         return self.root / (self.path or self.name)
 
 
-class Counts(Record):
+class CollectionCounts(Record):
     """How much a collection holds."""
 
     documents: int
@@ -89,7 +89,7 @@ class IndexPlan(Record):
     many: bool = Field(description="whether an item has many vectors")
     unit: Unit
     view: View
-    settings: Mapping[str, Setting] = Field(description="all that changes a vector, as the encoder says")
+    settings: Mapping[str, SettingValue] = Field(description="all that changes a vector, as the encoder says")
 
     @property
     def dtype(self) -> str:
@@ -99,7 +99,7 @@ class IndexPlan(Record):
     @property
     def shards(self) -> str:
         """Fingerprint of the vectors, which all kinds of index share."""
-        made_of = {"view": self.view, "unit": self.unit, "dtype": self.dtype, "views": views.VERSION}
+        made_of = {"view": self.view, "unit": self.unit, "dtype": self.dtype, "views": views.VIEWS_VERSION}
         return fingerprint({**made_of, "settings": dict(self.settings)})
 
     @property

@@ -9,9 +9,9 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from quoteweave.collection.folder import Folder
-from quoteweave.collection.stores.descriptions import keep_descriptions
-from quoteweave.collection.unreferenced import leftovers, unfinished_pages
+from quoteweave.collection.folder import CollectionFolder
+from quoteweave.collection.stores.descriptions import prune_descriptions
+from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.core.errors import CollectionLocked, StorageError
 
 _LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
@@ -25,20 +25,20 @@ def record_removal(db: sqlite3.Connection, name: str) -> None:
     db.execute("INSERT OR IGNORE INTO unclean_indexes SELECT fingerprint FROM indexes")
 
 
-def unfinished_removals(folder: Folder, names: Iterable[str]) -> set[str]:
+def unfinished_removals(folder: CollectionFolder, names: Iterable[str]) -> set[str]:
     """Those of the names whose removal is recorded, and was not finished."""
     with folder.catalog.read() as db:
         recorded = db.execute("SELECT salt, hash FROM removals").fetchall()
     return {name for name in set(names) for salt, hash in recorded if _hash(salt, name) == hash}
 
 
-def has_unfinished_removals(folder: Folder) -> bool:
+def has_unfinished_removals(folder: CollectionFolder) -> bool:
     """Whether anything may be left of documents that were removed."""
     with folder.catalog.read() as db:
         return db.execute("SELECT 1 FROM removals LIMIT 1").fetchone() is not None
 
 
-def finish_removals(folder: Folder, prune: Callable[[], None]) -> tuple[str, ...]:
+def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tuple[str, ...]:
     """Removes what is left of documents that were removed; what could not be, and until when, a sentence each.
 
     `prune` removes files that nothing refers to. For the owner of the writer's lock alone, once the indexes have been
@@ -56,14 +56,14 @@ def finish_removals(folder: Folder, prune: Callable[[], None]) -> tuple[str, ...
     return tuple(remains)
 
 
-def _done(step: Callable[[Folder], str | None], folder: Folder) -> str | None:
+def _done(step: Callable[[CollectionFolder], str | None], folder: CollectionFolder) -> str | None:
     try:
         return step(folder)
     except (StorageError, CollectionLocked) as error:
         return f"what was removed may still be in {folder.root}: {error}"
 
 
-def _indexes(folder: Folder) -> str | None:
+def _indexes(folder: CollectionFolder) -> str | None:
     with folder.catalog.read() as db:
         found = db.execute(_LEFT).fetchall()
     left = [name for fingerprint, name, number in found if folder.generations.path(fingerprint, number).is_dir()]
@@ -73,23 +73,23 @@ def _indexes(folder: Folder) -> str | None:
     return f"the index {names} still holds names and vectors of what was removed, until it is brought up to date"
 
 
-def _files(folder: Folder) -> str | None:
-    found = [str(path) for path in (*leftovers(folder), *unfinished_pages(folder))]
+def _files(folder: CollectionFolder) -> str | None:
+    found = [str(path) for path in (*unreferenced_files(folder), *unfinished_pages(folder))]
     if not found:
         return None
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"these files could not be removed, and may hold what was: {', '.join(found[:_SHOWN])}{more}"
 
 
-def _descriptions(folder: Folder) -> str | None:
+def _descriptions(folder: CollectionFolder) -> str | None:
     with folder.catalog.read() as db:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
-    if keep_descriptions(folder.root, images):
+    if prune_descriptions(folder.root, images):
         return None
     return "descriptions of removed pictures stay until the quoteweave describe that runs now ends; it removes them"
 
 
-def _catalogue(folder: Folder) -> str | None:
+def _catalogue(folder: CollectionFolder) -> str | None:
     path = folder.catalog.path
     try:
         if folder.catalog.rewrite():

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
 
 _MAKE_ROOM = "make room on that disk, then run the same command again"
-_ALLOW = "allow writing there, then run the same command again"
+_ALLOW = "allow guard_writing there, then run the same command again"
 _CHECK = "check that disk, then run the same command again"
 _ADVICE = {
     errno.ENOSPC: _MAKE_ROOM,
@@ -38,7 +38,7 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def guard_writing(path: Path) -> Iterator[None]:
     """Convert errors of a block that writes `path`.
 
     Raises StorageError where the disk is full or refuses, CollectionLocked where another program holds the catalogue,
@@ -60,11 +60,11 @@ def writing(path: Path) -> Iterator[None]:
             raise StorageError(_refused(path, str(error), _SQLITE_ADVICE[code])) from error
         raise _read_error(path, error) from error
     except UnicodeDecodeError as error:
-        raise damaged(path, "a record in it is not what it should be") from error
+        raise damage_error(path, "a record in it is not what it should be") from error
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def guard_reading(path: Path) -> Iterator[None]:
     """Convert errors of a block that reads the catalogue at `path`.
 
     Raises CollectionError where it is damaged, missing or cannot be read (StorageError where that is for want of room),
@@ -75,7 +75,7 @@ def reading(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _read_error(path, error) from error
     except (ValidationError, UnicodeDecodeError) as error:  # the second is of SQLite's own text, such as its messages
-        raise damaged(path, "a record in it is not what it should be") from error
+        raise damage_error(path, "a record in it is not what it should be") from error
 
 
 def is_full(path: Path) -> bool:
@@ -86,7 +86,7 @@ def is_full(path: Path) -> bool:
         return False
 
 
-def damaged(path: Path, reason: str) -> CollectionError:
+def damage_error(path: Path, reason: str) -> CollectionError:
     """The error for a damaged file at `path`."""
     return CollectionError(f"{path} is damaged: {reason}; {repair_command(path.parent)}")
 
@@ -105,7 +105,7 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
     if code in _BUSY:
         return CollectionLocked(f"another program holds {path}; close it, then try again")
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
-        return damaged(path, "the file is missing")
+        return damage_error(path, "the file is missing")
     if code in _SQLITE_ADVICE and is_full(path):
         return StorageError(f"cannot read {path}: the disk is full ({error}); {_MAKE_ROOM}")
     if code in _SQLITE_ADVICE:
@@ -116,7 +116,7 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
     # Our statements never change, so one that SQLite cannot make sense of met what is not ours; text that is no text,
     # which Python's own module finds, comes without a code.
     said = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
-    return damaged(path, said)
+    return damage_error(path, said)
 
 
 def primary_code(error: sqlite3.Error) -> int:

@@ -9,21 +9,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from quoteweave.collection.folder import Folder
+from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 
-EMBEDDED = "milvus"
+MILVUS_FOLDER = "milvus"
 """The folder of the embedded Milvus."""
-POINTER = "milvus.json"
+MILVUS_POINTER = "milvus.json"
 """The file that says where in Milvus an index is."""
-IN_MILVUS = r"quoteweave_[0-9a-f]{32}"
+MILVUS_NAME_PATTERN = r"quoteweave_[0-9a-f]{32}"
 """The names of our collections in Milvus."""
 
 
 @dataclass(frozen=True, slots=True)
-class InUse:
+class ReferencedKeys:
     """What the catalogue, and the indexes that it names, refer to."""
 
     images: set[str]
@@ -38,12 +38,12 @@ class InUse:
     """Names of files of the lexical index."""
 
 
-def shards_of(fingerprint: str) -> str:
+def shards_fingerprint(fingerprint: str) -> str:
     """The fingerprint of an index's shards: the part before the dot."""
     return fingerprint.partition(".")[0]
 
 
-def in_use(folder: Folder) -> InUse:
+def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
     """What is referred to now. Raises CollectionError where the catalogue cannot be read."""
     shards: dict[str, set[str]] = defaultdict(set)
     with folder.catalog.read() as db:
@@ -56,20 +56,22 @@ def in_use(folder: Folder) -> InUse:
     states = _current(folder)
     for state in states:
         # An index that was not brought up to date may still read the vectors of a document that is gone.
-        if (manifest := manifest_of(state)) is not None:
-            shards[shards_of(state.fingerprint)].update(manifest.documents.values())
+        if (manifest := try_read_manifest(state)) is not None:
+            shards[shards_fingerprint(state.fingerprint)].update(manifest.documents.values())
     milvus = {name for state in states for name in _pointed(state.folder)}
     generations = {state.fingerprint: state.generation for state in states}
-    return InUse(images, sources, shards, generations, milvus, segments)
+    return ReferencedKeys(images, sources, shards, generations, milvus, segments)
 
 
-def shards_of_pictures(folder: Folder) -> set[str]:
+def shards_of_pictures(folder: CollectionFolder) -> set[str]:
     """Fingerprints of the shards of indexes that see pictures, not words."""
-    manifests = [(state, manifest_of(state)) for state in _current(folder)]
-    return {shards_of(state.fingerprint) for state, held in manifests if held is not None and held.view == "image"}
+    manifests = [(state, try_read_manifest(state)) for state in _current(folder)]
+    return {
+        shards_fingerprint(state.fingerprint) for state, held in manifests if held is not None and held.view == "image"
+    }
 
 
-def _current(folder: Folder) -> list[IndexState]:
+def _current(folder: CollectionFolder) -> list[IndexState]:
     with folder.catalog.read() as db:
         found = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
     return [
@@ -84,34 +86,34 @@ def _current(folder: Folder) -> list[IndexState]:
     ]
 
 
-def remove_unused(folder: Folder, unfinished: Collection[str] = ()) -> None:
+def remove_unused(folder: CollectionFolder, unfinished: Collection[str] = ()) -> None:
     """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
 
     Pages of documents that are being read stay if their keys are among those `unfinished`. For the owner of the
     writer's lock alone. Raises StorageError where the disk refuses.
     """
     folder.unfinished.prune(unfinished)
-    used = in_use(folder)
+    used = referenced_keys(folder)
     folder.images.prune(used.images)
     folder.ocr_texts.prune(used.images)
     folder.sources.prune(used.sources)
     folder.shards.prune(used.shards)
     folder.generations.prune(used.generations)
     folder.segments.prune(used.segments)
-    for path in (folder.root / EMBEDDED / "collections").glob("quoteweave_*"):
-        if re.fullmatch(IN_MILVUS, path.name) and path.name not in used.milvus:
+    for path in (folder.root / MILVUS_FOLDER / "collections").glob("quoteweave_*"):
+        if re.fullmatch(MILVUS_NAME_PATTERN, path.name) and path.name not in used.milvus:
             shutil.rmtree(path, ignore_errors=True)
     for path in folder.root.glob(f".{DESCRIPTIONS}.*"):
         if path.suffix != ".lock":
             path.unlink(missing_ok=True)
 
 
-def leftovers(folder: Folder) -> Iterator[Path]:
+def unreferenced_files(folder: CollectionFolder) -> Iterator[Path]:
     """The files that nothing refers to, in the folders where documents leave their traces.
 
     Pages of documents that are being read are none: the same `add` goes on with them.
     """
-    used = in_use(folder)
+    used = referenced_keys(folder)
     for store, keys in ((folder.images, used.images), (folder.sources, used.sources)):
         yield from (path for path in _files(store.root) if path.relative_to(store.root).as_posix() not in keys)
     crops = {key.partition(".")[0] for key in used.images}
@@ -122,12 +124,12 @@ def leftovers(folder: Folder) -> Iterator[Path]:
     current = {folder.generations.path(*generation) for generation in used.generations.items()}
     yield from (path for path in _files(folder.generations.root) if not current & set(path.parents))
     yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
-    root = folder.root / EMBEDDED / "collections"
+    root = folder.root / MILVUS_FOLDER / "collections"
     yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)
     yield from (path for path in folder.root.glob(f".{DESCRIPTIONS}.*") if path.suffix != ".lock")
 
 
-def unfinished_pages(folder: Folder) -> Iterator[Path]:
+def unfinished_pages(folder: CollectionFolder) -> Iterator[Path]:
     """The files of pages of documents that are being read, or whose reading was stopped."""
     return _files(folder.unfinished.root)
 
@@ -139,5 +141,5 @@ def _files(root: Path) -> Iterator[Path]:
 def _pointed(generation: Path) -> set[str]:
     """The collection in Milvus that an index points to, if it is one of Milvus."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return {str(json.loads((generation / POINTER).read_bytes())["collection"])}
+        return {str(json.loads((generation / MILVUS_POINTER).read_bytes())["collection"])}
     return set()

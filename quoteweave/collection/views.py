@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.protocols import Pictures
+from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Quote, View
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ Unit = Literal["quote", "page"]
 TextView = Literal["text", "ocr_text", "vlm_text"]
 
 # Views that are made of a quote's picture.
-OF_PICTURES = frozenset({"image", "ocr_text"})
+IMAGE_VIEWS = frozenset({"image", "ocr_text"})
 
 # Part of every fingerprint of vectors; changes when the same quotes would be seen as other strings.
-VERSION = 1
+VIEWS_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class ItemView:
     """The string, or the picture. Raises DocumentError where that cannot be drawn."""
 
 
-def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: Pictures | None) -> list[ItemView]:
+def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: ImageProvider | None) -> list[ItemView]:
     """A view for each item of one document, of whose retrievable quotes these are all, in the order of their rows.
 
     Texts are their own keys. The views `image` and `ocr_text` need `pictures`; what OCR did not read yet it reads now.
     Raises DocumentError where a crop that it is to read cannot be had.
     """
-    if view in OF_PICTURES and pictures is None:
+    if view in IMAGE_VIEWS and pictures is None:
         raise ValueError(f"the view {view!r} needs pictures")
     if view == "ocr_text" and pictures is not None:
         quotes = [with_ocr_text(quote, pictures) for quote in quotes]
@@ -53,7 +53,7 @@ def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: Pictur
     return [_picture_view(item[0], unit, pictures) for item in items]
 
 
-def with_ocr_text(quote: Quote, pictures: Pictures) -> Quote:
+def with_ocr_text(quote: Quote, pictures: ImageProvider) -> Quote:
     """The quote with what OCR reads on it, if it is an image quote. Raises DocumentError where it has no crop."""
     if quote.kind == "text" or quote.ocr_text is not None:
         return quote
@@ -132,7 +132,7 @@ def _words(quote: Quote, view: View, *, section: str | None) -> str:
     return "\n".join(part for part in (section, quote.words()) if part)
 
 
-def _picture_view(quote: Quote, unit: Unit, pictures: Pictures) -> ItemView:
+def _picture_view(quote: Quote, unit: Unit, pictures: ImageProvider) -> ItemView:
     if unit == "quote":
         return ItemView(quote, pictures.crop_key(quote), partial(pictures.crop, quote))
     where = (quote.document, quote.page)

@@ -11,13 +11,19 @@ from pathlib import Path
 from quoteweave.collection import removals
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.filters import require_documents
-from quoteweave.collection.folder import RECOVERED, Folder
-from quoteweave.collection.prepared import PreparedDocument, as_json, prepare, printable, storable_text
+from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
+from quoteweave.collection.prepared import (
+    PreparedDocument,
+    escape_invalid_unicode,
+    prepare_document,
+    storable_json,
+    storable_text,
+)
 from quoteweave.collection.records import Failure, IndexState, Origin
 from quoteweave.collection.removals import record_removal
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.collection.storage_errors import writing
-from quoteweave.collection.unreferenced import remove_unused, shards_of, shards_of_pictures
+from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.unreferenced import remove_unused, shards_fingerprint, shards_of_pictures
 from quoteweave.core.errors import StorageError
 from quoteweave.core.records import Document, Page, ParsedDocument, Quote
 
@@ -41,7 +47,7 @@ class Writer:
     Each method is one transaction: done, or not begun. All raise StorageError where the disk is full or refuses.
     """
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: CollectionFolder) -> None:
         self._folder = folder
         self.unfinished: Collection[str] = ()
         """The keys of documents that are being read, whose pages `prune` keeps."""
@@ -50,7 +56,7 @@ class Writer:
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
     ) -> PreparedDocument:
         """As `prepared.prepare`, with the copies of this collection."""
-        return prepare(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
+        return prepare_document(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
 
     def store(self, documents: Sequence[PreparedDocument]) -> None:
         """Stores documents, each in place of one of the same name, and clears their failures.
@@ -134,20 +140,20 @@ class Writer:
         """Removes what a repair set aside of these documents, before they were added again."""
         query = "SELECT source FROM documents WHERE name IN (SELECT value FROM json_each(?))"
         for (key,) in db.execute(query, (json.dumps(names),)):
-            path = self._folder.root / RECOVERED / Path(key).name
-            with writing(path):
+            path = self._folder.root / RECOVERED_FOLDER / Path(key).name
+            with guard_writing(path):
                 path.unlink(missing_ok=True)
 
     def unfinished_removals(self, names: Iterable[str]) -> set[str]:
         """Those of the names that were removed, but not without a trace yet."""
         return removals.unfinished_removals(self._folder, names)
 
-    def may_hold_removed(self) -> set[str]:
+    def unclean_indexes(self) -> set[str]:
         """Fingerprints of the indexes that may still hold what was removed."""
         with self._folder.catalog.read() as db:
             return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
 
-    def holds_nothing_removed(self, fingerprint: str) -> None:
+    def mark_index_clean(self, fingerprint: str) -> None:
         """Says that an index was brought up to date, or is gone."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
@@ -170,7 +176,7 @@ class Writer:
             if new != old:
                 update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, path, source)
                 WHERE name = ?2"""
-                db.execute(update, (as_json(new, name), name))
+                db.execute(update, (storable_json(new, name), name))
                 _count_revision(db)
         return new
 
@@ -207,10 +213,10 @@ class Writer:
     def fail(self, name: str, *, root: Path, reason: str, content: str | None, path: str | None = None) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
-            name=printable(name),
-            root=Path(printable(str(root))),
-            path=path and printable(path),
-            reason=printable(reason),
+            name=escape_invalid_unicode(name),
+            root=Path(escape_invalid_unicode(str(root))),
+            path=path and escape_invalid_unicode(path),
+            reason=escape_invalid_unicode(reason),
             content=content,
             time=time.time(),
         )
@@ -220,7 +226,7 @@ class Writer:
     def clear_failure(self, name: str) -> None:
         """Forgets a failure, if there is one of that name."""
         with self._folder.catalog.write() as db:
-            db.execute("DELETE FROM failures WHERE name = ?", (printable(name),))
+            db.execute("DELETE FROM failures WHERE name = ?", (escape_invalid_unicode(name),))
 
     def keep_shards(self, fingerprint: str, keys: Mapping[str, str]) -> None:
         """Says that a document's vectors of an encoder are that shard, so that it stays as long as the document.
@@ -231,8 +237,8 @@ class Writer:
             require_documents(db, keys)
             db.executemany(_SHARD, ((fingerprint, key, name) for name, key in keys.items()))
 
-    def forget_parts(self, fingerprint: str, name: str) -> None:
-        """Says that the parts of a document's shard (`part_of`) are not needed any more."""
+    def drop_shard_parts(self, fingerprint: str, name: str) -> None:
+        """Says that the parts of a document's shard (`part_fingerprint`) are not needed any more."""
         query = "DELETE FROM shards WHERE fingerprint GLOB ? AND document IN (SELECT key FROM documents WHERE name = ?)"
         with self._folder.catalog.write() as db:
             db.execute(query, (f"{fingerprint}.*", name))
@@ -274,10 +280,10 @@ class Writer:
 
         An index's shards have its fingerprint, or what stands before the dot in it.
         """
-        shards = shards_of(fingerprint)
+        shards = shards_fingerprint(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            left = {shards_of(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
+            left = {shards_fingerprint(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
             if shards not in left and not keep_shards:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
@@ -330,7 +336,7 @@ class Writer:
         self._folder.generations.prune(current)
 
 
-def part_of(fingerprint: str, number: int) -> str:
+def part_fingerprint(fingerprint: str, number: int) -> str:
     """The fingerprint under which the parts of shards that are not whole yet are stored."""
     return f"{fingerprint}.{number}"
 
@@ -391,7 +397,9 @@ def _describe(
     ]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
-    builder.add(name, _inserted(db, key, ((quote, as_json(quote, name)) for quote in quotes)), _stored_pages(db, name))
+    builder.add(
+        name, _inserted(db, key, ((quote, storable_json(quote, name)) for quote in quotes)), _stored_pages(db, name)
+    )
 
 
 def _count_revision(db: sqlite3.Connection) -> None:

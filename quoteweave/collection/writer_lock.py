@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.errors import CollectionLocked
 from quoteweave.core.records import Record
 
@@ -35,7 +35,7 @@ def writer_lock(root: Path, wait_s: float | None = 0.0) -> Iterator[None]:
 
     lock = FileLock(root / LOCK_NAME, timeout=-1 if wait_s is None else wait_s, thread_local=False)
     try:
-        with writing(root / LOCK_NAME):
+        with guard_writing(root / LOCK_NAME):
             lock.acquire()
     except Timeout:
         raise CollectionLocked(_locked(root)) from None
@@ -78,7 +78,7 @@ def _locked(root: Path) -> str:
     try:
         owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
     except (OSError, ValueError):
-        who = "another process is writing"
+        who = "another process is guard_writing"
     else:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner.since))
         who = f"process {owner.pid} on {owner.host} has been writing since {since}"

@@ -42,7 +42,7 @@ class AnswerEvent(Record):
 Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent
 
 
-def events_of(answer: Answer) -> Iterator[Event]:
+def replay_events(answer: Answer) -> Iterator[Event]:
     """Yield the events of an answer that is already complete."""
     at = 0
     for place, citation in enumerate(answer.citations):

@@ -98,10 +98,10 @@ class ImageBlock(Record):
     citation: Citation
 
 
-Block = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
+AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
 
 
-Status = Literal["answered", "located", "abstained"]
+AnswerStatus = Literal["answered", "located", "abstained"]
 """`located`: no sentence answers the question, but relevant places in the documents are shown and cited."""
 
 
@@ -116,9 +116,11 @@ class Answer(Record):
     """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand."""
 
     question: str
-    status: Status = Field(description="whether it answers, shows the places that bear on the question, or neither")
+    status: AnswerStatus = Field(
+        description="whether it answers, shows the places that bear on the question, or neither"
+    )
     text: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[AnswerBlock, ...]
     citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")
     unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote; spans index raw")
     raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
@@ -136,7 +138,7 @@ class Answer(Record):
         return self
 
 
-class Piece(Record):
+class CompletionDelta(Record):
     """The next part of a streamed completion: reasoning, answer text, or both (the reasoning comes first)."""
 
     text: str = ""

@@ -13,16 +13,16 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.files.jsonl import reason
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_credentials
 
-OWN_QUOTES = "the dataset's own quotes"
+GIVEN_QUOTES = "the dataset's own quotes"
 """The retriever's name where nothing is retrieved, as the dataset fixes the quotes."""
 SignalName = Literal["score", "bearing", "support"]
-BEFORE: tuple[SignalName, ...] = ("score", "bearing")
+RETRIEVAL_SIGNALS: tuple[SignalName, ...] = ("score", "bearing")
 """Signals that are known before the model is called."""
-ALL_SIGNALS: tuple[SignalName, ...] = (*BEFORE, "support")
+ALL_SIGNALS: tuple[SignalName, ...] = (*RETRIEVAL_SIGNALS, "support")
 
 
 class Signals(Record):
@@ -39,7 +39,7 @@ class Signals(Record):
         return [float(getattr(self, name)) for name in names]
 
 
-class Weight(Record):
+class SignalWeight(Record):
     """The weight of one signal in the logistic regression."""
 
     signal: SignalName
@@ -48,11 +48,11 @@ class Weight(Record):
     weight: float = Field(description="of the standardised signal, in log-odds")
 
 
-class Stage(Record):
+class ConfidenceModel(Record):
     """A logistic regression for one stage of answering, with the lowest confidence that passes."""
 
     intercept: float = Field(description="log-odds where every signal is at its mean")
-    weights: tuple[Weight, ...]
+    weights: tuple[SignalWeight, ...]
     threshold: float = Field(ge=0, le=1)
 
     def confidence(self, signals: Signals) -> float:
@@ -64,7 +64,7 @@ class Stage(Record):
         return sigmoid(self.intercept + math.fsum(parts))
 
 
-class Point(Record):
+class RiskCoveragePoint(Record):
     """One point of a risk–coverage curve: the result of giving only answers of at least this confidence."""
 
     threshold: float = Field(ge=0, le=1)
@@ -81,9 +81,11 @@ class Calibration(Record):
     model: str = Field(description="'extractive', or the name that the model was asked by")
     risk: float = Field(ge=0, le=1, description="the share of wrong answers that was to be kept")
     answers: int = Field(ge=1, description="answers that it was fitted on")
-    before: Stage = Field(description="from what was found; below its threshold the model is not asked")
-    after: Stage = Field(description="from what was found and the gate; below its threshold the answer is not given")
-    curve: tuple[Point, ...] = Field(description="from the surest answers to all")
+    before: ConfidenceModel = Field(description="from what was found; below its threshold the model is not asked")
+    after: ConfidenceModel = Field(
+        description="from what was found and the gate; below its threshold the answer is not given"
+    )
+    curve: tuple[RiskCoveragePoint, ...] = Field(description="from the surest answers to all")
 
     def check(self, *, retriever: str, model: str) -> None:
         """Raise UsageError if the calibration was fitted for another retriever or model."""
@@ -128,7 +130,9 @@ def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        raise DatasetError(f"{path} is no calibration that this version reads: {reason(error)}") from error
+        raise DatasetError(
+            f"{path} is no calibration that this version reads: {describe_validation_error(error)}"
+        ) from error
     try:
         calibration.check(retriever=retriever, model=model)
     except UsageError as error:

@@ -7,19 +7,19 @@ from pydantic import Field
 from quoteweave.core.records import Record
 
 
-class Split(Record):
+class ContextSize(Record):
     """A number of quotes of each kind."""
 
     texts: int = Field(ge=0)
     images: int = Field(ge=0)
 
 
-TOP_10 = Split(texts=7, images=3)
-C15 = Split(texts=10, images=5)
-C20 = Split(texts=12, images=8)
+TOP_10 = ContextSize(texts=7, images=3)
+C15 = ContextSize(texts=10, images=5)
+C20 = ContextSize(texts=12, images=8)
 
 
-def greatest_share(sizes: Sequence[int], room: int) -> int | None:
+def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
     """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
     left, ordered = room, sorted(sizes)
     for place, size in enumerate(ordered):

@@ -5,29 +5,29 @@ import re
 from collections.abc import Iterable, Sequence
 
 # How many names a message lists; the others are only counted.
-MOST_NAMED = 10
+MAX_NAMED = 10
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
+def pluralize(number: int, singular: str, plural: str | None = None) -> str:
     """A number with its noun, singular or plural; pass `plural` where it is not the singular with an s."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
+def join_names(names: Sequence[str], most: int = MAX_NAMED) -> str:
     """Join at most `most` names with commas, followed by how many more there are."""
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
-MOST = 3
+MAX_SUGGESTIONS = 3
 # The least similarity: one letter added, missing, wrong or moved, in a name of four to seven letters.
-ALIKE = 0.75
+MIN_SIMILARITY = 0.75
 # The least length of a word that is significant by itself, in characters.
-LONG = 4
+MIN_WORD_CHARACTERS = 4
 _WORDS = re.compile(r"[^\W_]+")
 
 
-def nearest(text: str, known: Iterable[str]) -> list[str]:
+def similar_names(text: str, known: Iterable[str]) -> list[str]:
     """Return at most three of the `known` names that `text` may have been meant for, the likeliest first.
 
     Case is ignored. Of paths only the last part is compared, without its suffix: names are not similar because they
@@ -36,19 +36,25 @@ def nearest(text: str, known: Iterable[str]) -> list[str]:
     names = list(known)
     same = [name for name in names if name.casefold() == text.casefold()]
     if same:
-        return same[:MOST]
+        return same[:MAX_SUGGESTIONS]
     same_end = [name for name in names if name.casefold().endswith(f"/{text.casefold()}")]
     asked = _stem(text)
     scored = sorted((-_likeness(_stem(name), asked), name) for name in names)
-    return list(dict.fromkeys([*same_end, *(name for score, name in scored if -score >= ALIKE)]))[:MOST]
+    return list(dict.fromkeys([*same_end, *(name for score, name in scored if -score >= MIN_SIMILARITY)]))[
+        :MAX_SUGGESTIONS
+    ]
 
 
 def _likeness(stem: str, asked: str) -> float:
-    """Similarity from 0 to 1; at least `ALIKE` for a name that contains all words of the one asked for."""
+    """Similarity from 0 to 1; at least `MIN_SIMILARITY` for a name that contains all words of the one asked for."""
     words = set(_WORDS.findall(asked))
-    least = ALIKE if words <= set(_WORDS.findall(stem)) and any(len(word) >= LONG for word in words) else 0.0
+    least = (
+        MIN_SIMILARITY
+        if words <= set(_WORDS.findall(stem)) and any(len(word) >= MIN_WORD_CHARACTERS for word in words)
+        else 0.0
+    )
     matcher = difflib.SequenceMatcher(None, stem, asked)
-    if matcher.real_quick_ratio() < ALIKE or matcher.quick_ratio() < ALIKE:
+    if matcher.real_quick_ratio() < MIN_SIMILARITY or matcher.quick_ratio() < MIN_SIMILARITY:
         return least
     return max(least, matcher.ratio())
 

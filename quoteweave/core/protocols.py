@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from quoteweave.core.answer_events import Event
-from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
+from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Usage
 from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float32]
 
-Setting = str | int | float | bool | None
+SettingValue = str | int | float | bool | None
 
 
 class Parser(Protocol):
@@ -42,7 +42,7 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
-class Notes(Protocol):
+class ReportsWarnings(Protocol):
     """A retriever that can warn about quotes that it cannot find."""
 
     def notes(self) -> tuple[str, ...]:
@@ -50,9 +50,9 @@ class Notes(Protocol):
         ...
 
 
-def notes_of(*retrievers: Retriever) -> tuple[str, ...]:
+def collect_warnings(*retrievers: Retriever) -> tuple[str, ...]:
     """Collect the warnings of these retrievers, each sentence once."""
-    said = (retriever.notes() for retriever in retrievers if isinstance(retriever, Notes))
+    said = (retriever.notes() for retriever in retrievers if isinstance(retriever, ReportsWarnings))
     return tuple(dict.fromkeys(note for notes in said for note in notes))
 
 
@@ -118,7 +118,7 @@ class Encoder(Protocol):
         ...
 
     @property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All that changes a vector: checkpoint, revision, prefixes, pooling, maximum length, image size, dtype.
 
         Known without loading any weights.
@@ -145,7 +145,7 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class Batching(Protocol):
+class SuggestsCallSize(Protocol):
     """An encoder that suggests how many views to pass in one call; others get a default number."""
 
     @property
@@ -154,7 +154,7 @@ class Batching(Protocol):
         ...
 
 
-class Pictures(Protocol):
+class ImageProvider(Protocol):
     """Provides images to encoders: crops of quotes, whole pages, and the OCR text of a crop."""
 
     def crop_key(self, quote: Quote) -> str | None:
@@ -256,7 +256,7 @@ class ChatModel(Protocol):
 class StreamingChatModel(ChatModel, Protocol):
     """A chat model that can also stream its completions."""
 
-    def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+    def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Pieces as they come, then the completion that they add up to, last. Raises what `complete` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.

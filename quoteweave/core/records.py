@@ -21,11 +21,11 @@ Layout = Literal[
 View = Literal["text", "ocr_text", "vlm_text", "image"]
 TextSource = Literal["text_layer", "ocr", "file", "none"]
 
-LONGEST_PLACE = 120
+MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
 
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
-FURNITURE: frozenset[Layout] = frozenset({"header", "footer"})
+HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 
 
 class Record(BaseModel):
@@ -120,7 +120,7 @@ class Quote(Record):
     @property
     def retrievable(self) -> bool:
         """Whether retrievers may return it; headers and footers are kept but never retrieved."""
-        return self.layout not in FURNITURE
+        return self.layout not in HEADERS_AND_FOOTERS
 
     def words(self) -> str:
         """All text of the quote: caption, text or else OCR text, and the vision model's description."""
@@ -133,7 +133,9 @@ def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
     if has_pages:
         return f"page {page_label}"
     line = " ".join((heading or "").split())
-    return (line if len(line) <= LONGEST_PLACE else f"{line[: LONGEST_PLACE - 1].rstrip()}…") or f"part {page_label}"
+    return (
+        line if len(line) <= MAX_PLACE_CHARACTERS else f"{line[: MAX_PLACE_CHARACTERS - 1].rstrip()}…"
+    ) or f"part {page_label}"
 
 
 class ParsedDocument(Record):
@@ -202,7 +204,7 @@ class Filter(Record):
             raise ValueError(f"first_page {self.first_page} lies after last_page {self.last_page}")
         return self
 
-    def and_also(self, other: Self | None) -> Self:
+    def intersect(self, other: Self | None) -> Self:
         """Combine two filters: the result passes what both pass; its `documents` is empty if nothing can."""
         if other is None:
             return self

@@ -16,15 +16,15 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
-from quoteweave.core.answers import Status
+from quoteweave.core.answers import AnswerStatus
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
-from quoteweave.core.files.jsonl import appending, iter_rows, reason
+from quoteweave.core.files.jsonl import describe_validation_error, iter_records, open_for_append
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.records import Record
 
-RUN = "run.json"
-PREDICTIONS = "predictions.jsonl"
+RUN_FILE = "run.json"
+PREDICTIONS_FILE = "predictions.jsonl"
 
 Configuration = Mapping[str, JsonValue]
 Key = tuple[str, Scope]
@@ -38,7 +38,7 @@ def _versions() -> dict[str, str]:
     return {"quoteweave": ours, "python": platform.python_version()}
 
 
-class Run(Record):
+class RunRecord(Record):
     """The contents of run.json. A run is resumed only if everything but the version of Python is the same."""
 
     format: Literal[1] = 1
@@ -86,13 +86,13 @@ class RunWriter:
         self._done[prediction.example, prediction.scope] = prediction.error is None
 
 
-def sort_run(folder: Path, order: Sequence[str]) -> None:
+def sort_predictions(folder: Path, order: Sequence[str]) -> None:
     """Sort the lines of a run by the order of its questions; other questions come last, and the sort is stable.
 
     So a run that was resumed, or that ran many questions at once, has the same file as any other, apart from times.
     To be called when no more is appended, before the run is closed. Raises StorageError when the disk refuses.
     """
-    path, places = folder / PREDICTIONS, {example: place for place, example in enumerate(order)}
+    path, places = folder / PREDICTIONS_FILE, {example: place for place, example in enumerate(order)}
     lines, at = list[tuple[int, int, int]](), 0
     try:
         with path.open("rb") as written:
@@ -115,84 +115,88 @@ def _example(line: bytes) -> str:
 
 
 @contextmanager
-def open_run(folder: Path, run: Run) -> Iterator[RunWriter]:
+def open_run(folder: Path, run: RunRecord) -> Iterator[RunWriter]:
     """Start a run in `folder`, or resume the one it holds. A line truncated by a crash is dropped.
 
     Raises UsageError when the folder holds another run, DatasetError when what it holds cannot be read, StorageError
     when the disk refuses.
     """
-    path = folder / PREDICTIONS
+    path = folder / PREDICTIONS_FILE
     done: dict[Key, bool] = {}
     spent = Spending()
-    if (folder / RUN).exists():
-        _check_same(folder, said_of(folder), run)
+    if (folder / RUN_FILE).exists():
+        _check_same(folder, read_run_record(folder), run)
         for prediction in _lines(folder):
             done[prediction.example, prediction.scope] = prediction.error is None
             spent = spent.plus(prediction.spent or Spending())
     elif path.exists():
-        raise DatasetError(f"{folder} holds {PREDICTIONS} without {RUN}; name another folder for the run")
+        raise DatasetError(f"{folder} holds {PREDICTIONS_FILE} without {RUN_FILE}; name another folder for the run")
     else:
         _begin(folder, run)
-    with appending(path) as write:
+    with open_for_append(path) as write:
         yield RunWriter(folder, write, done, spent)
 
 
-def read_run(folder: Path) -> tuple[Run, list[Prediction]]:
+def read_run(folder: Path) -> tuple[RunRecord, list[Prediction]]:
     """Read a folder's run and its predictions, one for each question and scope, without writing anything.
 
     Raises DatasetError, naming file and line, when the folder holds no run or one that cannot be read.
     """
     predictions = {(prediction.example, prediction.scope): prediction for prediction in _lines(folder)}
-    return said_of(folder), list(predictions.values())
+    return read_run_record(folder), list(predictions.values())
 
 
-class Tally(Record):
+class PredictionStatus(Record):
     """The status of one prediction, without its hits and its answer."""
 
     example: str
     error: str | None
-    status: Status | None
+    status: AnswerStatus | None
     """Of its answer; None where it has none."""
     cut_quotes: int
     notes: tuple[str, ...]
 
 
-def tallies(folder: Path) -> list[Tally]:
+def read_statuses(folder: Path) -> list[PredictionStatus]:
     """The status of each question and scope of a run, without keeping predictions in memory. Raises DatasetError."""
     return list({(one.example, one.scope): _tally(one) for one in _lines(folder)}.values())
 
 
-def _tally(one: Prediction) -> Tally:
+def _tally(one: Prediction) -> PredictionStatus:
     status = one.answer.status if one.answer is not None else None
-    return Tally(example=one.example, error=one.error, status=status, cut_quotes=one.cut_quotes, notes=one.notes)
+    return PredictionStatus(
+        example=one.example, error=one.error, status=status, cut_quotes=one.cut_quotes, notes=one.notes
+    )
 
 
-def said_of(folder: Path) -> Run:
+def read_run_record(folder: Path) -> RunRecord:
     """Read run.json. Raises DatasetError if it is missing or cannot be read."""
     try:
-        return Run.model_validate_json((folder / RUN).read_bytes())
+        return RunRecord.model_validate_json((folder / RUN_FILE).read_bytes())
     except FileNotFoundError as error:
-        raise DatasetError(f"no {RUN} in {folder}; name a folder that a run was written to") from error
+        raise DatasetError(f"no {RUN_FILE} in {folder}; name a folder that a run was written to") from error
     except ValidationError as error:
-        raise DatasetError(f"{folder / RUN} is not a run that this version reads: {reason(error)}") from error
+        raise DatasetError(
+            f"{folder / RUN_FILE} is not a run that this version reads: {describe_validation_error(error)}"
+        ) from error
 
 
 def _lines(folder: Path) -> Iterator[Prediction]:
-    path = folder / PREDICTIONS
+    path = folder / PREDICTIONS_FILE
     if path.exists():
-        yield from (prediction for _, prediction in iter_rows(path, Prediction, drop_cut=True))
+        yield from (prediction for _, prediction in iter_records(path, Prediction, drop_cut=True))
 
 
-def _begin(folder: Path, run: Run) -> None:
+def _begin(folder: Path, run: RunRecord) -> None:
     """Writes run.json whole or not at all."""
     try:
-        with written_whole(folder / RUN) as file:
+        with written_whole(folder / RUN_FILE) as file:
             file.write(run.model_dump_json(indent=2).encode() + b"\n")
     except OSError as error:
         raise StorageError(f"cannot begin a run in {folder}: {error.strerror}") from error
 
 
-def _check_same(folder: Path, there: Run, here: Run) -> None:
+def _check_same(folder: Path, there: RunRecord, here: RunRecord) -> None:
     """Another version of quoteweave may predict otherwise, so it counts as another configuration."""
     then, now = (_comparable(run) for run in (there, here))
     changed = [key for key in sorted({*then, *now}) if then.get(key) != now.get(key)]
@@ -201,5 +205,5 @@ def _check_same(folder: Path, there: Run, here: Run) -> None:
         raise UsageError(f"{folder} holds a run of another configuration: {told}. Name another folder, or remove it")
 
 
-def _comparable(run: Run) -> Configuration:
+def _comparable(run: RunRecord) -> Configuration:
     return {**run.configuration, **run.fingerprints, **run.seeds, "quoteweave": run.versions.get("quoteweave")}

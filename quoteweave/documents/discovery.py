@@ -12,15 +12,15 @@ from quoteweave.core.errors import UsageError
 from quoteweave.documents.formats import ADVICE, SUPPORTED_SUFFIXES
 
 # Pictures, data and archives that lie beside documents are no documents that a user would miss.
-PASSED_OVER = frozenset(
+SKIPPED_SUFFIXES = frozenset(
     (".json", ".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
-COLLECTION = frozenset(("collection.json", "catalog.sqlite"))
+COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file, the folder that was added, and the document's name: its path below that folder, with forward slashes."""
 
     path: Path
@@ -36,7 +36,7 @@ class Found:
         return self.root / (self.below or self.name)
 
 
-def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -> list[Found]:
+def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -> list[FoundFile]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
     In a folder, hidden files and what is no document are passed over; `passed_over` counts the latter by their
@@ -44,7 +44,7 @@ def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -
     that cannot be looked into and names that are not valid Unicode. Raises UsageError for a path that does not exist,
     cannot be looked at, or is itself a collection.
     """
-    found: dict[str, Found] = {}
+    found: dict[str, FoundFile] = {}
     folders = folders_among(paths)
     passed_over = Counter() if passed_over is None else passed_over
     # A file is named from the outermost folder that was added, in whatever order they were given.
@@ -66,12 +66,12 @@ def folders_among(paths: Sequence[Path]) -> list[Path]:
     folders = [path for path in paths if _is_folder(path)]
     for folder in folders:
         with suppress(OSError):  # of which whoever looks into it tells
-            if COLLECTION.issubset(path.name for path in folder.iterdir()):
+            if COLLECTION_FILES.issubset(path.name for path in folder.iterdir()):
                 raise UsageError(f"{folder} is a collection, not a folder of documents; name it with --collection")
     return folders
 
 
-def _is_link(file: Found) -> bool:
+def _is_link(file: FoundFile) -> bool:
     return os.path.realpath(file.path) != str(file.root / file.name)
 
 
@@ -84,11 +84,11 @@ def _is_folder(path: Path) -> bool:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 
 
-def _below(folder: Path, passed_over: Counter[str]) -> Iterator[Found]:
+def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
     root = folder.resolve()
     failed: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=failed.append):
-        if set(files) >= COLLECTION:
+        if set(files) >= COLLECTION_FILES:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -99,7 +99,7 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[Found]:
                 continue
             if suffix in SUPPORTED_SUFFIXES:
                 refused = None
-            elif suffix in ADVICE and suffix not in PASSED_OVER:
+            elif suffix in ADVICE and suffix not in SKIPPED_SUFFIXES:
                 refused = f"{suffix} files are not read; {ADVICE[suffix]}"
             else:
                 passed_over[suffix] += 1
@@ -113,10 +113,10 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[Found]:
         yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
 
 
-def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> Found:
+def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> FoundFile:
     try:
         str(root / name).encode()
     except UnicodeEncodeError:
         refused = "its name, or that of a folder above it, is not valid UTF-8; rename it"
         name = name.encode("utf-8", "backslashreplace").decode()
-    return Found(path, root, name, refused, is_folder)
+    return FoundFile(path, root, name, refused, is_folder)

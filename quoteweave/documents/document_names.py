@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quoteweave.collection.records import Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
-from quoteweave.documents.discovery import Found
+from quoteweave.documents.discovery import FoundFile
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -45,13 +45,13 @@ def check_prefix(prefix: str) -> str:
 
 
 def name_files(
-    files: Sequence[Found],
+    files: Sequence[FoundFile],
     origins: Mapping[str, Origin],
     *,
     content_of: Callable[[Path], str],
     failures: Iterable[Failure] = (),
     prefix: str | None = None,
-) -> list[Found]:
+) -> list[FoundFile]:
     """The same files with the names that their documents have or will have, in the order of these names.
 
     A file that is known keeps its name, and so does one that was moved with its folder. `prefix` stands before the
@@ -72,7 +72,7 @@ def name_files(
     return sorted(naming.names_of(sorted(files, key=lambda file: (file.name, file.root))), key=lambda file: file.name)
 
 
-def is_lengthened(file: Found, prefix: str | None) -> bool:
+def has_extended_name(file: FoundFile, prefix: str | None) -> bool:
     """Whether the document's name has more before the file's path than `prefix`."""
     head = f"{check_prefix(prefix)}/" if prefix is not None else ""
     return file.below is not None and not file.is_folder and file.name != f"{head}{file.below}"
@@ -85,16 +85,16 @@ class _Naming:
     known: Sequence[_Known]
     prefix: str | None
     content_of: Callable[[Path], str]
-    given: dict[str, Found] = field(default_factory=dict)
+    given: dict[str, FoundFile] = field(default_factory=dict)
     """By name, the files that have theirs."""
 
-    def names_of(self, files: Sequence[Found]) -> list[Found]:
+    def names_of(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         left = self._keep(files)
         left = self._keep_imported(left)
         left = self._keep_moved(left)
         return [*self.given.values(), *self._name_new(left)]
 
-    def _keep(self, files: Sequence[Found]) -> list[Found]:
+    def _keep(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name the files of known documents and return the others, as the following methods do too."""
         by_file = {str(one.file): one for one in reversed(self.known) if not one.imported}
         left = []
@@ -109,7 +109,7 @@ class _Naming:
             self._give(replace(file, root=root), one.name, below)
         return left
 
-    def _keep_imported(self, files: Sequence[Found]) -> list[Found]:
+    def _keep_imported(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files that replace imported documents, which are identified by name alone."""
         imported = {one.name: one for one in self.known if one.imported} if self.prefix is None else {}
         left = []
@@ -120,7 +120,7 @@ class _Naming:
                 left.append(file)
         return left
 
-    def _keep_moved(self, files: Sequence[Found]) -> list[Found]:
+    def _keep_moved(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name files moved with their folder: the old file is gone, and the path below the folder is the same."""
         by_path: defaultdict[str, list[_Known]] = defaultdict(list)
         for one in self.known:
@@ -135,10 +135,10 @@ class _Naming:
                 left.append(file)
         return left
 
-    def _give(self, file: Found, name: str, below: str) -> None:
+    def _give(self, file: FoundFile, name: str, below: str) -> None:
         self.given[name] = replace(file, name=name, below=None if below == name else below)
 
-    def _name_new(self, files: Sequence[Found]) -> Iterator[Found]:
+    def _name_new(self, files: Sequence[FoundFile]) -> Iterator[FoundFile]:
         """Give each new file the shortest of its possible names that is unambiguous."""
         taken = {one.name for one in self.known}
         others = [place for one in self.known if self._is_named_by_its_path(one.name, *(place := self._place(one)))]
@@ -176,7 +176,7 @@ def _names(root: Path, below: str) -> Iterator[str]:
         yield below
 
 
-def _likeliest(file: Found, gone: Sequence[_Known], content_of: Callable[[Path], str]) -> _Known:
+def _likeliest(file: FoundFile, gone: Sequence[_Known], content_of: Callable[[Path], str]) -> _Known:
     """The most likely earlier identity of a moved file: by content, then by common parent folders."""
     if len(gone) == 1:
         return gone[0]

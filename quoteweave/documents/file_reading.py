@@ -9,26 +9,34 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from quoteweave.collection.prepared import PreparedDocument, prepare
+from quoteweave.collection.prepared import PreparedDocument, prepare_document
 from quoteweave.collection.records import Origin
 from quoteweave.collection.stores.content import SourceStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import DocumentError, QuoteweaveError
 from quoteweave.core.records import ParsedDocument, Record
 from quoteweave.documents.formats import Format
-from quoteweave.documents.parser import PAGED, Inspection, Source, inspect, keep_pages, put_kept_together, read_whole
-from quoteweave.documents.worker_pool import Limits, Outcome, Stop, Workers
+from quoteweave.documents.parser import (
+    PAGED_FORMATS,
+    Inspection,
+    SourceFile,
+    assemble_kept_pages,
+    inspect_file,
+    read_and_keep_pages,
+    read_whole,
+)
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
-RANGE = 6
+PAGES_PER_TASK = 6
 # Files that one task looks at.
-LOOKED_AT = 50
+FILES_PER_INSPECTION = 50
 # Files without pages of their own that one task reads, and what the largest of them may have, in bytes: the message to
 # a process and back costs as much as reading a page of text.
-TOGETHER = 20
-SMALL = 100_000
+FILES_PER_TASK = 20
+SMALL_FILE_BYTES = 100_000
 # When more pages than this went beyond the limits, and more than were read, the rest of their document is not tried.
-MOST_LOST = 5
+MAX_LOST = 5
 
 # Bytes that are kept of a page, roughly.
 USUAL_PAGE = 10_000
@@ -38,7 +46,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class AddProgress:
     """Progress callbacks: `on_total` gets the number of pages to read, `on_pages` a document and its pages done.
 
     All are called by the thread that adds. Once everything is read, the pages done are as many as were to come.
@@ -49,7 +57,7 @@ class Progress:
     on_index: Callable[[], None] = lambda: None
 
 
-class Refused(Record):
+class FileIssue(Record):
     """A problem with a file: it could not be read, or not completely."""
 
     name: str
@@ -57,10 +65,10 @@ class Refused(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ToRead:
+class ReadJob:
     """A job for the workers: a file to read, and where its document and pages are stored."""
 
-    source: Source
+    source: SourceFile
     origin: Origin
     partial_parser: str
     """The parser's fingerprint where pages are missing that went beyond the limits."""
@@ -74,28 +82,30 @@ class ToRead:
 
         Raises DamagedDocument where the file has changed, DocumentError or OSError where it cannot be copied.
         """
-        self.source.require_same()
+        self.source.require_unchanged()
         origin = self.origin.model_copy(update={"parser": self.partial_parser}) if partial else self.origin
         name, path = self.source.name, self.source.path
-        return prepare(path, self.sources, name=name, format=kind.value, origin=origin, parsed=parsed)
+        return prepare_document(path, self.sources, name=name, format=kind.value, origin=origin, parsed=parsed)
 
 
-def read_files(files: Sequence[ToRead], workers: Workers, progress: Progress) -> Iterator[PreparedDocument | Refused]:
+def read_files(
+    files: Sequence[ReadJob], workers: WorkerPool, progress: AddProgress
+) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
     without any other is refused. Pages that an earlier run has kept are not read again.
     Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
     """
-    batches = [files[start : start + LOOKED_AT] for start in range(0, len(files), LOOKED_AT)]
+    batches = [files[start : start + FILES_PER_INSPECTION] for start in range(0, len(files), FILES_PER_INSPECTION)]
     looks = [_Steps(workers, workers.limits, inspect_each, [file.source for file in batch]) for batch in batches]
     looked = (found for look in looks for found in look.wait())
-    inspected: list[tuple[ToRead, Inspection]] = []
+    inspected: list[tuple[ReadJob, Inspection]] = []
     for file, found in zip(files, looked, strict=True):
         if isinstance(found, Inspection):
             inspected.append((file, found))
         else:
-            yield Refused(name=file.source.name, reason=found)
+            yield FileIssue(name=file.source.name, reason=found)
     queue = deque(_readings(inspected, workers, progress))
     progress.on_total(sum(reading.pages for reading in queue))
     for reading in _ended(queue, workers):
@@ -118,40 +128,42 @@ class _Reading(Protocol):
     def advance(self) -> None:
         """Take what has been read, and go on."""
 
-    def results(self) -> Iterator[PreparedDocument | Refused]:
+    def results(self) -> Iterator[PreparedDocument | FileIssue]:
         """The documents, or why there is none, once no task is left. Raises what is not a file's fault."""
         ...
 
 
-def _readings(files: Iterable[tuple[ToRead, Inspection]], workers: Workers, progress: Progress) -> Iterator[_Reading]:
+def _readings(
+    files: Iterable[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress
+) -> Iterator[_Reading]:
     """Group the files into units of work: alone, or with other small files."""
-    small: list[tuple[ToRead, Inspection]] = []
+    small: list[tuple[ReadJob, Inspection]] = []
     for file, found in files:
-        if found.format in PAGED:
+        if found.format in PAGED_FORMATS:
             yield _PagesReading(file, found, workers, progress)
-        elif found.size > SMALL:
+        elif found.size > SMALL_FILE_BYTES:
             yield _WholeReading([(file, found)], workers, progress)
         else:
             small.append((file, found))
-        if len(small) == TOGETHER:
+        if len(small) == FILES_PER_TASK:
             yield _WholeReading(small, workers, progress)
             small = []
     if small:
         yield _WholeReading(small, workers, progress)
 
 
-def inspect_each(sources: Iterable[Source]) -> Iterator[Inspection | str]:
+def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
     """Runs in a worker: inspect each file, or give the reason why it cannot be read."""
     for source in sources:
         try:
-            yield inspect(source)
+            yield inspect_file(source)
         except MemoryError:
             raise
         except Exception as error:
-            yield reason(error)
+            yield failure_reason(error)
 
 
-def _ended(queue: deque[_Reading], workers: Workers) -> Iterator[_Reading]:
+def _ended(queue: deque[_Reading], workers: WorkerPool) -> Iterator[_Reading]:
     """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
     active: list[_Reading] = []
     while queue or active:
@@ -166,7 +178,7 @@ def _ended(queue: deque[_Reading], workers: Workers) -> Iterator[_Reading]:
         yield from ended
 
 
-def reason(error: Exception) -> str:
+def failure_reason(error: Exception) -> str:
     """Describe why a file cannot be read, in one line. Raises the error itself if it is not the file's fault."""
     if isinstance(error, QuoteweaveError) and not isinstance(error, DocumentError):
         raise error
@@ -179,12 +191,12 @@ def reason(error: Exception) -> str:
     return " ".join(said.split())
 
 
-def _stopped(stop: Stop, limits: Limits) -> str:
+def _stopped(stop: StopReason, limits: ProcessLimits) -> str:
     """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
-    if stop is Stop.MEMORY:
+    if stop is StopReason.MEMORY:
         allowed = (limits.memory or 0) // 1_000_000
         return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
-    if stop is Stop.TIME:
+    if stop is StopReason.TIME:
         return f"ran out of time: reading takes more than {limits.seconds:.3g} seconds (--page-seconds allows more)"
     return "crashes the program that reads it, and is damaged or hostile"
 
@@ -197,7 +209,12 @@ class _Steps(Generic[S, T]):
     """
 
     def __init__(
-        self, workers: Workers, limits: Limits, call: Callable[..., Iterable[T]], steps: Sequence[S], *rest: Any
+        self,
+        workers: WorkerPool,
+        limits: ProcessLimits,
+        call: Callable[..., Iterable[T]],
+        steps: Sequence[S],
+        *rest: Any,
     ) -> None:
         self.done: dict[int, T | str] = {}
         self.lost: list[tuple[S, str]] = []
@@ -206,7 +223,7 @@ class _Steps(Generic[S, T]):
         self._steps = list(steps)
         self._tried: set[int] = set()
         self._given_up = False
-        self.future: Future[Outcome[T]] | None = None
+        self.future: Future[TaskOutcome[T]] | None = None
         self._submit()
 
     def _submit(self) -> None:
@@ -247,9 +264,9 @@ class _Steps(Generic[S, T]):
             self._note(outcome.stop, fresh=outcome.fresh and not outcome.items)
         self._submit()
 
-    def _note(self, stop: Stop, *, fresh: bool) -> None:
+    def _note(self, stop: StopReason, *, fresh: bool) -> None:
         number = len(self.done)
-        again = stop is Stop.CRASH or (stop is Stop.MEMORY and not fresh)
+        again = stop is StopReason.CRASH or (stop is StopReason.MEMORY and not fresh)
         if again and number not in self._tried:
             self._tried.add(number)
             return
@@ -261,11 +278,11 @@ class _Steps(Generic[S, T]):
 class _WholeReading:
     """Files that are read whole, by one worker process, one after the other."""
 
-    def __init__(self, files: Sequence[tuple[ToRead, Inspection]], workers: Workers, progress: Progress) -> None:
+    def __init__(self, files: Sequence[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress) -> None:
         self.pages = len(files)
         self._files, self._workers, self._progress = files, workers, progress
         self._limits = workers.limits.for_file(max(found.size for _, found in files))
-        self._steps: _Steps[tuple[ToRead, Format], PreparedDocument | str] | None = None
+        self._steps: _Steps[tuple[ReadJob, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
         steps = [(file, found.format) for file, found in self._files]
@@ -278,12 +295,12 @@ class _WholeReading:
         if self._steps is not None:
             self._steps.advance()
 
-    def results(self) -> Iterator[PreparedDocument | Refused]:
+    def results(self) -> Iterator[PreparedDocument | FileIssue]:
         assert self._steps is not None  # noqa: S101 - for the type checker
         for (file, _), made in zip(self._files, self._steps.done.values(), strict=False):
             name = file.source.name
             self._progress.on_pages(name, 1)
-            yield Refused(name=name, reason=made) if isinstance(made, str) else made
+            yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
         if self._steps.error is not None:
             raise self._steps.error
 
@@ -291,7 +308,7 @@ class _WholeReading:
 class _PagesReading:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
-    def __init__(self, file: ToRead, inspection: Inspection, workers: Workers, progress: Progress) -> None:
+    def __init__(self, file: ReadJob, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         kept = file.kept.pages()
         self._left = [number for number in range(self._count) if number not in kept]
@@ -303,9 +320,11 @@ class _PagesReading:
 
     def start(self) -> None:
         file = self._file
-        for start in range(0, len(self._left), RANGE):
-            numbers = self._left[start : start + RANGE]
-            task = _Steps(self._workers, self._limits, keep_pages, numbers, file.source, self._format, file.kept)
+        for start in range(0, len(self._left), PAGES_PER_TASK):
+            numbers = self._left[start : start + PAGES_PER_TASK]
+            task = _Steps(
+                self._workers, self._limits, read_and_keep_pages, numbers, file.source, self._format, file.kept
+            )
             self._parts.append(task)
         if not self._left:
             self._join()
@@ -333,7 +352,7 @@ class _PagesReading:
             return True
         lost = sum(len(part.lost) for part in self._parts)
         read = self._count - self.pages + sum(len(part.done) for part in self._parts) - lost
-        return lost > max(MOST_LOST, read)
+        return lost > max(MAX_LOST, read)
 
     def _join(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
@@ -349,7 +368,7 @@ class _PagesReading:
         others = f"{len(lost)} others could not be read; page {first + 1} {lost[first]}"
         return lost | dict.fromkeys(untried, f"was not tried, because {others}")
 
-    def results(self) -> Iterator[PreparedDocument | Refused]:
+    def results(self) -> Iterator[PreparedDocument | FileIssue]:
         self._tell(self.pages)
         name = self._file.source.name
         try:
@@ -359,8 +378,8 @@ class _PagesReading:
             assert self._joining is not None  # noqa: S101 - for the type checker
             (made,) = self._joining.wait()
         except Exception as error:
-            made = reason(error)
-        yield Refused(name=name, reason=made) if isinstance(made, str) else made
+            made = failure_reason(error)
+        yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
 
     def _tell(self, done: int) -> None:
         if done > self._told:
@@ -368,7 +387,7 @@ class _PagesReading:
             self._told = done
 
 
-def prepare_whole(files: Iterable[tuple[ToRead, Format]]) -> Iterator[PreparedDocument | str]:
+def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedDocument | str]:
     """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
     for file, kind in files:
         try:
@@ -377,11 +396,13 @@ def prepare_whole(files: Iterable[tuple[ToRead, Format]]) -> Iterator[PreparedDo
         except MemoryError:
             raise
         except Exception as error:
-            yield reason(error)
+            yield failure_reason(error)
 
 
-def prepare_kept(counts: Iterable[int], file: ToRead, kind: Format, lost: dict[int, str]) -> Iterator[PreparedDocument]:
+def prepare_kept(
+    counts: Iterable[int], file: ReadJob, kind: Format, lost: dict[int, str]
+) -> Iterator[PreparedDocument]:
     """Runs in a worker: assemble a document from the kept pages of a file."""
     for count in counts:
-        for parsed in put_kept_together(file.source, file.kept, count, lost):
+        for parsed in assemble_kept_pages(file.source, file.kept, count, lost):
             yield file.prepare(kind, parsed, partial=bool(lost))

@@ -23,24 +23,24 @@ from quoteweave.collection.stores.unfinished import UnfinishedPages, unfinished_
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DocumentError, QuoteweaveError, UnsupportedFormat, UsageError
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.protocols import Pictures
+from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
-from quoteweave.documents.discovery import Found, find_files
-from quoteweave.documents.document_names import is_lengthened, name_files
-from quoteweave.documents.file_reading import Progress, Refused, ToRead, read_files, reason
-from quoteweave.documents.parser import ParserSettings, Source, Stamp, stamp_of
+from quoteweave.documents.discovery import FoundFile, find_files
+from quoteweave.documents.document_names import has_extended_name, name_files
+from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, failure_reason, read_files
+from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
-from quoteweave.documents.worker_pool import Limits, Workers
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from quoteweave.index.sync import refresh_indexes
 
-__all__ = ["AddOptions", "AddReport", "Progress", "Refused", "add"]
+__all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
 
 
 # Between changes of what can be searched: at most a tenth of the time goes into them, however large the collection is.
-LEAST_PAUSE_S = 0.5
+MIN_PAUSE_S = 0.5
 PAUSE_RATIO = 10
 # Quotes in memory that are not stored yet.
-MOST_WAITING = 20_000
+MAX_WAITING = 20_000
 
 
 class AddReport(Record):
@@ -50,8 +50,8 @@ class AddReport(Record):
     updated: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
-    failed: tuple[Refused, ...] = ()
-    warnings: tuple[Refused, ...] = Field(default=(), description="documents read with something left out")
+    failed: tuple[FileIssue, ...] = ()
+    warnings: tuple[FileIssue, ...] = Field(default=(), description="documents read with something left out")
     ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
     ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
@@ -74,9 +74,9 @@ class AddOptions:
     metadata: Mapping[str, str] = field(default_factory=dict)
     password: str | None = None
     processes: int = 0  # 0: one a core, four at most
-    limits: Limits = field(default_factory=Limits)  # of each process
+    limits: ProcessLimits = field(default_factory=ProcessLimits)  # of each process
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
-    pictures: Pictures | None = None  # so that a renamed document keeps the vectors of its pictures
+    pictures: ImageProvider | None = None  # so that a renamed document keeps the vectors of its pictures
     prefix: str | None = None  # stands, with a slash, before the names of new documents
 
     @property
@@ -94,7 +94,7 @@ def add(
     collection: Collection,
     paths: Sequence[Path | str],
     options: AddOptions | None = None,
-    progress: Progress | None = None,
+    progress: AddProgress | None = None,
 ) -> AddReport:
     """Bring the collection up to date with files and folders, then its indexes with its documents.
 
@@ -104,7 +104,7 @@ def add(
     """
     if isinstance(paths, str | Path):
         raise UsageError(f"add takes a list of paths; write [{str(paths)!r}]")
-    options, progress, roots = options or AddOptions(), progress or Progress(), [Path(path) for path in paths]
+    options, progress, roots = options or AddOptions(), progress or AddProgress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
         run = _Run(collection, writer, options)
         files = run.name(find_files(roots, run.passed_over))
@@ -124,10 +124,10 @@ class _Run:
         self.passed_over = Counter[str]()
         self._outcome: dict[str, list[str]] = {key: [] for key in ("added", "updated", "unchanged", "removed")}
         self._batch = _Batch(writer)
-        self._failed: list[Refused] = []
-        self._warnings: list[Refused] = []
+        self._failed: list[FileIssue] = []
+        self._warnings: list[FileIssue] = []
         self._renamed: set[str] = set()
-        self._stamps: dict[str, Stamp] = {}  # by name, of files that are to be read
+        self._stamps: dict[str, FileStamp] = {}  # by name, of files that are to be read
         self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
@@ -147,14 +147,14 @@ class _Run:
             passed_over=dict(sorted(self.passed_over.items())),
         )
 
-    def name(self, files: Sequence[Found]) -> list[Found]:
+    def name(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """The files with the names of their documents."""
         prefix, failures = self._options.prefix, self._collection.failures()
         named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix)
-        self._renamed = {file.name for file in named if is_lengthened(file, prefix)}
+        self._renamed = {file.name for file in named if has_extended_name(file, prefix)}
         return named
 
-    def forget(self, roots: set[Path], files: Sequence[Found]) -> None:
+    def forget(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
         """Remove documents whose files are gone from these folders, and failures that are checked again.
 
         Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
@@ -172,7 +172,7 @@ class _Run:
                 gone[name] = file
         for folder, names_there in _in_empty_folders(gone).items():
             why = f"no file is left in it; {len(names_there)} documents stay, in case its drive is missing"
-            self._failed.append(Refused(name=str(folder), reason=f"{why}: quoteweave remove removes them"))
+            self._failed.append(FileIssue(name=str(folder), reason=f"{why}: quoteweave remove removes them"))
             gone = {name: file for name, file in gone.items() if name not in names_there}
         self._outcome["removed"] = list(gone)
         if gone:
@@ -182,7 +182,7 @@ class _Run:
             if within(failure.file) or failure.file in looked or not os.path.lexists(failure.file):
                 self._writer.clear_failure(failure.name)
 
-    def add(self, files: Sequence[Found], progress: Progress) -> None:
+    def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
         kept = {name: self._kept(name, origin) for name, (_, origin) in jobs.items()}
         # Pages that another run has read, of what is not to be read any more, must not stay.
@@ -190,7 +190,7 @@ class _Run:
         self._collection.unfinished.prune(self._writer.unfinished)
         partial, copies = self._options.partial_fingerprint, self._collection.sources
         to_read = [
-            ToRead(self._source(name, file), origin, partial, copies, kept[name])
+            ReadJob(self._source(name, file), origin, partial, copies, kept[name])
             for name, (file, origin) in jobs.items()
         ]
 
@@ -198,10 +198,10 @@ class _Run:
             progress.on_pages(name, pages)
             self._batch.tick()
 
-        workers = Workers(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
+        workers = WorkerPool(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
         with self._batch, workers:
             for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
-                if isinstance(read, Refused):
+                if isinstance(read, FileIssue):
                     file, origin = jobs[read.name]
                     self._fail(file, origin.content, read.reason)
                 else:
@@ -211,9 +211,9 @@ class _Run:
     def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
         return self._collection.unfinished.of(unfinished_key(name, origin.content, origin.parser))
 
-    def _source(self, name: str, file: Found) -> Source:
+    def _source(self, name: str, file: FoundFile) -> SourceFile:
         options = self._options
-        return Source(
+        return SourceFile(
             name,
             file.path.resolve(),
             options.settings,
@@ -222,23 +222,23 @@ class _Run:
             self._stamps[name],
         )
 
-    def _to_read(self, files: Sequence[Found]) -> Iterator[tuple[Found, Origin]]:
+    def _to_read(self, files: Sequence[FoundFile]) -> Iterator[tuple[FoundFile, Origin]]:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
         for file in files:
             try:
                 origin = self._origin(file)
             except (DocumentError, OSError) as error:
-                self._fail(file, None, reason(error))
+                self._fail(file, None, failure_reason(error))
             else:
                 if not self._is_stored(file.name, origin):
                     yield file, origin
 
-    def _origin(self, file: Found) -> Origin:
+    def _origin(self, file: FoundFile) -> Origin:
         """Where the document will come from. Raises DocumentError or OSError where there is none to be had."""
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
         before = self._known.get(file.name)
-        self._stamps[file.name] = stamp_of(file.path)
+        self._stamps[file.name] = file_stamp(file.path)
         content = _hash(file.path)
         if before is not None and before.imported and before.content != content:
             raise DocumentError(
@@ -279,11 +279,11 @@ class _Run:
         self._outcome["updated" if document.name in self._known else "added"].append(document.name)
         for what in self._read_by_ocr:
             self._read_by_ocr[what] += getattr(document, what)
-        self._warnings.extend(Refused(name=document.name, reason=warning) for warning in document.warnings)
+        self._warnings.extend(FileIssue(name=document.name, reason=warning) for warning in document.warnings)
 
-    def _fail(self, file: Found, content: str | None, reason: str) -> None:
+    def _fail(self, file: FoundFile, content: str | None, reason: str) -> None:
         self._writer.fail(file.name, root=file.root, reason=reason, content=content, path=file.below)
-        self._failed.append(Refused(name=file.name, reason=reason))
+        self._failed.append(FileIssue(name=file.name, reason=reason))
 
 
 class _Batch:
@@ -307,7 +307,7 @@ class _Batch:
 
     def tick(self) -> None:
         """Stores what has been taken, unless that was done a moment ago."""
-        if self._ready and (time.monotonic() >= self._wait_until or self._quotes >= MOST_WAITING):
+        if self._ready and (time.monotonic() >= self._wait_until or self._quotes >= MAX_WAITING):
             self.flush()
 
     def __enter__(self) -> Self:
@@ -327,7 +327,7 @@ class _Batch:
             for _, kept in ready:
                 kept.remove()
             end = time.monotonic()
-            self._wait_until = end + max(LEAST_PAUSE_S, PAUSE_RATIO * (end - start))
+            self._wait_until = end + max(MIN_PAUSE_S, PAUSE_RATIO * (end - start))
 
 
 def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:

@@ -14,22 +14,22 @@ from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.formats import Format, sniff
-from quoteweave.documents.layout.blocks import row_by_row
+from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.layout.page import PageContent, PageReader
 from quoteweave.documents.reflow.html import parse_html
 from quoteweave.documents.reflow.markdown import parse_markdown
 from quoteweave.documents.reflow.text_files import parse_text
-from quoteweave.documents.sources.image_files import open_pictures
+from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import open_pdf
-from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.worker_pool import allow_longer
+from quoteweave.documents.worker_pool import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
-VERSION = "5"
-PAGED = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
+PARSER_VERSION = "5"
+PAGED_FORMATS = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
@@ -47,30 +47,30 @@ class ParserSettings(Record):
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits; other settings or another version of the parsers give others."""
-        return hashlib.sha256(f"{VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
+        return hashlib.sha256(f"{PARSER_VERSION}|{self.model_dump_json()}".encode()).hexdigest()[:12]
 
 
-class _SlowOcr(RapidOcr):
+class _TimeExtendingOcr(RapidOcr):
     """Extends the time limit of a page that OCR reads."""
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         """As RapidOcr's."""
-        allow_longer()
+        extend_time_limit()
         return super().read(picture)
 
 
-Stamp = tuple[int, int, int]
+FileStamp = tuple[int, int, int]
 """A file's inode, size and modification time in nanoseconds, to detect that it was written."""
 
 
-def stamp_of(path: Path) -> Stamp:
+def file_stamp(path: Path) -> FileStamp:
     """The stamp of a file. Raises OSError."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file to read, in the form sent to worker processes; `name` is the document's name."""
 
     name: str
@@ -78,17 +78,17 @@ class Source:
     settings: ParserSettings
     images: ImageStore
     password: str | None = None
-    stamp: Stamp | None = None
+    stamp: FileStamp | None = None
     """The stamp before the file was hashed: while it is the same, the content read is the content hashed."""
 
-    def require_same(self) -> None:
+    def require_unchanged(self) -> None:
         """Raise DamagedDocument if the file was written since it was hashed, OSError if it is gone."""
-        if self.stamp is not None and stamp_of(self.path) != self.stamp:
+        if self.stamp is not None and file_stamp(self.path) != self.stamp:
             raise DamagedDocument(f"{self.path.name!r} changed while it was being read; add it again")
 
     def reader(self) -> PageReader:
         """Reads pages as the settings say."""
-        return PageReader(self.images, _SlowOcr(self.settings.ocr_language) if self.settings.ocr else None)
+        return PageReader(self.images, _TimeExtendingOcr(self.settings.ocr_language) if self.settings.ocr else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Inspection:
     size: int  # bytes
 
 
-class Pages(Protocol):
+class PagedFile(Protocol):
     """An open file of pages."""
 
     @property
@@ -112,16 +112,16 @@ class Pages(Protocol):
         """A page with its text layer, drawn. Raises any kind of exception for a damaged one."""
         ...
 
-    def draw(self, number: int) -> Picture:
+    def draw(self, number: int) -> Raster:
         """Render a page. Raises any kind of exception for a damaged one."""
         ...
 
 
-def inspect(source: Source) -> Inspection:
+def inspect_file(source: SourceFile) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
     kind = sniff(source.path)
     size = source.path.stat().st_size
-    if kind not in PAGED:
+    if kind not in PAGED_FORMATS:
         return Inspection(kind, 1, size)
     with _open(source.path, kind, source.password) as pages:
         if pages.count > MAX_PAGES:
@@ -131,7 +131,7 @@ def inspect(source: Source) -> Inspection:
         return Inspection(kind, pages.count, size)
 
 
-def read_pages(source: Source, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
+def read_pages(source: SourceFile, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
     """Read some pages of a paged file; a page that cannot be read is empty, with a warning.
 
     Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
@@ -153,11 +153,13 @@ def empty_page(number: int, warning: str) -> PageContent:
     return PageContent(number, *UNKNOWN_SIZE, None, "none", (), (f"page {number + 1} {warning}",))
 
 
-def keep_pages(numbers: Iterable[int], source: Source, kind: Format, kept: UnfinishedPages) -> Iterator[int]:
+def read_and_keep_pages(
+    numbers: Iterable[int], source: SourceFile, kind: Format, kept: UnfinishedPages
+) -> Iterator[int]:
     """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
     for page in read_pages(source, kind, numbers):
         images = [piece.image for piece in page.pieces if piece.image is not None]
-        source.require_same()
+        source.require_unchanged()
         kept.put(page.number, _page_data(page), images=images)
         yield page.number
 
@@ -173,18 +175,18 @@ def _page_data(page: PageContent) -> bytes:
     return _PAGE.dump_json(empty_page(page.number, "could not be read: it holds text or numbers that are not valid"))
 
 
-def put_kept_together(
-    source: Source, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
+def assemble_kept_pages(
+    source: SourceFile, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
 ) -> Iterator[ParsedDocument]:
     """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
     Raises DamagedDocument where no page could be read, or kept pages are gone.
     """
     pages = [_kept_page(source, kept, number, lost) for number in range(count)]
-    yield put_together(source, pages)
+    yield assemble_document(source, pages)
 
 
-def _kept_page(source: Source, kept: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
+def _kept_page(source: SourceFile, kept: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
     if number in lost:
         return empty_page(number, lost[number])
     data = kept.get(number)
@@ -193,7 +195,7 @@ def _kept_page(source: Source, kept: UnfinishedPages, number: int, lost: Mapping
     return _PAGE.validate_json(data)
 
 
-def read_whole(source: Source, kind: Format) -> Iterator[ParsedDocument]:
+def read_whole(source: SourceFile, kind: Format) -> Iterator[ParsedDocument]:
     """Parse a file without pages of its own. Raises a DocumentError."""
     if kind is Format.TEXT:
         yield parse_text(source.path)
@@ -213,8 +215,8 @@ def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
 
 def read_crop(path: Path, ocr: Ocr) -> str:
     """Read a stored picture by OCR, row by row. Raises DamagedDocument for a file that is not a picture."""
-    with open_pictures(path) as opened:
-        return row_by_row(ocr.read(opened.draw(0)))
+    with open_image_file(path) as opened:
+        return text_by_rows(ocr.read(opened.draw(0)))
 
 
 def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> ParsedDocument:
@@ -230,7 +232,7 @@ def _with_ocr_counts(parsed: ParsedDocument, settings: ParserSettings) -> Parsed
     return parsed.model_copy(update={"ocr_language": settings.ocr_language, **counts})
 
 
-def put_together(source: Source, pages: Sequence[PageContent]) -> ParsedDocument:
+def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> ParsedDocument:
     """Assemble the pages of a file, in order, into a document; warns if OCR was off and would have found more.
 
     Raises DamagedDocument where no page could be read.
@@ -262,16 +264,16 @@ class DocumentParser:
 
     def parse(self, path: Path, password: str | None = None) -> ParsedDocument:
         """Read one file. Raises a DocumentError that says what is wrong with it."""
-        source = Source(path.name, path, self._settings, self._images, password)
-        found = inspect(source)
-        if found.format not in PAGED:
+        source = SourceFile(path.name, path, self._settings, self._images, password)
+        found = inspect_file(source)
+        if found.format not in PAGED_FORMATS:
             return next(read_whole(source, found.format))
-        return put_together(source, list(read_pages(source, found.format, range(found.pages))))
+        return assemble_document(source, list(read_pages(source, found.format, range(found.pages))))
 
 
-def render(path: Path, kind: Format, page: int, password: str | None = None) -> Picture | None:
+def render_document_page(path: Path, kind: Format, page: int, password: str | None = None) -> Raster | None:
     """Render a page; None for files that have no pages of their own. Raises a DocumentError."""
-    if kind not in PAGED:
+    if kind not in PAGED_FORMATS:
         return None
     with _open(path, kind, password) as pages:
         try:
@@ -280,5 +282,5 @@ def render(path: Path, kind: Format, page: int, password: str | None = None) -> 
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
 
 
-def _open(path: Path, kind: Format, password: str | None) -> AbstractContextManager[Pages]:
-    return open_pdf(path, password) if kind is Format.PDF else open_pictures(path)
+def _open(path: Path, kind: Format, password: str | None) -> AbstractContextManager[PagedFile]:
+    return open_pdf(path, password) if kind is Format.PDF else open_image_file(path)

@@ -32,30 +32,30 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # A process fills at most some ten megabytes between two looks at it.
-LOOK_S = 0.02
+POLL_S = 0.02
 # In times the limit of processor time: how long a process may wait, for a disk or for ever; and how long it may take
 # by the clock, where it is others that keep the processor busy.
-PATIENCE = 3
-LONGEST = 60
+WAITING_FACTOR = 3
+WALL_CLOCK_FACTOR = 60
 # The slowest pages known take 1 second, and 20 where OCR reads them.
-LONGER = 4
+OCR_TIME_FACTOR = 4
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190.
 USUAL_MEMORY = 600 * MEGABYTE
-LEAST_MEMORY = 300 * MEGABYTE
+MIN_MEMORY = 300 * MEGABYTE
 # Allocating more than this many times the limit at once fails in the process itself.
-BACKSTOP = 1.5
+ALLOCATION_FACTOR = 1.5
 
 
 def default_memory(count: int) -> int:
     """Bytes that each of `count` processes may take on this machine: 600 MB, less where all would fill half of it."""
     import psutil
 
-    return max(LEAST_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))
+    return max(MIN_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What a process may take for one item of a task: a page, or a file that is read whole."""
 
     memory: int | None = None
@@ -67,13 +67,13 @@ class Limits:
         if (self.memory is not None and self.memory <= 0) or not self.seconds > 0:
             raise ValueError("the limits of memory and time must be greater than 0")
 
-    def for_file(self, size: int) -> "Limits":
+    def for_file(self, size: int) -> "ProcessLimits":
         """The same for a file of so many bytes that is read whole: the larger it is, the more it may take."""
         memory = None if self.memory is None else self.memory + 10 * size
         return replace(self, memory=memory, seconds=self.seconds * (1 + size / (5 * MEGABYTE)))
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why a process ended before its task was done."""
 
     MEMORY = "memory"
@@ -82,13 +82,13 @@ class Stop(StrEnum):
 
 
 @dataclass(slots=True)
-class Outcome(Generic[T]):
+class TaskOutcome(Generic[T]):
     """What a task gave: its items, then its end, or what kept it from giving more."""
 
     items: list[T] = field(default_factory=list)
     error: Exception | None = None
     """What it raised."""
-    stop: Stop | None = None
+    stop: StopReason | None = None
     """Why its process ended."""
     fresh: bool = True
     """Whether the process had done nothing before, so that nothing before can have been the cause."""
@@ -103,12 +103,12 @@ class _Message(StrEnum):
     MEMORY = "memory"
 
 
-class Workers:
+class WorkerPool:
     """A pool of spawned processes, each started when it is first needed, and again after it has ended."""
 
-    def __init__(self, count: int, limits: Limits | None = None) -> None:
+    def __init__(self, count: int, limits: ProcessLimits | None = None) -> None:
         self.count = count
-        limits = limits or Limits()
+        limits = limits or ProcessLimits()
         self.limits = replace(limits, memory=limits.memory or default_memory(max(1, count)))
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reading")
         self._mine = threading.local()  # the process of each thread
@@ -117,8 +117,8 @@ class Workers:
         self._closed = False
 
     def submit(
-        self, limits: Limits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
-    ) -> Future[Outcome[T]]:
+        self, limits: ProcessLimits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> Future[TaskOutcome[T]]:
         """Have a process run a module-level function that yields items; the limits are those of each item.
 
         The future's outcome says what the function raised and whether its process ended: a crash, or an item that goes
@@ -138,10 +138,10 @@ class Workers:
                 process.end()
         self._threads.shutdown(cancel_futures=True)
 
-    def _run(self, limits: Limits, *task: Any) -> Outcome[Any]:
+    def _run(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
         process = self._process()
         if process is None:
-            return Outcome(stop=Stop.CRASH)
+            return TaskOutcome(stop=StopReason.CRASH)
         outcome = process.run(limits, *task)
         if outcome.stop is not None:
             with self._lock:
@@ -187,9 +187,9 @@ class _Process:
         self._fresh = True
         self._peak = 0  # bytes, as last seen
 
-    def run(self, limits: Limits, *task: Any) -> Outcome[Any]:
+    def run(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
         """Run a task. Where the outcome says that the process ended, it still has to be ended by `end`."""
-        outcome: Outcome[Any] = Outcome(fresh=self._fresh)
+        outcome: TaskOutcome[Any] = TaskOutcome(fresh=self._fresh)
         self._fresh = False
         try:
             self._pipe.send(task)
@@ -198,10 +198,10 @@ class _Process:
         except (EOFError, OSError):
             # Native code that is refused memory ends the process.
             full = limits.memory is not None and self._peak > 0.6 * limits.memory
-            outcome.stop = Stop.MEMORY if full else Stop.CRASH
+            outcome.stop = StopReason.MEMORY if full else StopReason.CRASH
         return outcome
 
-    def _receive(self, outcome: Outcome[Any], limits: Limits) -> None:
+    def _receive(self, outcome: TaskOutcome[Any], limits: ProcessLimits) -> None:
         """What the process sends, until the task ends or goes beyond its limits."""
         spent = _Spent(self._watched)
         while True:
@@ -213,26 +213,26 @@ class _Process:
                 outcome.items.append(value)
                 spent = _Spent(self._watched)
             elif message == _Message.LONGER:
-                spent.factor = LONGER
+                spent.factor = OCR_TIME_FACTOR
             else:
                 outcome.error = value
-                outcome.stop = Stop.MEMORY if message == _Message.MEMORY else None
+                outcome.stop = StopReason.MEMORY if message == _Message.MEMORY else None
                 return
 
-    def _wait(self, limits: Limits, spent: "_Spent") -> Stop | None:
+    def _wait(self, limits: ProcessLimits, spent: "_Spent") -> StopReason | None:
         """Wait for the next message; says which limit was reached before it came."""
         import psutil
 
-        while not self._pipe.poll(LOOK_S):
+        while not self._pipe.poll(POLL_S):
             try:
                 self._peak = self._watched.memory_info().rss
                 late = spent.share(limits.seconds) > 1
             except psutil.Error:  # it has just ended, which the pipe is about to tell
                 continue
             if limits.memory is not None and self._peak > limits.memory:
-                return Stop.MEMORY
+                return StopReason.MEMORY
             if late:
-                return Stop.TIME
+                return StopReason.TIME
         return None
 
     def end(self) -> None:
@@ -261,7 +261,7 @@ class _Spent:
         # What is ready to run, and is not let, on a busy machine, does not wait.
         self._waited += now - self._looked if self._process.status() != "running" else 0.0
         self._looked = now
-        spent = max(used - self._before, self._waited / PATIENCE, (now - self._began) / LONGEST)
+        spent = max(used - self._before, self._waited / WAITING_FACTOR, (now - self._began) / WALL_CLOCK_FACTOR)
         return spent / (seconds * self.factor)
 
 
@@ -292,7 +292,7 @@ def _starting() -> Iterator[None]:
 _parent: Connection | None = None  # in a process of the pool, the pipe to the parent
 
 
-def allow_longer() -> None:
+def extend_time_limit() -> None:
     """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
     if _parent is not None:
         _parent.send((_Message.LONGER, None))
@@ -304,7 +304,7 @@ def _serve(pipe: Connection, memory: int) -> None:
     _parent = pipe
     os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _refuse_beyond(int(BACKSTOP * memory))
+    _refuse_beyond(int(ALLOCATION_FACTOR * memory))
     _return_freed_memory()
     _silence_native_code()
     while True:

@@ -14,7 +14,7 @@ _WITHHELD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class EndpointAddress:
     """Where an endpoint is, and the key to it ("none" for a server that wants none).
 
     Raises UsageError for what is no base URL, and for a key that no request could carry.
@@ -61,36 +61,36 @@ class Address:
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
 
-def openai_address(model: str, base_url: str | None, api_key: str | None) -> Address:
+def openai_address(model: str, base_url: str | None, api_key: str | None) -> EndpointAddress:
     """The address given, or that of the environment as it is now (OPENAI_BASE_URL, OPENAI_API_KEY).
 
     A key alone is one of OpenAI; an address alone is that of a server that wants no key. The environment's key is sent
     to OPENAI_BASE_URL, or to OpenAI where that is not set, and to no other machine: addresses may come from a file of
     somebody else's. Raises UsageError when there is neither address nor key, or one of them is malformed.
     """
-    url, key = given(base_url, "OPENAI_BASE_URL"), given(api_key, "OPENAI_API_KEY")
+    url, key = option_or_environment(base_url, "OPENAI_BASE_URL"), option_or_environment(api_key, "OPENAI_API_KEY")
     if not url and not key:
         raise UsageError(
             f"No endpoint for the model {model}: set OPENAI_BASE_URL (or base_url) to the address of a local "
             "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
         )
-    address = Address(url or OPENAI_URL, key or "none")
+    address = EndpointAddress(url or OPENAI_URL, key or "none")
     if not key or (api_key or "").strip() or is_own(address.url):
         return address
-    return Address(address.url, withheld=_WITHHELD)
+    return EndpointAddress(address.url, withheld=_WITHHELD)
 
 
-def given(option: str | None, variable: str) -> str:
+def option_or_environment(option: str | None, variable: str) -> str:
     """The option, or else the variable of the environment, trimmed; empty where both are."""
     return (option or os.environ.get(variable) or "").strip()
 
 
 def is_own(url: str) -> bool:
     """Whether what the environment says for OpenAI's API (OPENAI_API_KEY and the like) is meant for that address."""
-    return same_place(url, given(None, "OPENAI_BASE_URL") or OPENAI_URL)
+    return same_origin(url, option_or_environment(None, "OPENAI_BASE_URL") or OPENAI_URL)
 
 
-def same_place(url: str, other: str) -> bool:
+def same_origin(url: str, other: str) -> bool:
     """Whether both are base URLs of one scheme, machine and port: what must agree for a key to be sent."""
     origin = _origin(url)
     return origin is not None and origin == _origin(other)

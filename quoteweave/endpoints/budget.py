@@ -8,28 +8,28 @@ from threading import Lock
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.chat.token_estimates import Heard, tokens_of_messages
+from quoteweave.core.chat.token_estimates import UsageMeter, estimate_message_tokens
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
 from quoteweave.core.examples import Spending
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.chat_wrappers import HeardChat
-from quoteweave.endpoints.prices import VARIABLE, chat_price
+from quoteweave.endpoints.chat_wrappers import MeteredChat
+from quoteweave.endpoints.prices import PRICES_VARIABLE, chat_price
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Cost:
     """The cost of calls."""
 
     tokens: int = 0
     usd: float = 0.0
 
-    def plus(self, other: "Spent") -> "Spent":
+    def plus(self, other: "Cost") -> "Cost":
         """The sum of both."""
-        return Spent(self.tokens + other.tokens, self.usd + other.usd)
+        return Cost(self.tokens + other.tokens, self.usd + other.usd)
 
-    def minus(self, other: "Spent") -> "Spent":
+    def minus(self, other: "Cost") -> "Cost":
         """The difference of both."""
-        return Spent(self.tokens - other.tokens, self.usd - other.usd)
+        return Cost(self.tokens - other.tokens, self.usd - other.usd)
 
 
 class Budget:
@@ -42,15 +42,15 @@ class Budget:
     def __init__(self, *, max_usd: float | None = None, max_tokens: int | None = None) -> None:
         self.max_usd = max_usd
         self.max_tokens = max_tokens
-        self._spent, self._under_way = Spent(), Spent()
+        self._spent, self._under_way = Cost(), Cost()
         self._lock = Lock()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Cost:
         """The cost of all calls that have ended."""
         return self._spent
 
-    def reserve(self, expected: Spent) -> None:
+    def reserve(self, expected: Cost) -> None:
         """Reserve the expected cost of a call. Raises BudgetSpent, and reserves nothing, if it exceeds the budget."""
         with self._lock:
             total = self._spent.plus(self._under_way).plus(expected)
@@ -62,7 +62,7 @@ class Budget:
                 )
             self._under_way = self._under_way.plus(expected)
 
-    def settle(self, expected: Spent, took: Spent) -> None:
+    def settle(self, expected: Cost, took: Cost) -> None:
         """Replace the reservation of a call that has ended by its actual cost."""
         with self._lock:
             self._under_way = self._under_way.minus(expected)
@@ -76,7 +76,7 @@ class Budget:
         )
 
 
-class Account:
+class SpendingRecorder:
     """Records the spending of calls made while it is active, in this task and the tasks it starts."""
 
     def __init__(self) -> None:
@@ -89,13 +89,13 @@ class Account:
             self.spending = self.spending.plus(spending)
 
 
-_account: ContextVar[Account | None] = ContextVar("account", default=None)
+_account: ContextVar[SpendingRecorder | None] = ContextVar("account", default=None)
 
 
 @contextmanager
-def accounted() -> Iterator[Account]:
+def record_spending() -> Iterator[SpendingRecorder]:
     """Record the spending of every `BudgetedChat` that is called within the block."""
-    account = Account()
+    account = SpendingRecorder()
     token = _account.set(account)
     try:
         yield account
@@ -103,7 +103,7 @@ def accounted() -> Iterator[Account]:
         _account.reset(token)
 
 
-class BudgetedChat(HeardChat):
+class BudgetedChat(MeteredChat):
     """Wraps a chat model that is called only while its budget lasts; other models may share the budget.
 
     Meets `core.protocols.StreamingChatModel`. A call is expected to take its question, estimated, and an answer as long
@@ -120,21 +120,21 @@ class BudgetedChat(HeardChat):
         if self._price is None and budget.max_usd is not None:
             raise UsageError(
                 f"the price of the model {model.name} is not known, so that no budget in US dollars can be kept; write "
-                f"it into a file of prices that {VARIABLE} names, or set a budget in tokens"
+                f"it into a file of prices that {PRICES_VARIABLE} names, or set a budget in tokens"
             )
         self._answers = self._answered = 0
 
     @asynccontextmanager
-    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
+    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
         """Reserve the expected cost of a call, and at its end settle the measured cost.
 
         Raises BudgetSpent before a call that would exceed the budget.
         """
-        heard = Heard(tokens_of_messages(messages))
+        heard = UsageMeter(estimate_message_tokens(messages))
         length = self._answered // max(self._answers, 1)
         expected = self._cost(Usage(input_tokens=heard.input_tokens, output_tokens=length))
         self._budget.reserve(expected)
-        unheard = Spent()
+        unheard = Cost()
         try:
             yield heard
         except EndpointBadResponse:
@@ -158,6 +158,6 @@ class BudgetedChat(HeardChat):
             price_usd=None if self._price is None else self._price.of(sent, said),
         )
 
-    def _cost(self, usage: Usage) -> Spent:
+    def _cost(self, usage: Usage) -> Cost:
         sent, said = usage.input_tokens or 0, usage.output_tokens or 0
-        return Spent(sent + said, 0.0 if self._price is None else self._price.of(sent, said))
+        return Cost(sent + said, 0.0 if self._price is None else self._price.of(sent, said))

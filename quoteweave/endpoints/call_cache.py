@@ -15,8 +15,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from quoteweave.core.answers import Completion, Piece
-from quoteweave.core.chat.streams import all_at_once, stream_of
+from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.errors import EndpointError, StorageError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
@@ -24,7 +24,7 @@ from quoteweave.core.records import Record
 from quoteweave.endpoints.chat_wrappers import WrappedChat
 from quoteweave.endpoints.endpoint_errors import one_line
 
-Mode = Literal["record", "replay", "both"]
+CacheMode = Literal["record", "replay", "both"]
 Messages = Sequence[Mapping[str, object]]
 
 
@@ -35,7 +35,7 @@ class _Call(Record):
 
 
 @dataclass(slots=True)
-class _Turn:
+class _SharedCall:
     """Identical concurrent calls: the first is made, the others wait for its result."""
 
     key: str
@@ -54,11 +54,11 @@ class CachedChat(WrappedChat):
     may share a folder.
     """
 
-    def __init__(self, model: ChatModel, folder: Path, mode: Mode = "both") -> None:
+    def __init__(self, model: ChatModel, folder: Path, mode: CacheMode = "both") -> None:
         super().__init__(model)
         self._folder = folder
         self._mode = mode
-        self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
+        self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _SharedCall] = {}
 
     async def complete(self, messages: Messages) -> Completion:
         """Return the cached completion, or else call the model.
@@ -69,21 +69,21 @@ class CachedChat(WrappedChat):
         async with self._turn(messages) as turn:
             return turn.completion or self._keep(turn, await self._model.complete(messages))
 
-    async def stream(self, messages: Messages) -> AsyncGenerator[Piece | Completion, None]:
+    async def stream(self, messages: Messages) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion; a cached one, or one of an identical concurrent call, comes in one piece.
 
         Raises what `complete` does.
         """
         async with self._turn(messages) as turn:
             if turn.completion is None:
-                async with aclosing(stream_of(self._model, messages)) as items:
+                async with aclosing(stream_completion(self._model, messages)) as items:
                     async for item in items:
                         yield self._keep(turn, item) if isinstance(item, Completion) else item
                 return
-        for item in all_at_once(turn.completion):
+        for item in as_stream(turn.completion):
             yield item
 
-    def _keep(self, turn: _Turn, completion: Completion) -> Completion:
+    def _keep(self, turn: _SharedCall, completion: Completion) -> Completion:
         turn.completion = completion
         _write(self._path(turn.key), _Call(request=turn.key, completion=completion, when=datetime.now(UTC)))
         return completion
@@ -101,11 +101,11 @@ class CachedChat(WrappedChat):
         return self._folder / key[:2] / f"{key}.json"
 
     @asynccontextmanager
-    async def _turn(self, messages: Messages) -> AsyncIterator[_Turn]:
+    async def _turn(self, messages: Messages) -> AsyncIterator[_SharedCall]:
         """Wait for identical calls; the completion is set if the folder or an identical call provided one."""
         key = request_key(self.name, messages, self.settings)
         place = asyncio.get_running_loop(), key  # a lock is of one loop; threads with loops of their own do not wait
-        turn = self._turns.setdefault(place, _Turn(key))
+        turn = self._turns.setdefault(place, _SharedCall(key))
         turn.callers += 1
         try:
             async with turn.lock:

@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 
-from quoteweave.core.answers import Completion, Piece
+from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.endpoints.address import openai_address
-from quoteweave.endpoints.chat_responses import Chunk, Gathered, Whole
-from quoteweave.endpoints.connection import Connection, Patience
+from quoteweave.endpoints.chat_responses import CompletionBody, CompletionBuilder, CompletionChunk
+from quoteweave.endpoints.connection import Connection, RetryPolicy
 
 _PATH = "/chat/completions"
 _WANTED = "chat completion"
@@ -47,7 +47,7 @@ class OpenAIChat:
         self.name = model
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = Patience(timeout_s, max_retries, call_limit_s)
+        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
         self._thinks = thinking is True
         template = None if thinking is None else {"enable_thinking": thinking}
         settings = {"temperature": temperature, "max_tokens": max_tokens, "chat_template_kwargs": template}
@@ -68,15 +68,17 @@ class OpenAIChat:
         """
         async with self._connection() as connection:
             answer = await connection.post(_PATH, self._request(messages))
-            reply = connection.parse(answer, Whole, _WANTED)
+            reply = connection.parse(answer, CompletionBody, _WANTED)
             if not reply.choices:
                 raise connection.bad_response("it holds no choices", _WANTED)
-            gathered = Gathered(connection, thinks=self._thinks)
+            gathered = CompletionBuilder(connection, thinks=self._thinks)
             gathered.whole(reply)
             gathered.end()
             return gathered.completion()
 
-    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+    async def stream(
+        self, messages: Sequence[Mapping[str, object]]
+    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """The model's first choice as it is written: pieces, then the completion that they add up to.
 
         Raises what `complete` does, and EndpointUnreachable when the connection ends before the answer does; the
@@ -84,11 +86,11 @@ class OpenAIChat:
         """
         request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
         async with self._connection() as connection:
-            gathered = Gathered(connection, thinks=self._thinks)
+            gathered = CompletionBuilder(connection, thinks=self._thinks)
             try:
                 async with aclosing(connection.stream(_PATH, request, _WANTED)) as events:
                     async for event in events:
-                        for piece in gathered.chunk(connection.check(event, Chunk, _WANTED)):
+                        for piece in gathered.chunk(connection.check(event, CompletionChunk, _WANTED)):
                             yield piece
             except EndpointUnreachable as error:
                 # An answer that is finished only lacks its usage.
@@ -110,7 +112,7 @@ class OpenAIChat:
         return {**self.settings, "model": self.name, "messages": list(messages)}
 
 
-def _broken_off(error: EndpointUnreachable, gathered: Gathered) -> EndpointUnreachable:
+def _broken_off(error: EndpointUnreachable, gathered: CompletionBuilder) -> EndpointUnreachable:
     if not gathered.characters:
         return error
     return EndpointUnreachable(f"{error} The answer broke off after {gathered.characters} characters.")

@@ -4,23 +4,23 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, FailFast
 
-from quoteweave.core.answers import Completion, Piece, Usage
-from quoteweave.core.chat.streams import ThoughtSplitter
+from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
 from quoteweave.endpoints.connection import Connection
 from quoteweave.endpoints.endpoint_errors import one_line
 from quoteweave.endpoints.redaction import StreamRedactor
 
-MOST_CHARACTERS = 1_200_000
+MAX_CHARACTERS = 1_200_000
 """Most characters of a completion with its reasoning: some 300,000 tokens, more than models write in one call."""
 
 
-def _whole_characters(text: str) -> str:
+def _reject_lone_surrogates(text: str) -> str:
     text.encode()  # JSON parsers accept a lone surrogate, which then fails wherever it is encoded
     return text
 
 
-_Text = Annotated[str, AfterValidator(_whole_characters)]
+_Text = Annotated[str, AfterValidator(_reject_lone_surrogates)]
 
 
 class _Words(BaseModel):
@@ -55,7 +55,7 @@ class _ChunkChoice(BaseModel):
     finish_reason: _Text | None = None
 
 
-class Whole(BaseModel):
+class CompletionBody(BaseModel):
     """The part of a chat completion that is read."""
 
     choices: Annotated[list[_Choice], FailFast()]  # millions of them may be wrong
@@ -63,7 +63,7 @@ class Whole(BaseModel):
     usage: _Usage | None = None
 
 
-class Chunk(BaseModel):
+class CompletionChunk(BaseModel):
     """The part of a chunk of a streamed completion that is read. The one with the usage has no choices."""
 
     choices: Annotated[list[_ChunkChoice], FailFast()]
@@ -71,7 +71,7 @@ class Chunk(BaseModel):
     usage: _Usage | None = None
 
 
-class Gathered:
+class CompletionBuilder:
     """Builds one completion from a response or its chunks.
 
     Secrets of the connection's address are redacted from all text.
@@ -84,7 +84,7 @@ class Gathered:
         self._connection = connection
         self._model = connection.model
         self._usage = _Usage()
-        self._splitter = ThoughtSplitter(opened=thinks)
+        self._splitter = ReasoningSplitter(opened=thinks)
         self._texts: list[str] = []
         self._reasonings: list[str] = []
         self._refusals: list[str] = []
@@ -93,13 +93,13 @@ class Gathered:
         self._redacted_text = StreamRedactor(connection.redactor)
         self._redacted_reasoning = StreamRedactor(connection.redactor)
 
-    def whole(self, reply: Whole) -> None:
+    def whole(self, reply: CompletionBody) -> None:
         """Add a complete response, which has at least one choice."""
         self._note(reply)
         self._ended(reply.choices[0].finish_reason)
         self._words(reply.choices[0].message)
 
-    def chunk(self, chunk: Chunk) -> list[Piece]:
+    def chunk(self, chunk: CompletionChunk) -> list[CompletionDelta]:
         """Add a chunk; return what it adds to the reasoning or the answer."""
         self._note(chunk)
         choice = next((choice for choice in chunk.choices if choice.index == 0), None)
@@ -109,7 +109,7 @@ class Gathered:
         self._ended(choice.finish_reason)
         return self._words(choice.delta) if choice.delta is not None else []
 
-    def end(self) -> list[Piece]:
+    def end(self) -> list[CompletionDelta]:
         """What was held back, now that no more comes."""
         last = [*self._kept(self._splitter.end())]
         return [*last, *self._noted(self._redacted_reasoning.end(), self._redacted_text.end())]
@@ -133,35 +133,35 @@ class Gathered:
             usage=Usage(input_tokens=self._usage.prompt_tokens, output_tokens=self._usage.completion_tokens),
         )
 
-    def _note(self, reply: Whole | Chunk) -> None:
+    def _note(self, reply: CompletionBody | CompletionChunk) -> None:
         self._model = self._clean(reply.model) if reply.model else self._model
         self._usage = reply.usage or self._usage
 
     def _ended(self, reason: str | None) -> None:
         self.finish_reason = self._clean(reason) if reason else self.finish_reason
 
-    def _words(self, words: _Words) -> list[Piece]:
+    def _words(self, words: _Words) -> list[CompletionDelta]:
         self._came += sum(
             len(said or "") for said in (words.content, words.refusal, words.reasoning_content, words.reasoning)
         )
-        if self._came > MOST_CHARACTERS:
-            raise self._connection.wrong(f"more than {MOST_CHARACTERS:,} characters, which is more than is read")
+        if self._came > MAX_CHARACTERS:
+            raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
         self._refusals.append(words.refusal or "")
-        named = Piece(reasoning=words.reasoning_content or words.reasoning or "")
+        named = CompletionDelta(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
             self._splitter.apart()
         return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
 
-    def _kept(self, piece: Piece) -> list[Piece]:
+    def _kept(self, piece: CompletionDelta) -> list[CompletionDelta]:
         reasoning = self._redacted_reasoning.feed(piece.reasoning)
         if piece.text:  # then the reasoning has ended
             reasoning += self._redacted_reasoning.end()
         return self._noted(reasoning, self._redacted_text.feed(piece.text))
 
-    def _noted(self, reasoning: str, text: str) -> list[Piece]:
+    def _noted(self, reasoning: str, text: str) -> list[CompletionDelta]:
         if reasoning:
             self._reasonings.append(reasoning)
         if text:
             self._texts.append(text)
         self.characters += len(text) + len(reasoning)
-        return [Piece(text=text, reasoning=reasoning)] if text or reasoning else []
+        return [CompletionDelta(text=text, reasoning=reasoning)] if text or reasoning else []

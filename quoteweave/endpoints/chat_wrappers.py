@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 
-from quoteweave.core.answers import Completion, Piece
-from quoteweave.core.chat.streams import stream_of
-from quoteweave.core.chat.token_estimates import Heard
+from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.streams import stream_completion
+from quoteweave.core.chat.token_estimates import UsageMeter
 from quoteweave.core.protocols import ChatModel
 
 
@@ -24,14 +24,14 @@ class WrappedChat:
     @property
     def settings(self) -> Mapping[str, object]:
         """The wrapped model's settings; empty if it has none."""
-        return settings_of(self._model)
+        return chat_settings(self._model)
 
 
-class HeardChat(WrappedChat, ABC):
+class MeteredChat(WrappedChat, ABC):
     """Calls the wrapped model in a context that measures usage. Implements `StreamingChatModel`."""
 
     @abstractmethod
-    def _call(self, messages: Sequence[Mapping[str, object]]) -> AbstractAsyncContextManager[Heard]:
+    def _call(self, messages: Sequence[Mapping[str, object]]) -> AbstractAsyncContextManager[UsageMeter]:
         """The context of one call: from before the model is called until its completion or stream has ended."""
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
@@ -41,15 +41,17 @@ class HeardChat(WrappedChat, ABC):
             heard.add(completion)
             return completion
 
-    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+    async def stream(
+        self, messages: Sequence[Mapping[str, object]]
+    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion; the call lasts until the stream has ended or is closed."""
-        async with self._call(messages) as heard, aclosing(stream_of(self._model, messages)) as items:
+        async with self._call(messages) as heard, aclosing(stream_completion(self._model, messages)) as items:
             async for item in items:
                 heard.add(item)
                 yield item
 
 
-def settings_of(model: ChatModel) -> Mapping[str, object]:
+def chat_settings(model: ChatModel) -> Mapping[str, object]:
     """The model's `settings`, such as sampling parameters; empty if it has none."""
     settings: Mapping[str, object] = getattr(model, "settings", {})
     return settings

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
-from quoteweave.endpoints.address import Address, is_own
-from quoteweave.endpoints.endpoint_errors import failure, one_line, said_instead
+from quoteweave.endpoints.address import EndpointAddress, is_own
+from quoteweave.endpoints.endpoint_errors import endpoint_error, error_in_body, one_line
 from quoteweave.endpoints.http_client import shared_client
-from quoteweave.endpoints.redaction import redactor_of
+from quoteweave.endpoints.redaction import endpoint_redactor
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -26,7 +26,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """Timeouts and retries of requests to an endpoint.
 
     `timeout_s` is the read timeout of an attempt in seconds; in a stream it is restarted by events, not by comments.
@@ -45,7 +45,7 @@ class Patience:
         return 5 * self.timeout_s if self.call_limit_s is None else self.call_limit_s
 
 
-class PatienceOptions(TypedDict, total=False):
+class RetryOptions(TypedDict, total=False):
     """Options for timeouts and retries, for clients that have their own defaults."""
 
     timeout_s: float
@@ -57,14 +57,14 @@ class Connection:
     """Sends requests for one model to one address, within an `async with` block.
 
     The HTTP connections belong to the event loop and stay open. Secrets of the address are redacted from what a server
-    sends (`redactor`), and its size is limited (`bounded_client`).
+    sends (`redactor`), and its size is limited (`http_client`).
     """
 
     _client: "AsyncOpenAI"
 
-    def __init__(self, model: str, address: Address, patience: Patience) -> None:
+    def __init__(self, model: str, address: EndpointAddress, patience: RetryPolicy) -> None:
         self.model, self.address = model, address
-        self.redactor = redactor_of(address.url, address.key, _ambient_values() if is_own(address.url) else ())
+        self.redactor = endpoint_redactor(address.url, address.key, _ambient_values() if is_own(address.url) else ())
         self._patience = patience
 
     async def __aenter__(self) -> Self:
@@ -162,17 +162,17 @@ class Connection:
         """Convert an exception raised while reading a response; programming errors are returned unchanged."""
         import openai
 
-        from quoteweave.endpoints.http_client import TooMuchSent
+        from quoteweave.endpoints.http_client import ResponseTooLarge
 
         if isinstance(error, openai.APIError):
-            return failure(error, self.model, self.address, self.redactor, advice)
+            return endpoint_error(error, self.model, self.address, self.redactor, advice)
         if isinstance(error, TimeoutError):
             return EndpointUnreachable(
                 f"{self.address.shown} did not end its answer for the model {self.model} within "
                 f"{self._patience.limit_s:g} s, the limit of a call with all its attempts. Ask again, or raise the "
                 "limit (--call-limit, call_limit_s)."
             )
-        if isinstance(error, TooMuchSent):
+        if isinstance(error, ResponseTooLarge):
             return self.wrong(f"{error}, which is more than is read of an answer")
         if isinstance(error, RecursionError):
             return self.bad_response("its JSON is nested too deeply", wanted or "answer")
@@ -192,7 +192,7 @@ class Connection:
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
-            told = said_instead(answer)
+            told = error_in_body(answer)
             if told:
                 raise self.bad_response(f"it says {one_line(self.redactor.clean(told))!r}", wanted) from None
             raise self._misshapen(error, wanted) from None
@@ -233,12 +233,12 @@ class Connection:
         return self.bad_response(f"{place}: {first['msg']}", wanted)
 
 
-def sendable(text: str) -> str:
+def sendable_text(text: str) -> str:
     """Replace lone surrogates by question marks, and a blank text, which servers refuse, by a dash."""
     return text.encode("utf-8", "replace").decode("utf-8") if text.strip() else "-"
 
 
-def beginning(text: str) -> str:
+def excerpt(text: str) -> str:
     """The beginning of a text on one line, to identify it in a message."""
     line = " ".join(text[: 2 * _LONGEST_BEGINNING].split())
     return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import EndpointRefused
-from quoteweave.core.messages import counted
-from quoteweave.endpoints.address import Address, openai_address
-from quoteweave.endpoints.connection import Connection, Patience, beginning, sendable
+from quoteweave.core.messages import pluralize
+from quoteweave.endpoints.address import EndpointAddress, openai_address
+from quoteweave.endpoints.connection import Connection, RetryPolicy, excerpt, sendable_text
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
 # How many requests are under way at once.
-AT_ONCE = 4
+MAX_CONCURRENT_REQUESTS = 4
 # UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
 _BYTES_AT_ONCE = 400_000
 _WANTED = "list of embeddings"
@@ -90,10 +90,10 @@ class EmbeddingsClient:
         self.input_type = input_type
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = Patience(timeout_s, max_retries, call_limit_s)
+        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
         self._batch_size = batch_size
 
-    def address(self) -> Address:
+    def address(self) -> EndpointAddress:
         """The endpoint's address, from the options or the environment. Raises UsageError if neither sets it."""
         return openai_address(self.model, self._base_url, self._api_key)
 
@@ -114,7 +114,7 @@ class EmbeddingsClient:
         import numpy as np
 
         connection = Connection(self.model, self.address(), self._patience)
-        halving = _Halving(texts, partial(self._batch, connection))
+        halving = _HalvingRetry(texts, partial(self._batch, connection))
         try:
             async with connection, asyncio.TaskGroup() as tasks:
                 batches = _batches(texts, self._batch_size)
@@ -137,7 +137,7 @@ class EmbeddingsClient:
     async def _batch(self, connection: Connection, texts: Sequence[str], batch: range) -> Embeddings:
         # Not every server knows base64, which the SDK's own method asks for.
         request: dict[str, object] = {"model": self.model, "encoding_format": "float"}
-        request["input"] = [sendable(texts[i]) for i in batch]
+        request["input"] = [sendable_text(texts[i]) for i in batch]
         if self.dimensions is not None:
             request["dimensions"] = self.dimensions
         if self.input_type is not None:
@@ -158,8 +158,8 @@ class EmbeddingsClient:
 
         if [item.index for item in items] != list(range(len(names))):
             raise connection.wrong(
-                f"{counted(len(items), 'embedding')} and not one for each of "
-                f"{counted(len(names), 'text')}, the first of them {names[0]}"
+                f"{pluralize(len(items), 'embedding')} and not one for each of "
+                f"{pluralize(len(names), 'text')}, the first of them {names[0]}"
             )
         dimension = self.dimensions or len(items[0].embedding)
         for item, text in zip(items, names, strict=True):
@@ -177,7 +177,7 @@ class EmbeddingsClient:
         return vectors
 
 
-class _Halving:
+class _HalvingRetry:
     """Sends the texts of one call: a refused batch is sent again in halves, and a single refused text is cut."""
 
     def __init__(self, texts: Sequence[str], send: Callable[[Sequence[str], range], Awaitable[Embeddings]]) -> None:
@@ -185,7 +185,7 @@ class _Halving:
         self.refused: dict[int, EndpointRefused] = {}
         self._texts = list(texts)
         self._send = send
-        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._gate = asyncio.Semaphore(MAX_CONCURRENT_REQUESTS)
         self._takes_some = False
 
     async def embedded(self, batch: range) -> list[tuple[range, Embeddings]]:
@@ -227,7 +227,7 @@ class _Halving:
 
 def _named(texts: Sequence[str], number: int) -> str:
     """Identify a text in a message by its number and its beginning."""
-    return f"text {number + 1} of {len(texts)}: {beginning(texts[number])!r}"
+    return f"text {number + 1} of {len(texts)}: {excerpt(texts[number])!r}"
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[range]:

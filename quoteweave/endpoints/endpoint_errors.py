@@ -11,7 +11,7 @@ from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnrea
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIError, APIStatusError
 
-    from quoteweave.endpoints.address import Address
+    from quoteweave.endpoints.address import EndpointAddress
     from quoteweave.endpoints.redaction import Redactor
 
 _LONGEST_QUOTED_MESSAGE = 300
@@ -37,8 +37,8 @@ class _Failed(BaseModel):
     error: str | dict[str, object]
 
 
-def failure(
-    error: "APIError", model: str, address: "Address", redactor: "Redactor", advice: str | None = None
+def endpoint_error(
+    error: "APIError", model: str, address: "EndpointAddress", redactor: "Redactor", advice: str | None = None
 ) -> EndpointError:
     """Convert an SDK error: EndpointUnreachable for no response or a 5xx status, EndpointRefused for other statuses.
 
@@ -63,7 +63,7 @@ def failure(
     return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status)
 
 
-def said_instead(answer: bytes) -> str:
+def error_in_body(answer: bytes) -> str:
     """The error message in a response body, which some servers send with status 200; empty if there is none."""
     try:
         return _own_message(_Failed.model_validate_json(answer).error)
@@ -77,7 +77,9 @@ def one_line(text: str) -> str:
     return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
 
 
-def _redirected(error: "APIStatusError", model: str, address: "Address", redactor: "Redactor") -> EndpointRefused:
+def _redirected(
+    error: "APIStatusError", model: str, address: "EndpointAddress", redactor: "Redactor"
+) -> EndpointRefused:
     """The error for a redirect that was not followed, as it leads to another host or changes the request."""
     status, location = error.status_code, error.response.headers.get("location", "")
     told = f"{address.shown} answered {status} for the model {model}"
@@ -98,7 +100,7 @@ def _redirected(error: "APIStatusError", model: str, address: "Address", redacto
     )
 
 
-def _unreachable(error: "APIConnectionError", address: "Address", redactor: "Redactor") -> EndpointUnreachable:
+def _unreachable(error: "APIConnectionError", address: "EndpointAddress", redactor: "Redactor") -> EndpointUnreachable:
     cause = redactor.clean(str(error.__cause__ or ""))
     reason = f"{error.message.rstrip('.')}{f' ({one_line(cause)})' if cause else ''}"
     return EndpointUnreachable(

@@ -11,16 +11,16 @@ import httpx2
 from httpx2 import USE_CLIENT_DEFAULT
 from openai import DefaultAsyncHttpxClient
 
-MOST_IN_BODY = 16 * 2**20
+MAX_IN_BODY = 16 * 2**20
 """Most bytes of a response read as a whole, decompressed. Parsing JSON of this size takes up to some 0.7 GB."""
-MOST_IN_STREAM = 64 * 2**20
+MAX_IN_STREAM = 64 * 2**20
 """Most bytes of a streamed response, decompressed."""
-MOST_IN_EVENT = 4 * 2**20
+MAX_IN_EVENT = 4 * 2**20
 """Most bytes of one event of a stream, on one line or many, as it is kept in memory until its end."""
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 
 
-class TooMuchSent(Exception):
+class ResponseTooLarge(Exception):
     """A server's response is larger than the limit; the message says how large it may be."""
 
 
@@ -42,7 +42,7 @@ class BoundedClient(DefaultAsyncHttpxClient):
     ) -> httpx2.Response:
         """Send a request; the response's bytes are decompressed. Raises what the base class raises, and TooMuchSent."""
         response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             onward = response.next_request
             if response.status_code not in (307, 308) or onward is None or not _one_origin(request.url, onward.url):
                 break
@@ -84,16 +84,16 @@ class _BoundedBody(httpx2.AsyncByteStream):
         await self._response.aclose()
 
     async def _read(self, *, stream: bool) -> AsyncGenerator[bytes, None]:
-        most = MOST_IN_STREAM if stream else MOST_IN_BODY
+        most = MAX_IN_STREAM if stream else MAX_IN_BODY
         read, event, before = 0, 0, b""
         # The decoders below give at most 1 MiB at once, however much a few bytes stand for.
         async for part in self._response.aiter_bytes():
             read += len(part)
             event, before = _unended(event, before + part, len(part)), part[-2:]
             if read > most:
-                raise TooMuchSent(f"more than {most // 2**20} MiB")
-            if stream and event > MOST_IN_EVENT:
-                raise TooMuchSent(f"an event of more than {MOST_IN_EVENT // 2**20} MiB")
+                raise ResponseTooLarge(f"more than {most // 2**20} MiB")
+            if stream and event > MAX_IN_EVENT:
+                raise ResponseTooLarge(f"an event of more than {MAX_IN_EVENT // 2**20} MiB")
             yield part
 
 

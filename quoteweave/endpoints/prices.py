@@ -11,12 +11,12 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.chat.prices import FREE, LOCAL, Price
+from quoteweave.core.chat.prices import FREE, LOCAL_PREFIX, Price
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import reason
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 
-VARIABLE = "QUOTEWEAVE_PRICES"
+PRICES_VARIABLE = "QUOTEWEAVE_PRICES"
 """The environment variable that names the user's own table."""
 _FORM = 'under [chat], "model" = { input = 2.5, output = 10 }; under [embeddings], "model" = 0.02'
 # OpenAI answers to the name gpt-4o as gpt-4o-2024-08-06.
@@ -39,7 +39,7 @@ def chat_price(model: str | None) -> Price | None:
     chat = price_table().chat
     if model is None:
         return None
-    return chat.get(model) or chat.get(_DATE.sub("", model)) or (FREE if model.startswith(LOCAL) else None)
+    return chat.get(model) or chat.get(_DATE.sub("", model)) or (FREE if model.startswith(LOCAL_PREFIX) else None)
 
 
 def embedding_price(model: str) -> float | None:
@@ -52,7 +52,7 @@ def price_table() -> PriceTable:
 
     Files are read once. Raises UsageError, naming file and field, where the user's cannot be read.
     """
-    own = os.environ.get(VARIABLE)
+    own = os.environ.get(PRICES_VARIABLE)
     return _with(Path(own)) if own else _packaged()
 
 
@@ -63,7 +63,7 @@ def read_prices(text: str, source: str) -> PriceTable:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{source} is no TOML: {error}; prices are written so: {_FORM}") from error
     except ValidationError as error:
-        raise UsageError(f"{source}: {reason(error)}; prices are written so: {_FORM}") from error
+        raise UsageError(f"{source}: {describe_validation_error(error)}; prices are written so: {_FORM}") from error
 
 
 @cache
@@ -78,6 +78,8 @@ def _with(path: Path) -> PriceTable:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"{path} cannot be read: {why}; set {VARIABLE} to a file of prices, or unset it") from error
+        raise UsageError(
+            f"{path} cannot be read: {why}; set {PRICES_VARIABLE} to a file of prices, or unset it"
+        ) from error
     own, ours = read_prices(text, str(path)), _packaged()
     return PriceTable(chat={**ours.chat, **own.chat}, embeddings={**ours.embeddings, **own.embeddings})

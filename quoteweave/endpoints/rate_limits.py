@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from quoteweave.core.chat.token_estimates import Heard, tokens_of_messages
+from quoteweave.core.chat.token_estimates import UsageMeter, estimate_message_tokens
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.chat_wrappers import HeardChat
+from quoteweave.endpoints.chat_wrappers import MeteredChat
 
 _NOTHING = 1e-6
 """Tokens; what is less comes of rounding."""
@@ -46,12 +46,12 @@ class TokenBucket:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gate:
+class _LoopLimits:
     calls: asyncio.Semaphore | None
     queue: asyncio.Lock
 
 
-class LimitedChat(HeardChat):
+class RateLimitedChat(MeteredChat):
     """Wraps a chat model, with at most `concurrency` calls at once and a limited number of tokens per minute.
 
     Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order, and a stream is under way until its
@@ -78,12 +78,12 @@ class LimitedChat(HeardChat):
         self._concurrency = concurrency
         self._bucket = bucket if tokens_per_minute is None else TokenBucket(tokens_per_minute, clock)
         self._sleep = sleep
-        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gate] = WeakKeyDictionary()
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopLimits] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[Heard]:
+    async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
         """Wait until a call may be made and take its estimated tokens, corrected at its end by the measured usage."""
-        gate, heard = self._gate(), Heard(tokens_of_messages(messages))
+        gate, heard = self._gate(), UsageMeter(estimate_message_tokens(messages))
         async with gate.calls or nullcontext():
             await self._take(heard.input_tokens, gate.queue)
             try:
@@ -100,11 +100,11 @@ class LimitedChat(HeardChat):
             while pause := self._bucket.take(tokens):
                 await self._sleep(pause)
 
-    def _gate(self) -> _Gate:
+    def _gate(self) -> _LoopLimits:
         # Semaphores and locks belong to the loop that first waits for them, and a model may be asked from several.
         loop = asyncio.get_running_loop()
         gate = self._gates.get(loop)
         if gate is None:
             calls = None if self._concurrency is None else asyncio.Semaphore(self._concurrency)
-            gate = self._gates[loop] = _Gate(calls, asyncio.Lock())
+            gate = self._gates[loop] = _LoopLimits(calls, asyncio.Lock())
         return gate

@@ -57,7 +57,7 @@ class StreamRedactor:
         return held
 
 
-def redactor_of(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
+def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
     """Make a redactor of the key, the URL's credentials, and the query's fields named like a key or a token.
 
     `others` are further secrets that are sent along, such as headers of the environment.

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, FailFast
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import counted
-from quoteweave.endpoints.address import Address, given, same_place
-from quoteweave.endpoints.connection import Connection, Patience, beginning, sendable
+from quoteweave.core.messages import pluralize
+from quoteweave.endpoints.address import EndpointAddress, option_or_environment, same_origin
+from quoteweave.endpoints.connection import Connection, RetryPolicy, excerpt, sendable_text
 
 URL_VARIABLE = "QUOTEWEAVE_RERANK_URL"
 KEY_VARIABLE = "QUOTEWEAVE_RERANK_KEY"
@@ -58,30 +58,30 @@ class RerankClient:
         self.model = model
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = Patience(timeout_s, max_retries, call_limit_s)
+        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
 
-    def address(self) -> Address:
+    def address(self) -> EndpointAddress:
         """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
-        own = given(None, URL_VARIABLE) or given(None, "OPENAI_BASE_URL")
-        url = given(self._base_url, URL_VARIABLE) or own
+        own = option_or_environment(None, URL_VARIABLE) or option_or_environment(None, "OPENAI_BASE_URL")
+        url = option_or_environment(self._base_url, URL_VARIABLE) or own
         if not url:
             raise UsageError(
                 f"No endpoint for the reranker {self.model}: set {URL_VARIABLE} (or base_url) to its address, such as "
                 f"http://localhost:8000/v1, and {KEY_VARIABLE} (or api_key) where it wants a key."
             )
         key, withheld = self._key(url, own)
-        address = Address(url, key or "none", withheld)
+        address = EndpointAddress(url, key or "none", withheld)
         parts = urlsplit(url)
         path = parts.path.rstrip("/").removesuffix("/rerank") if parts.path.strip("/") else "/v1"
         return replace(address, url=parts._replace(path=path).geturl())
 
     def _key(self, url: str, own: str) -> tuple[str, str]:
         """The key for an address, or why the environment's key is not sent there."""
-        told, key = (self._api_key or "").strip(), given(None, KEY_VARIABLE)
-        if told or (key and same_place(url, own)):
+        told, key = (self._api_key or "").strip(), option_or_environment(None, KEY_VARIABLE)
+        if told or (key and same_origin(url, own)):
             return told or key, ""
-        if same_place(url, given(None, "OPENAI_BASE_URL")):
-            return given(None, "OPENAI_API_KEY"), ""
+        if same_origin(url, option_or_environment(None, "OPENAI_BASE_URL")):
+            return option_or_environment(None, "OPENAI_API_KEY"), ""
         return "", _WITHHELD if key else ""
 
     async def score(self, query: str, documents: Sequence[str]) -> list[float]:
@@ -96,12 +96,12 @@ class RerankClient:
         longest = max(range(len(documents)), key=lambda i: len(documents[i]))
         advice = (
             f"send shorter or fewer documents; the longest is document {longest + 1} of {len(documents)}, with "
-            f"{len(documents[longest])} characters: {beginning(documents[longest])!r}"
+            f"{len(documents[longest])} characters: {excerpt(documents[longest])!r}"
         )
         request = {
             "model": self.model,
-            "query": sendable(query),
-            "documents": [sendable(document) for document in documents],
+            "query": sendable_text(query),
+            "documents": [sendable_text(document) for document in documents],
             "top_n": len(documents),
         }
         async with Connection(self.model, self.address(), self._patience) as connection:
@@ -113,13 +113,13 @@ def _scores(connection: Connection, results: list[_Result], documents: Sequence[
     results = sorted(results, key=lambda result: result.index)
     if [result.index for result in results] != list(range(len(documents))):
         raise connection.wrong(
-            f"{counted(len(results), 'score')} and not one for each of {counted(len(documents), 'document')}"
+            f"{pluralize(len(results), 'score')} and not one for each of {pluralize(len(documents), 'document')}"
         )
     scores = [math.nan if result.relevance_score is None else result.relevance_score for result in results]
     for number, (score, document) in enumerate(zip(scores, documents, strict=True), 1):
         if not math.isfinite(score):
             raise connection.wrong(
                 f"a score that is not finite (NaN or infinite) for document {number} of {len(documents)}: "
-                f"{beginning(document)!r}"
+                f"{excerpt(document)!r}"
             )
     return scores

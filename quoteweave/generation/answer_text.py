@@ -17,7 +17,7 @@ _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
 def tidy(text: str, limit: int) -> str:
     """Put `text` on one line of at most `limit` characters: join hyphenated words, drop bullets and marks."""
     joined = _WIDE_BREAK.sub("", _HYPHENATED.sub(_join, text))
-    return neutral(clip(" ".join(_BULLET.sub("", joined).split()).lstrip(" ,;"), limit))
+    return escape_marks(clip(" ".join(_BULLET.sub("", joined).split()).lstrip(" ,;"), limit))
 
 
 def _join(match: re.Match[str]) -> str:
@@ -36,7 +36,7 @@ def clip(text: str, limit: int) -> str:
     return (head[:at] if at > 0 else head).rstrip() + "…"
 
 
-def neutral(text: str) -> str:
+def escape_marks(text: str) -> str:
     """Neutralise whatever in `text` could be mistaken for an answer's mark, or hide one.
 
     References such as `[12]` become `(12)`, `![` loses its exclamation mark, and back-ticks, between which marks are
@@ -48,7 +48,7 @@ def neutral(text: str) -> str:
     return plain
 
 
-def cited(sentence: str, mark: str) -> str:
+def add_mark(sentence: str, mark: str) -> str:
     """Put a mark before the full stop of `sentence`: `Dues rose [2].`; a stop is added where there is none."""
     stop = _FINAL_STOP.search(sentence)
     if stop:
@@ -56,6 +56,6 @@ def cited(sentence: str, mark: str) -> str:
     return f"{sentence} {mark}" + ("" if sentence.endswith((".", "…", "!", "?")) else ".")
 
 
-def listed(items: Sequence[str]) -> str:
+def join_with_and(items: Sequence[str]) -> str:
     """Join items as a list in English: `a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

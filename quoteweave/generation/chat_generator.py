@@ -5,36 +5,36 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Literal
 
-from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, events_of
-from quoteweave.core.answers import Answer, Completion, Context, Piece, Usage
-from quoteweave.core.chat.streams import stream_of
+from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, replay_events
+from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Usage
+from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Query
-from quoteweave.generation.citations import Weaver, told, weave
+from quoteweave.generation.citations import MarkResolver, build_answer, to_events
 from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
-from quoteweave.generation.prompt_pictures import PictureShower, Shown
+from quoteweave.generation.prompt_pictures import PreparedPictures, PromptPictures
 
-REPEATS = "The model repeats itself: the answer ends with the same words over and over."
-TIMES = 5
+REPETITION_WARNING = "The model repeats itself: the answer ends with the same words over and over."
+MIN_REPETITIONS = 5
 """Least number of consecutive repetitions; the last one may be cut off."""
-LEAST = 300
+MIN_CHARACTERS = 300
 """Least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
 _LONGEST = 2000
 _SEED = 40
 
 
-def repeats(text: str) -> bool:
-    """Whether the text ends with a passage of at most 2000 characters repeated `TIMES` times in a row."""
-    tail = text[-TIMES * _LONGEST :]
-    if len(tail) < LEAST:
+def ends_in_repetition(text: str) -> bool:
+    """Whether the text ends with a passage of at most 2000 characters repeated `MIN_REPETITIONS` times in a row."""
+    tail = text[-MIN_REPETITIONS * _LONGEST :]
+    if len(tail) < MIN_CHARACTERS:
         return False
     seed = tail[-_SEED:]
     place = tail.rfind(seed, 0, -1)
     while place >= 0 and (period := len(tail) - _SEED - place) <= _LONGEST:
-        run = tail[-max(TIMES * period, LEAST) :]
-        if len(run) >= TIMES * period and run[period:] == run[:-period]:
+        run = tail[-max(MIN_REPETITIONS * period, MIN_CHARACTERS) :]
+        if len(run) >= MIN_REPETITIONS * period and run[period:] == run[:-period]:
             return True
         place = tail.rfind(seed, 0, place + _SEED - 1)
     return False
@@ -42,7 +42,7 @@ def repeats(text: str) -> bool:
 
 NOTHING_RETRIEVED = "No quote was found that bears on this question, so it is not answered."
 CUT_SHORT = "The model reached its limit of tokens; the answer may be cut short."
-_THOUGHT = "</think>"
+_REASONING_END = "</think>"
 
 
 class CitedGenerator:
@@ -58,7 +58,7 @@ class CitedGenerator:
         model: ChatModel,
         *,
         prompts_folder: Path | None = None,
-        pictures: PictureShower | None = None,
+        pictures: PromptPictures | None = None,
     ) -> None:
         self.model = model
         self.pictures = pictures
@@ -71,9 +71,9 @@ class CitedGenerator:
         UsageError when a prompt does not have the right fields.
         """
         if not context.texts and not context.images:
-            return self._nothing(query, context)
+            return self._no_quotes_answer(query, context)
         messages, warnings = await self._asked(query, context)
-        return _woven(query, context, await self.model.complete(messages), warnings)
+        return _to_answer(query, context, await self.model.complete(messages), warnings)
 
     async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
         """Yield the events of the answer. Raises what `answer` raises.
@@ -83,15 +83,15 @@ class CitedGenerator:
         stream.
         """
         if not context.texts and not context.images:
-            for event in events_of(self._nothing(query, context)):
+            for event in replay_events(self._no_quotes_answer(query, context)):
                 yield event
             return
         messages, warnings = await self._asked(query, context)
-        telling = _Telling(context)
-        async with aclosing(stream_of(self.model, messages)) as pieces:
+        telling = _EventStream(context)
+        async with aclosing(stream_completion(self.model, messages)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Completion):
-                    answer = _woven(query, context, piece, warnings)
+                    answer = _to_answer(query, context, piece, warnings)
                     for event in telling.end():
                         yield event
                     yield AnswerEvent(answer=answer)
@@ -99,60 +99,60 @@ class CitedGenerator:
                 for event in telling.take(piece):
                     yield event
 
-    def _nothing(self, query: Query, context: Context) -> Answer:
-        nothing = weave(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
+    def _no_quotes_answer(self, query: Query, context: Context) -> Answer:
+        nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
         return nothing.model_copy(update={"usage": Usage(input_tokens=0, output_tokens=0)})
 
     async def _asked(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
         """Return the messages, and warnings about pictures that could not be included."""
-        shown = Shown({}) if self.pictures is None else await self.pictures.shown(context)
+        shown = PreparedPictures({}) if self.pictures is None else await self.pictures.shown(context)
         return self.messages.of(query, context, shown.urls), shown.warnings
 
 
-class _Telling:
+class _EventStream:
     """Turns the pieces of a model's stream into events, without whitespace around the answer."""
 
     def __init__(self, context: Context) -> None:
-        self._weaver = Weaver(context)
+        self._weaver = MarkResolver(context)
         self._begun = self._thought = False
         self._last = ""
 
-    def take(self, piece: Piece) -> Iterator[Event]:
+    def take(self, piece: CompletionDelta) -> Iterator[Event]:
         if piece.reasoning:
             yield ThoughtEvent(text=piece.reasoning)
-        self._last = self._last[-len(_THOUGHT) :] + piece.text
+        self._last = self._last[-len(_REASONING_END) :] + piece.text
         self._thought = self._thought or bool(piece.reasoning)
-        if _THOUGHT in self._last and not self._thought:
+        if _REASONING_END in self._last and not self._thought:
             raise EndpointBadResponse(
                 "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
                 "(thinking = true), or ask for the answer whole (--json)."
             )
-        yield from told(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
+        yield from to_events(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
         self._begun = self._begun or bool(piece.text.strip())
 
     def end(self) -> Iterator[Event]:
-        yield from told(self._weaver.end())
+        yield from to_events(self._weaver.end())
 
 
-def _woven(query: Query, context: Context, completion: Completion, warnings: Sequence[str]) -> Answer:
-    text = _spoken(completion)
+def _to_answer(query: Query, context: Context, completion: Completion, warnings: Sequence[str]) -> Answer:
+    text = _without_reasoning(completion)
     cut = [CUT_SHORT] if completion.finish_reason == "length" else []
-    cut += [REPEATS] if repeats(text) else []
+    cut += [REPETITION_WARNING] if ends_in_repetition(text) else []
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
     # A model that calls itself "extractive" must not bypass the gate.
     model = f"chat:{MODEL}" if completion.model == MODEL else completion.model
-    woven = weave(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
+    woven = build_answer(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
     return woven.model_copy(update={"usage": completion.usage})
 
 
-def _spoken(completion: Completion) -> str:
+def _without_reasoning(completion: Completion) -> str:
     """Strip the reasoning; some servers omit its opening tag, and reasoning that was cut short has no closing one.
 
     Raises EndpointBadResponse when nothing is left.
     """
     # Reasoning that the server separated leaves no tag: a tag in the answer is part of its content.
     text = completion.text
-    before, closed, after = (text, "", "") if completion.reasoning else text.partition(_THOUGHT)
+    before, closed, after = (text, "", "") if completion.reasoning else text.partition(_REASONING_END)
     text = after if closed else "" if before.lstrip().startswith("<think>") else before
     if not text.strip():
         cause = (

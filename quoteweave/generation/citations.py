@@ -10,46 +10,55 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
-from quoteweave.core.answers import Answer, Block, Citation, Context, ImageBlock, Status, TextBlock, UnresolvedMark
+from quoteweave.core.answers import (
+    Answer,
+    AnswerBlock,
+    AnswerStatus,
+    Citation,
+    Context,
+    ImageBlock,
+    TextBlock,
+    UnresolvedMark,
+)
 from quoteweave.core.text.marks import Mark, MarkReader, parse_marks
 
 _NO_SPACE_BEFORE = ".,;:!?)]}"
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
+class AnswerPart:
     """The next part of the text shown: one mark with everything that it cites, or text without marks."""
 
     text: str
     citations: tuple[Citation, ...] = ()
 
 
-class Page:
+class ShownText:
     """The text shown so far, to which more is appended."""
 
     def __init__(self) -> None:
         self.length = 0
         self._reader = MarkReader()
 
-    def add(self, text: str, citations: Iterable[Citation] = ()) -> Strand:
+    def add(self, text: str, citations: Iterable[Citation] = ()) -> AnswerPart:
         """Append text, or a mark with its citations, whose spans are set to its position."""
         span = {"start": self.length, "end": self.length + len(text)}
         self.length += len(text)
         self._reader.feed(text)
-        return Strand(text, tuple(citation.model_copy(update=span) for citation in citations))
+        return AnswerPart(text, tuple(citation.model_copy(update=span) for citation in citations))
 
     def joins(self, blank: str, following: str, *, instead: str) -> bool:
         """Whether `following` parses differently after `blank` than after `instead`, its original whitespace."""
         ahead = copy.copy(self._reader)
         ahead.feed(blank)
-        if ahead.open_to(following):
+        if ahead.may_extend_with(following):
             return True
         # Three back-ticks open a code fence at the beginning of a line.
         begins = _begins_line(blank) or not self.length
         return following == "`" and begins != _begins_line(instead)
 
 
-class Weaver:
+class MarkResolver:
     """Resolves marks in the text of a model, fed in arbitrary parts, and returns the text to show.
 
     Numbers that name no quote of the context are removed, with the whitespace that they leave: `[1, 99]` becomes `[1]`,
@@ -63,22 +72,22 @@ class Weaver:
         self.taken_out = self.left = 0
         """Numbers of marks with such numbers: changed or removed, and left in place."""
         self._context = context
-        self._written, self._page = MarkReader(), Page()
+        self._written, self._page = MarkReader(), ShownText()
         self._blank = ""
         self._gap: list[str] = []  # marks to be removed, each after its whitespace: a blank, a mark, a blank, a mark…
 
-    def feed(self, part: str) -> list[Strand]:
+    def feed(self, part: str) -> list[AnswerPart]:
         """Take the next part of the text; return what is certain to be shown."""
         return [shown for token in self._written.feed(part) for shown in self._take(token)]
 
-    def end(self, part: str = "") -> list[Strand]:
+    def end(self, part: str = "") -> list[AnswerPart]:
         """Take the last part of the text; return everything that remains."""
         shown = [shown for token in self._written.end(part) for shown in self._take(token)]
         if self._gap:
             self.taken_out += len(self._gap) // 2
         return shown
 
-    def _take(self, token: Mark | str) -> Iterable[Strand]:
+    def _take(self, token: Mark | str) -> Iterable[AnswerPart]:
         if isinstance(token, Mark):
             yield from self._mark(token)
             return
@@ -88,11 +97,11 @@ class Weaver:
             return
         begin = token.index(body)
         self._blank += token[:begin]
-        yield from self._bridge(body[0])
+        yield from self._blank_before(body[0])
         yield self._page.add(body)
         self._blank = token[begin + len(body) :]
 
-    def _mark(self, mark: Mark) -> Iterable[Strand]:
+    def _mark(self, mark: Mark) -> Iterable[AnswerPart]:
         known = {number: self._context.quote(mark.kind, number) for number in mark.numbers}
         missing = [number for number, quote in known.items() if quote is None]
         span = {"mark": mark.mark, "start": mark.start, "end": mark.end, "kind": mark.kind}
@@ -101,7 +110,7 @@ class Weaver:
             self._gap += [self._blank, mark.mark]
             self._blank = ""
             return
-        yield from self._bridge(mark.mark[0])
+        yield from self._blank_before(mark.mark[0])
         text = mark.mark
         if missing and self._page.joins("", text[0], instead=""):
             self.left += 1
@@ -128,12 +137,12 @@ class Weaver:
         ]
         yield self._page.add(text, citations)
 
-    def _bridge(self, following: str) -> Iterable[Strand]:
+    def _blank_before(self, following: str) -> Iterable[AnswerPart]:
         """The whitespace before `following`, in place of any marks removed there."""
         blank, gap = self._blank, self._gap
         self._blank, self._gap = "", []
         if gap:
-            tidy = widest([*gap[::2], blank], following) if self._page.length else ""
+            tidy = widest_blank([*gap[::2], blank], following) if self._page.length else ""
             if self._page.joins(tidy, following, instead=blank):
                 self.left += len(gap) // 2
                 blank = "".join([*gap, blank])
@@ -146,13 +155,13 @@ class Weaver:
             yield self._page.add(blank)
 
 
-def widest(blanks: Iterable[str], following: str) -> str:
+def widest_blank(blanks: Iterable[str], following: str) -> str:
     """Of the whitespace around removed text, the one that keeps lines and paragraphs separate."""
     widest = max(blanks, key=lambda blank: (blank.count("\n"), len(blank)))
     return "" if following in _NO_SPACE_BEFORE and "\n" not in widest else widest
 
 
-def told(strands: Iterable[Strand]) -> Iterator[Event]:
+def to_events(strands: Iterable[AnswerPart]) -> Iterator[Event]:
     """Turn parts of the text shown into events: text in one piece, and each mark followed by its citations."""
     for cites, together in groupby(strands, key=lambda strand: bool(strand.citations)):
         if not cites:
@@ -168,16 +177,16 @@ def _begins_line(blank: str) -> bool:
     return bool(broken) and indentation.strip(" ") == "" and len(indentation) <= 3
 
 
-def weave(
+def build_answer(
     question: str,
     text: str,
     context: Context,
     *,
     model: str,
-    status: Status = "answered",
+    status: AnswerStatus = "answered",
     warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """Build the answer to `question` from generated `text`: resolve its marks by a `Weaver`, and split it at images.
+    """Build the answer to `question` from generated `text`: resolve its marks, and split it at images.
 
     Marks that name no quote of the context are removed, with a warning, or kept where removing them would create
     another mark. `Answer.unresolved` lists them, with spans that index `text` as given, which is `Answer.raw` where it
@@ -188,15 +197,18 @@ def weave(
     whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0. `seconds` is 0
     and `usage` unknown; a caller who knows them replaces them with `model_copy`.
     """
-    weaver = Weaver(context)
+    weaver = MarkResolver(context)
     parts = weaver.end(text)
     shown, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
-    told = (_told(weaver.taken_out, "taken out of the answer"), _told(weaver.left, "left where {} stood"))
+    told = (
+        _unresolved_warning(weaver.taken_out, "taken out of the answer"),
+        _unresolved_warning(weaver.left, "left where {} stood"),
+    )
     return Answer(
         question=question,
         status=status,
         text=shown,
-        blocks=blocks_of(shown, citations, {n: hit.quote.image for n, hit in enumerate(context.images, 1)}),
+        blocks=split_blocks(shown, citations, {n: hit.quote.image for n, hit in enumerate(context.images, 1)}),
         citations=tuple(citations),
         unresolved=tuple(weaver.unresolved),
         raw=text if shown != text else None,
@@ -206,7 +218,7 @@ def weave(
     )
 
 
-def _told(marks: int, done: str) -> str:
+def _unresolved_warning(marks: int, done: str) -> str:
     if not marks:
         return ""
     named, were, stood = ("1 mark names", "was", "it") if marks == 1 else (f"{marks} marks name", "were", "they")
@@ -220,7 +232,7 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
     def change(own: Citation) -> Citation:
         return found.get((own.start, own.kind, own.number), own)
 
-    blocks: list[Block] = [
+    blocks: list[AnswerBlock] = [
         block.model_copy(update={"citation": change(block.citation)})
         if isinstance(block, ImageBlock)
         else block.model_copy(update={"citations": tuple(map(change, block.citations))})
@@ -231,9 +243,9 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
     return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": told})
 
 
-def blocks_of(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[Block, ...]:
+def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[AnswerBlock, ...]:
     """Split a text with its citations into blocks at its image marks; `images` has the stored crops by number."""
-    blocks: list[Block] = []
+    blocks: list[AnswerBlock] = []
     pending: list[Citation] = []
     position = 0
     for citation in citations:

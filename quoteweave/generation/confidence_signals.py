@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.confidence import Signals
-from quoteweave.generation.extractive.statements import words_around
-from quoteweave.generation.relevance import coverage, weigh, what_is_asked
+from quoteweave.generation.extractive.statements import words_with_headings
+from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
 
 UNCHECKED = 0.5
 """What a citation counts on which the gate has no verdict, half of a supported one."""
@@ -16,23 +16,23 @@ def signals_of(question: str, context: Context, answer: Answer | None = None) ->
     hits = (*context.texts, *context.images)
     return Signals(
         score=max((hit.score for hit in hits), default=None),
-        bearing=bearing(question, context),
-        support=0.0 if answer is None else support(answer.citations),
+        bearing=best_quote_coverage(question, context),
+        support=0.0 if answer is None else supported_share(answer.citations),
     )
 
 
-def bearing(question: str, context: Context) -> float:
+def best_quote_coverage(question: str, context: Context) -> float:
     """The share of the question's words, weighted as in `relevance`, that the quote with most of them contains; 0 to 1.
 
     It is measured on one quote, because twenty together contain most words of any question. Captions, section titles
     and names of documents count as words of their quotes.
     """
-    held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
-    weights = weigh(what_is_asked(question), held)
+    held = [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
+    weights = weigh_terms(question_terms(question), held)
     return min(1.0, max((coverage(weights, words) for words in held), default=0.0))
 
 
-def support(citations: Iterable[Citation]) -> float:
+def supported_share(citations: Iterable[Citation]) -> float:
     """The share of citations that the gate found supported, 0 to 1, those without a verdict counting half.
 
     0 without citations: an answer that cites nothing has no support.

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, events_of
+from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, replay_events
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.protocols import Generator, StreamingGenerator
@@ -29,7 +29,7 @@ class FallbackGenerator:
         Raises EndpointError where the endpoint fails after part of its answer was sent, which cannot be undone.
         """
         if not isinstance(self.first, StreamingGenerator):
-            for event in events_of(await self.answer(query, context)):
+            for event in replay_events(await self.answer(query, context)):
                 yield event
             return
         sent = False
@@ -41,7 +41,7 @@ class FallbackGenerator:
         except EndpointError as error:
             if sent:
                 raise
-            for event in events_of(await self._second(query, context, error)):
+            for event in replay_events(await self._second(query, context, error)):
                 yield event
 
     async def _second(self, query: Query, context: Context, error: EndpointError) -> Answer:

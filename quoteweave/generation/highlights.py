@@ -2,13 +2,13 @@
 
 1. In a table, whose rows are lines with ` | ` between cells: the cells that the claim states in full, in rows that it
    names, with the first cell of their row, and the heading of their column where the claim has a word of that too.
-2. Sequences of words that the claim repeats from the quote (`REPEATED` or more, or everything that it has in quotation
-   marks), unless the sentences around them contain more of the claim's words, or the claim continues with another
-   number.
+2. Sequences of words that the claim repeats from the quote (`MIN_REPEATED_WORDS` or more, or everything that it has in
+   quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
+   another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
    words: the first must contain `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first
-   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain what it shares
-   with the claim.
+   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain what it
+   shares with the claim.
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
@@ -20,16 +20,16 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
-from quoteweave.core.text.tokens import fold, words
+from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import split_sentences
 
-REPEATED = 5
+MIN_REPEATED_WORDS = 5
 """Least words in a repeated sequence."""
-TELLING = 3
+MIN_CONTENT_WORDS = 3
 """How many of these must not be stop words."""
 LEAST_SHARED = 0.5
-NUMBER = 2.0
+NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
 MOST_SENTENCES = 2
 MOST_OF_PICTURE = 0.5
@@ -54,7 +54,7 @@ def text_of(quote: Quote) -> str:
     return quote.text or quote.ocr_text or quote.vlm_text or ""
 
 
-def spans_of(claim: str, quote: Quote) -> list[Range]:
+def find_highlights(claim: str, quote: Quote) -> list[Range]:
     """Find the spans of `text_of(quote)` that support the claim, in order and disjoint; none where uncertain."""
     text = text_of(quote)
     if not text.strip() or not claim.strip():
@@ -63,7 +63,7 @@ def spans_of(claim: str, quote: Quote) -> list[Range]:
     found = (_cells(claim, text) if table else []) or _quoted(claim, text)
     if not found:
         found = _repeated(claim, text)
-        if not table and not _holds_all(claim, text, found):
+        if not table and not _covers_claim(claim, text, found):
             found = _sentences(claim, text, pictured=pictured) or found
     found = _joined(found, text, apart=table)
     covered = sum(end - start for start, end in found)
@@ -73,7 +73,7 @@ def spans_of(claim: str, quote: Quote) -> list[Range]:
 
 def _tokens(text: str) -> list[_Token]:
     """The words and numbers of a text, folded, with their positions."""
-    return [(fold(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+    return [(normalize_text(match[0]).replace(",", ""), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
 def _quoted(claim: str, text: str) -> list[Range]:
@@ -86,12 +86,16 @@ def _quoted(claim: str, text: str) -> list[Range]:
 
 def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
     """Whether these are all words of the quotation, or a long sequence of them."""
-    return len(run) == len(piece) or (len(run) >= REPEATED and _tells(run))
+    return len(run) == len(piece) or (len(run) >= MIN_REPEATED_WORDS and _has_content_words(run))
 
 
 def _repeated(claim: str, text: str) -> list[Range]:
     """Find what the claim repeats word for word: its longest sequences of words in the text."""
-    return [_range(run) for run in _runs(_tokens(claim), _tokens(text)) if len(run) >= REPEATED and _tells(run)]
+    return [
+        _range(run)
+        for run in _runs(_tokens(claim), _tokens(text))
+        if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)
+    ]
 
 
 def _range(run: Sequence[_Token]) -> Range:
@@ -112,14 +116,14 @@ def _runs(said: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Tok
 
 
 def _is_number_at(tokens: Sequence[_Token], at: int) -> bool:
-    return at < len(tokens) and _is_telling(tokens[at][0])
+    return at < len(tokens) and _has_digit(tokens[at][0])
 
 
-def _tells(run: Sequence[_Token]) -> bool:
-    return len(words(" ".join(one[0] for one in run))) >= TELLING
+def _has_content_words(run: Sequence[_Token]) -> bool:
+    return len(words(" ".join(one[0] for one in run))) >= MIN_CONTENT_WORDS
 
 
-def _holds_all(claim: str, text: str, found: Sequence[Range]) -> bool:
+def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
     """Whether these ranges contain all words of the claim that occur in the sentences around them."""
     own = set(words(claim))
     held = own.intersection(words(" ".join(_at(text, part) for part in found)))
@@ -132,13 +136,13 @@ def _holds_all(claim: str, text: str, found: Sequence[Range]) -> bool:
 def _cells(claim: str, text: str) -> list[Range]:
     """Find the cells that the claim states, with the names of their row and column."""
     rows = _rows(text)
-    said, own = f" {_squeezed(claim)} ", set(words(claim))
+    said, own = f" {_normalised(claim)} ", set(words(claim))
     heading = next((row for row in rows if len(row) > 1), [])
     found: list[Range] = []
     for row in rows:
         name = set(words(_at(text, row[0])))
         named = bool(name) and name <= own
-        cells = [at for at, cell in enumerate(row[1:], 1) if _is_given(_at(text, cell), said)]
+        cells = [at for at, cell in enumerate(row[1:], 1) if _states_cell(_at(text, cell), said)]
         if named and cells and row is not heading:
             headed = [at for at in cells if at < len(heading) and own.intersection(words(_at(text, heading[at])))]
             # Of cells with the same content, those whose column the claim names.
@@ -163,12 +167,12 @@ def _rows(text: str) -> list[list[Range]]:
     return [row for row in rows if len(row) > 1]
 
 
-def _is_given(cell: str, said: str) -> bool:
-    squeezed = _squeezed(cell)
+def _states_cell(cell: str, said: str) -> bool:
+    squeezed = _normalised(cell)
     return bool(squeezed) and f" {squeezed} " in said
 
 
-def _squeezed(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(one[0] for one in _tokens(text))
 
 
@@ -182,7 +186,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     parts = _lines(text) if pictured else [(one.start, one.end) for one in split_sentences(text)]
     held = [weights.keys() & set(words(_at(text, part))) for part in parts]
     # A number alone, in a sentence that shares nothing else with the claim, is about something else.
-    wanted = {word for one in held if len(one) > 1 for word in one if _is_telling(word)}
+    wanted = {word for one in held if len(one) > 1 for word in one if _has_digit(word)}
     taken: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
     for _ in range(MOST_SENTENCES):
@@ -193,7 +197,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
         taken.append((best, held[best] - covered))
         covered |= held[best]
     first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
-    numbers = set(filter(_is_telling, weights))
+    numbers = set(filter(_has_digit, weights))
     sure = first >= LEAST_SHARED * sum(weights.values()) and wanted <= covered and (not numbers or numbers & covered)
     if not taken or not sure:
         return []
@@ -225,10 +229,10 @@ def _lines(text: str) -> list[Range]:
 
 
 def _weights(claim: str) -> dict[str, float]:
-    return {word: NUMBER if _is_telling(word) else 1.0 for word in dict.fromkeys(words(claim))}
+    return {word: NUMBER_WEIGHT if _has_digit(word) else 1.0 for word in dict.fromkeys(words(claim))}
 
 
-def _is_telling(word: str) -> bool:
+def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 

@@ -14,7 +14,7 @@ ABSTENTION = "The quotes do not answer this question."
 
 SYSTEM, SYSTEM_TEXT, USER = "cited_answer_system", "cited_answer_system_text", "cited_answer_user"
 
-MOST_OF_A_NAME = 200
+MAX_NAME_LENGTH = 200
 """Most characters of a section's title, and of a document's name."""
 
 Part = Mapping[str, object]
@@ -90,8 +90,8 @@ def _parts(texts: Sequence[str], urls: Sequence[str]) -> list[Part]:
 
 def source_of(quote: Quote) -> str:
     """Describe where a quote comes from, as in the prompt; overlong titles are cut."""
-    section = f", section “{clip(_one_line(quote.section), MOST_OF_A_NAME)}”" if quote.section else ""
-    document = clip(_one_line(quote.document), MOST_OF_A_NAME)
+    section = f", section “{clip(_one_line(quote.section), MAX_NAME_LENGTH)}”" if quote.section else ""
+    document = clip(_one_line(quote.document), MAX_NAME_LENGTH)
     named = not quote.has_pages and section  # by its heading alone
     page = "" if named else f", {place_of(_one_line(quote.page_label), None, has_pages=quote.has_pages)}"
     return f"({document}{page}{section}, {quote.layout})"

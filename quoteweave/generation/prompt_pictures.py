@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.context_sizes import greatest_share
+from quoteweave.core.context_sizes import max_fair_share
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.files.pictures import UnfitPicture
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.generation.picture_files import PictureUrl, encode
 from quoteweave.generation.prompt_messages import image_quotes
 
-PIXELS_A_TOKEN = 750
+PIXELS_PER_TOKEN = 750
 """As for Anthropic's models, which count most tokens for a picture; Qwen's take 784 pixels, OpenAI's about 1000."""
-KEPT_BYTES = 64 * 1024 * 1024
+CACHE_BYTES = 64 * 1024 * 1024
 _AT_ONCE = 2  # pictures decoded at the same time: each may take hundreds of megabytes
-_COST = 500  # bytes of a cache entry beside its URL, estimated generously
+_ENTRY_OVERHEAD = 500  # bytes of a cache entry beside its URL, estimated generously
 
 
 class ImageSource(Protocol):
@@ -48,7 +48,7 @@ class PictureLimits(Record):
 
         It is one size for all, and shrinks in steps of a quarter, because a picture is encoded anew for each size.
         """
-        share = greatest_share(pixels, self.max_total_pixels)
+        share = max_fair_share(pixels, self.max_total_pixels)
         greatest = self.max_pixels
         while share is not None and greatest > max(share, 1):
             greatest = greatest * 3 // 4
@@ -57,34 +57,34 @@ class PictureLimits(Record):
     def tokens(self, pictures: int) -> int:
         """Estimate the most tokens that so many pictures take of a model's window."""
         pixels = min(self.max_total_pixels, self.max_pixels * min(pictures, self.max_pictures))
-        return -(-pixels // PIXELS_A_TOKEN)
+        return -(-pixels // PIXELS_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PreparedPictures:
     """URLs by the names of image quotes, in order, and a warning for each picture that had to be left out."""
 
     urls: dict[str, str]
     warnings: tuple[str, ...] = ()
 
 
-class PictureShower(Protocol):
+class PromptPictures(Protocol):
     """Prepares the image quotes of a context that are shown as pictures."""
 
-    async def shown(self, context: Context) -> Shown:
+    async def shown(self, context: Context) -> PreparedPictures:
         """Prepare pictures; never fails: one that cannot be shown gets a warning, and its words are sent instead."""
         ...
 
 
 class InlinePictures:
-    """Meets `PictureShower` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
+    """Meets `PromptPictures` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
 
     A picture within `limits` is sent as its file is, a larger one shrunk. A key must not come to mean another picture.
     To be used from any threads and event loops: so its threads are its own, not lanes of one loop (`core.lanes`).
     """
 
     def __init__(
-        self, images: ImageSource, limits: PictureLimits | None = None, *, kept_bytes: int = KEPT_BYTES
+        self, images: ImageSource, limits: PictureLimits | None = None, *, kept_bytes: int = CACHE_BYTES
     ) -> None:
         self.images = images
         self.limits = limits or PictureLimits()
@@ -94,7 +94,7 @@ class InlinePictures:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pictures")
 
-    async def shown(self, context: Context) -> Shown:
+    async def shown(self, context: Context) -> PreparedPictures:
         """Data URLs within the limits."""
         warnings: list[str] = []
         keys, left_out = dict(_pictures(context)), list[str]()
@@ -111,11 +111,11 @@ class InlinePictures:
             else:
                 found[name] = smaller
         urls = {name: picture.url for name, picture in found.items()}
-        return Shown(urls, (*warnings, *_too_many(left_out, self.limits)))
+        return PreparedPictures(urls, (*warnings, *_too_many(left_out, self.limits)))
 
     async def _picture(self, name: str, key: str, max_pixels: int, warnings: list[str]) -> PictureUrl | None:
         try:
-            at_hand = self._at_hand(key, max_pixels)
+            at_hand = self._cached_or_pending(key, max_pixels)
             if isinstance(at_hand, PictureUrl):
                 return at_hand
             coming: asyncio.Future[PictureUrl] = asyncio.wrap_future(at_hand)
@@ -132,7 +132,7 @@ class InlinePictures:
         warnings.append(_in_words(name, reason))
         return None
 
-    def _at_hand(self, key: str, max_pixels: int) -> "PictureUrl | Future[PictureUrl]":
+    def _cached_or_pending(self, key: str, max_pixels: int) -> "PictureUrl | Future[PictureUrl]":
         size = (key, max_pixels)
         with self._lock:
             if size in self._kept:
@@ -155,14 +155,14 @@ class InlinePictures:
 
     def _keep(self, size: tuple[str, int], picture: PictureUrl) -> None:
         self._kept[size] = picture
-        self._free -= len(picture.url) + _COST
+        self._free -= len(picture.url) + _ENTRY_OVERHEAD
         while self._free < 0:
             _, oldest = self._kept.popitem(last=False)
-            self._free += len(oldest.url) + _COST
+            self._free += len(oldest.url) + _ENTRY_OVERHEAD
 
 
 class LinkedPictures:
-    """Implements `PictureShower` by URLs of `base_url` and each crop's stored key, which the model's server fetches.
+    """Implements `PromptPictures` by URLs of `base_url` and each crop's stored key, which the model's server fetches.
 
     No picture is read here, so only the limit on their number applies. Raises UsageError unless `base_url` is an
     http(s) URL of a folder.
@@ -176,7 +176,7 @@ class LinkedPictures:
         self.base_url = base_url.rstrip("/") + "/"
         self.limits = limits or PictureLimits()
 
-    async def shown(self, context: Context) -> Shown:
+    async def shown(self, context: Context) -> PreparedPictures:
         """URLs of the first pictures."""
         fit, warnings = dict[str, str](), list[str]()
         for name, key in _pictures(context):
@@ -186,7 +186,9 @@ class LinkedPictures:
                 warnings.append(_in_words(name, f"has a key that is no path ({key!r})"))
         most = self.limits.max_pictures
         names = list(fit)
-        return Shown({name: fit[name] for name in names[:most]}, (*warnings, *_too_many(names[most:], self.limits)))
+        return PreparedPictures(
+            {name: fit[name] for name in names[:most]}, (*warnings, *_too_many(names[most:], self.limits))
+        )
 
 
 def _is_folder(url: str) -> bool:
@@ -211,6 +213,6 @@ def _in_words(name: str, reason: str) -> str:
 def _too_many(names: Sequence[str], limits: PictureLimits) -> Iterator[str]:
     if names:
         yield (
-            f"A prompt shows {counted(limits.max_pictures, 'picture')} at most (max_pictures); "
+            f"A prompt shows {pluralize(limits.max_pictures, 'picture')} at most (max_pictures); "
             f"the model was given the words of {', '.join(names)}."
         )

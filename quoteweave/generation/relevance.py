@@ -13,7 +13,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from quoteweave.core.records import Record
-from quoteweave.core.text.question_analysis import QuestionReading, asking_words, read_question, requesting_words
+from quoteweave.core.text.question_analysis import (
+    QuestionAnalysis,
+    analyse_question,
+    interrogative_words,
+    request_words,
+)
 from quoteweave.core.text.tokens import words
 
 LEAST_WEIGHT = 0.6
@@ -41,7 +46,7 @@ _ANOTHER = re.compile(
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
-class Question(Record):
+class QuestionTerms(Record):
     """A question analysed for matching: the words to look for, and how it was read."""
 
     terms: tuple[str, ...]
@@ -50,22 +55,22 @@ class Question(Record):
     """Pairs of words that are adjacent in it."""
     names: frozenset[str]
     """Terms written with a capital within the question, or with a digit."""
-    reading: QuestionReading
+    reading: QuestionAnalysis
     """What the question asks for beyond its words."""
 
 
-def what_is_asked(question: str) -> Question:
+def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
-    reading = read_question(question)
+    reading = analyse_question(question)
     text = reading.text
     asked = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
-    kept = [word for word in words(asked, stem=False) if word not in requesting_words()]
+    kept = [word for word in words(asked, stem=False) if word not in request_words()]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
     # Capitals distinguish nothing where every word has them.
     named = () if text.isupper() or text.istitle() else _NAME.finditer(asked)
     capitals = {stem for match in named for stem in words(match[1])}
-    return Question(
+    return QuestionTerms(
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
@@ -73,21 +78,21 @@ def what_is_asked(question: str) -> Question:
     )
 
 
-def questions_in(text: str) -> list[str]:
+def split_into_questions(text: str) -> list[str]:
     """Split a text into its questions: `How many calls were there, and how did they change?` has two."""
     parts = [part.strip(" ,;") for part in _ANOTHER.split(text)]
     return [part for part in parts if words(part)] or [text]
 
 
-def subject(question: Question) -> list[str]:
+def subject_terms(question: QuestionTerms) -> list[str]:
     """The words that say what the question is about, without those that only ask, such as "how long" and "number"."""
     reading = question.reading
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
-    return [term for term in question.terms if term not in asking_words() and term not in phrase]
+    return [term for term in question.terms if term not in interrogative_words() and term not in phrase]
 
 
-def weigh(
-    question: Question, sentences: Iterable[Collection[str]], rarity: Mapping[str, float] | None = None
+def weigh_terms(
+    question: QuestionTerms, sentences: Iterable[Collection[str]], rarity: Mapping[str, float] | None = None
 ) -> dict[str, float]:
     """Weight each of the question's words by its rarity among `sentences`, given as their words. Weights add up to 1.
 
@@ -112,7 +117,7 @@ def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
     return math.fsum(weights.get(word, 0.0) for word in set(held))
 
 
-def adjacency(question: Question, sentence: Sequence[str]) -> float:
+def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
     """The share of the question's adjacent pairs of words that are adjacent in the sentence too, 0 to 1."""
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
 

@@ -61,7 +61,7 @@ def split_sentences(text: str) -> list[Sentence]:
     return sentences
 
 
-def begun(text: str, start: int) -> bool:
+def is_first_word_complete(text: str, start: int) -> bool:
     """Whether the first word from `start` is complete; whether a sentence ends before it may depend on it."""
     word = _NEXT_WORD.match(text, start)
     return word is not None and word.end() < len(text)

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from quoteweave.collection.checksums import Blocks, map_file, mapped_numbers
+from quoteweave.collection.checksums import BlockChecksums, map_file, mapped_numbers
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Quote
 
@@ -42,7 +42,7 @@ class Shard:
     """(n,) the quotes of these rows."""
     lengths: "Rows"
     """(n,) how many vectors each item has; their vectors follow each other in the order of `rows`."""
-    blocks: Blocks | None = None
+    blocks: BlockChecksums | None = None
     """Checksums of the numbers; None where they have just been made."""
 
     def vectors(self) -> "npt.NDArray[Any]":
@@ -62,7 +62,7 @@ class Shard:
         return found
 
 
-class Scope:
+class SearchScope:
     """A set of quotes to search within: a filter, and the rows that pass it, looked up once, when first asked for."""
 
     def __init__(self, collection: Collection, where: Filter) -> None:
@@ -76,7 +76,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopItems:
     """The best items for one question, best first; of equal scores the lower row comes first."""
 
     rows: "Rows"
@@ -99,7 +99,7 @@ class VectorIndex(Protocol):
         """Removes items; from now on no search finds them. Rows that are not there are passed over."""
         ...
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, which is a matrix (vectors, dimension) float32.
 
         Raises FingerprintMismatch for a question of another dimension, and CollectionError for files that are damaged.

@@ -11,35 +11,35 @@ from typing import TYPE_CHECKING, Any, cast
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
-from quoteweave.collection.stores.generations import building_command
+from quoteweave.collection.stores.generations import build_command
 from quoteweave.collection.stores.vectors import StoredVectors, shard_key
-from quoteweave.collection.views import OF_PICTURES, ItemView, item_views
+from quoteweave.collection.views import IMAGE_VIEWS, ItemView, item_views
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError
-from quoteweave.core.messages import counted
-from quoteweave.core.protocols import Batching, Encoder, Pictures
+from quoteweave.core.messages import pluralize
+from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Filter, Record
-from quoteweave.index.pending_shards import PendingShard, put
+from quoteweave.index.pending_shards import PendingShard, put_shard
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-    Views = list[tuple["_Task", "str | Image | Unreadable"]]
+    Views = list[tuple["_Task", "str | Image | UnreadableItem"]]
 
 
 class DimensionChanged(ModelFailed):
     """A model gives vectors of another dimension than those that are there."""
 
 
-class Unreadable(Record):
+class UnreadableItem(Record):
     """A quote whose image cannot be read, or whose text the endpoint refuses."""
 
     quote: str
     reason: str
 
 
-def loaded(view: ItemView) -> "str | Image | Unreadable":
+def load_view(view: ItemView) -> "str | Image | UnreadableItem":
     """Load a view: its string or image, or the reason why it cannot be read."""
     from PIL import Image
 
@@ -52,7 +52,7 @@ def loaded(view: ItemView) -> "str | Image | Unreadable":
     except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         said = str(error) if isinstance(error, DocumentError) else f"{type(error).__name__}: {error}"
         reason = said if view.quote.id in said else f"the picture of quote {view.quote.id}: {said}"
-        return Unreadable(quote=view.quote.id, reason=reason)
+        return UnreadableItem(quote=view.quote.id, reason=reason)
 
 
 def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
@@ -61,7 +61,7 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
 
     if len(matrices) != len(what):
         raise ModelFailed(
-            f"{name} gave {counted(len(matrices), 'result')} for {counted(len(what), 'input')}; it "
+            f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(what), 'input')}; it "
             f"cannot be used as it is"
         )
     for matrix, item in zip(matrices, what, strict=True):
@@ -90,7 +90,7 @@ class EmbedProgress:
 
 
 @dataclass(slots=True)
-class Survey:
+class EmbeddingStatus:
     """Which documents have stored vectors and which lack them."""
 
     stored: dict[str, StoredVectors] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Survey:
 
 
 @dataclass(slots=True)
-class Embedded:
+class EmbedResult:
     """The result of `embed`."""
 
     stored: dict[str, StoredVectors]
@@ -112,7 +112,7 @@ class Embedded:
     fresh: set[str] = field(default_factory=set)
     """Documents whose shards were made now."""
     encoded: int = 0
-    unreadable: list[Unreadable] = field(default_factory=list)
+    unreadable: list[UnreadableItem] = field(default_factory=list)
 
     @property
     def refused(self) -> dict[str, str]:
@@ -120,14 +120,14 @@ class Embedded:
         return {one.quote: one.reason for one in self.unreadable}
 
 
-def survey(
+def embedding_status(
     collection: Collection,
     writer: Writer,
     plan: IndexPlan,
-    pictures: Pictures | None = None,
+    pictures: ImageProvider | None = None,
     *,
     verified: bool = False,
-) -> Survey:
+) -> EmbeddingStatus:
     """Find each document's shard, and link it to the document if it is not linked yet.
 
     With `verified`, all vectors are read, and a shard with damaged ones is missing.
@@ -135,8 +135,8 @@ def survey(
     The words of a document never change, so a shard that is tied to it fits. Its pictures may, with a password for
     instance: they are compared wherever `pictures` are given. With these, OCR reads what the plan's view wants.
     """
-    tied, found = collection.shard_keys(plan.shards), Survey()
-    shards, can_see = collection.shards, pictures is not None or plan.view not in OF_PICTURES
+    tied, found = collection.shard_keys(plan.shards), EmbeddingStatus()
+    shards, can_see = collection.shards, pictures is not None or plan.view not in IMAGE_VIEWS
     for document in collection.documents():
         name, key, count = document.name, tied.get(document.name), 0
         before = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
@@ -158,31 +158,33 @@ def survey(
     return found
 
 
-def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: Pictures | None) -> tuple[str, int]:
+def _needed(collection: Collection, plan: IndexPlan, name: str, pictures: ImageProvider | None) -> tuple[str, int]:
     """Key of the document's shard, and how many views it is made of. A shard of none is stored at once."""
     views = document_views(collection, plan, name, pictures)
     key, count = shard_key([view.key or "" for view in views]), sum(view.key is not None for view in views)
     if not count and collection.shards.vectors(plan.shards, key) is None:
-        put(collection, plan, (plan.shards, key), [], [0] * len(views))
+        put_shard(collection, plan, (plan.shards, key), [], [0] * len(views))
     return key, count
 
 
-def document_views(collection: Collection, plan: IndexPlan, name: str, pictures: Pictures | None) -> list[ItemView]:
+def document_views(
+    collection: Collection, plan: IndexPlan, name: str, pictures: ImageProvider | None
+) -> list[ItemView]:
     """A view for each item of that document. Raises UsageError for an unknown name, ValueError without pictures."""
     rows = collection.select(Filter(documents=(name,)))
     quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
     return item_views(quotes, plan.view, plan.unit, pictures)
 
 
-def embed(
+def embed_missing(
     collection: Collection,
     writer: Writer,
     encoder: Encoder,
     plan: IndexPlan,
     *,
-    pictures: Pictures | None = None,
+    pictures: ImageProvider | None = None,
     progress: EmbedProgress | None = None,
-) -> Embedded:
+) -> EmbedResult:
     """Encode what is missing. Memory is bounded, whatever the size of the collection.
 
     A picture that cannot be had is left out of its document's shard, and so is a text that an endpoint refuses. Raises
@@ -190,9 +192,9 @@ def embed(
     documents that were done stay done.
     """
     # What an index that is built now stands on must be whole, or no later command would make it again.
-    found = survey(collection, writer, plan, pictures, verified=True)
+    found = embedding_status(collection, writer, plan, pictures, verified=True)
     progress = progress or EmbedProgress()
-    unreadable = _tried_again(collection, plan, found, pictures) if pictures is not None else []
+    unreadable = _still_unreadable(collection, plan, found, pictures) if pictures is not None else []
     progress.on_total(sum(found.views.values()))
     run = _Run(collection, writer, encoder, plan=plan, found=found, progress=progress)
     run.done.unreadable += unreadable
@@ -202,15 +204,17 @@ def embed(
     return run.done
 
 
-def _tried_again(collection: Collection, plan: IndexPlan, found: Survey, pictures: Pictures) -> list[Unreadable]:
+def _still_unreadable(
+    collection: Collection, plan: IndexPlan, found: EmbeddingStatus, pictures: ImageProvider
+) -> list[UnreadableItem]:
     """Pictures that are still unreadable; a document with one that became readable is marked as missing."""
-    unreadable: list[Unreadable] = []
+    unreadable: list[UnreadableItem] = []
     for name, stored in list(found.stored.items()):
         if plan.view != "image" or stored.lengths.all():
             continue
         views = document_views(collection, plan, name, pictures)
         blind = [view for view, vectors in zip(views, stored.lengths, strict=True) if view.key and not vectors]
-        still = [content for view in blind if isinstance(content := loaded(view), Unreadable)]
+        still = [content for view in blind if isinstance(content := load_view(view), UnreadableItem)]
         if len(still) == len(blind):
             unreadable += still
         else:
@@ -220,7 +224,7 @@ def _tried_again(collection: Collection, plan: IndexPlan, found: Survey, picture
     return unreadable
 
 
-def _dimension(plan: IndexPlan, found: Survey) -> int:
+def _dimension(plan: IndexPlan, found: EmbeddingStatus) -> int:
     """The dimension that vectors must have: that of those which are there, or which the settings say; 0 if unknown."""
     said = plan.settings.get("dimensions")
     return next((s.dimension for s in found.stored.values() if s.dimension), said if isinstance(said, int) else 0)
@@ -244,15 +248,15 @@ class _Run:
         encoder: Encoder,
         *,
         plan: IndexPlan,
-        found: Survey,
+        found: EmbeddingStatus,
         progress: EmbedProgress,
     ) -> None:
         self._collection, self._writer, self._encoder, self._plan = collection, writer, encoder, plan
         self._found, self._progress = found, progress
         self._dimension = _dimension(plan, found)
-        self.done = Embedded(dict(found.stored))
+        self.done = EmbedResult(dict(found.stored))
 
-    def to_encode(self, pictures: Pictures | None) -> Iterator[_Task]:
+    def to_encode(self, pictures: ImageProvider | None) -> Iterator[_Task]:
         names: dict[str, list[str]] = {}
         for name, key in self._found.missing.items():
             names.setdefault(cast("str", key), []).append(name)
@@ -270,9 +274,9 @@ class _Run:
         views: Views = []
         pixels = 0
         for task in tasks:
-            content = loaded(task.view)
+            content = load_view(task.view)
             views.append((task, content))
-            if not isinstance(content, str | Unreadable):
+            if not isinstance(content, str | UnreadableItem):
                 pixels += content.width * content.height
             if len(views) >= self._at_once or pixels >= PIXELS_AT_ONCE:
                 break
@@ -281,17 +285,17 @@ class _Run:
     @cached_property
     def _at_once(self) -> int:
         # Asked only once there is something to encode: it depends on the device, and so may import torch.
-        if isinstance(self._encoder, Batching):
+        if isinstance(self._encoder, SuggestsCallSize):
             return self._encoder.at_once
         return PICTURES_AT_ONCE if self._plan.view == "image" else TEXTS_AT_ONCE
 
     def encode(self, views: "Views") -> int:
         """Encodes these views, and stores the documents that are done with them. Returns how many views there were."""
-        seen = [(task, content) for task, content in views if not isinstance(content, Unreadable)]
+        seen = [(task, content) for task, content in views if not isinstance(content, UnreadableItem)]
         made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
         for task, content in views:
-            result = content if isinstance(content, Unreadable) else next(made)
-            if isinstance(result, Unreadable):
+            result = content if isinstance(content, UnreadableItem) else next(made)
+            if isinstance(result, UnreadableItem):
                 self.done.unreadable.append(result)
                 task.pending.add(None)
             else:
@@ -305,7 +309,7 @@ class _Run:
 
     def _vectors(
         self, tasks: Sequence[_Task], contents: "Sequence[str | Image]"
-    ) -> "list[np.ndarray[Any, Any] | Unreadable]":
+    ) -> "list[np.ndarray[Any, Any] | UnreadableItem]":
         import numpy as np
 
         if not contents:
@@ -321,7 +325,7 @@ class _Run:
             self._dimension = self._dimension or matrices[0].shape[1]
         for matrix, item in zip(matrices, what, strict=True):
             if matrix.shape[1] != self._dimension:
-                command = building_command(self._collection.root, self._plan.spec)
+                command = build_command(self._collection.root, self._plan.spec)
                 raise DimensionChanged(
                     f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
                     f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong. Where that "
@@ -333,7 +337,7 @@ class _Run:
         check_vectors(self._plan.name, stored, [f"{item} as {self._plan.dtype}" for item in what], many=True)
         given = iter(stored)
         return [
-            Unreadable(quote=task.view.quote.id, reason=f"quote {task.view.quote.id}: {refused[number]}")
+            UnreadableItem(quote=task.view.quote.id, reason=f"quote {task.view.quote.id}: {refused[number]}")
             if number in refused
             else next(given)
             for number, task in enumerate(tasks)

@@ -8,17 +8,17 @@ from weakref import finalize
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, building_command, read_manifest
+from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest
 from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
 from quoteweave.index import kinds
-from quoteweave.index.base import Found, Scope, VectorIndex
+from quoteweave.index.base import SearchScope, TopItems, VectorIndex
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
 # CollectionErrors that say nothing of the index itself.
-ELSEWHERE = (CollectionLocked, StorageError)
+NOT_INDEX_FAULTS = (CollectionLocked, StorageError)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -32,13 +32,13 @@ class OpenedIndex:
     pages: PageMap | None
     """Where items are pages: which quotes these hold."""
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None) -> list[TopItems]:
         """As VectorIndex's."""
         import numpy as np
 
         if self.index is not None:
             return self.index.search(queries, k, scope)
-        return [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+        return [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
 
 
 def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
@@ -49,29 +49,29 @@ def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
     manifest = read_manifest(state)
     if manifest is None:
         raise CollectionError(f"{state.folder / MANIFEST} is missing")
-    index = open_planned(collection, manifest, manifest.dimension, state.folder) if manifest.dimension else None
+    index = open_plan_index(collection, manifest, manifest.dimension, state.folder) if manifest.dimension else None
     pages = PageMap(collection.iter_retrievable_rows()) if manifest.unit == "page" else None
     opened = OpenedIndex(state.folder, manifest, index, pages)
-    finalize(opened, closing(index))
+    finalize(opened, close_function(index))
     return opened
 
 
-def open_planned(collection: Collection, plan: IndexPlan, dimension: int, folder: Path | None = None) -> VectorIndex:
+def open_plan_index(collection: Collection, plan: IndexPlan, dimension: int, folder: Path | None = None) -> VectorIndex:
     """The index as it was saved in `folder`, or an empty one. Raises as `open_index`."""
     return kinds.open_index(plan.kind, dimension, place=collection.root / "milvus", folder=folder)
 
 
-def open_if_whole(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:
-    """As `open_planned`; None where what was saved is damaged, or gone from its database."""
+def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:
+    """As `open_plan_index`; None where what was saved is damaged, or gone from its database."""
     try:
-        return open_planned(collection, plan, dimension, folder)
-    except ELSEWHERE:
+        return open_plan_index(collection, plan, dimension, folder)
+    except NOT_INDEX_FAULTS:
         raise
     except CollectionError:
         return None
 
 
-def closing(index: VectorIndex | None) -> Callable[[], object]:
+def close_function(index: VectorIndex | None) -> Callable[[], object]:
     """What ends an index's connection to a database, if it has one."""
     found: Callable[[], object] = getattr(index, "close", _nothing)
     return found
@@ -81,9 +81,9 @@ def _nothing() -> None:
     """Do nothing, for an index without a connection."""
 
 
-def explained(error: CollectionError, collection: Collection, spec: str) -> CollectionError:
+def with_rebuild_advice(error: CollectionError, collection: Collection, spec: str) -> CollectionError:
     """The error of an index that cannot be read, with what to do about it."""
-    if isinstance(error, (*ELSEWHERE, FingerprintMismatch)):
+    if isinstance(error, (*NOT_INDEX_FAULTS, FingerprintMismatch)):
         return error
-    command = building_command(collection.root, spec)
+    command = build_command(collection.root, spec)
     return CollectionError(f"the index {spec} cannot be used: {error}. Build it anew with: {command}")

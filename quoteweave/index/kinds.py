@@ -5,26 +5,26 @@ from pathlib import Path
 from quoteweave.core.errors import UsageError
 from quoteweave.index.base import VectorIndex
 
-FAISS = ("flat", "fp16", "hnsw", "ivfpq")
-OF_ONE = (*FAISS, "milvus")
-OF_MANY = ("exact", "two-stage", "pool2", "pool3", "binary")
-EXACT = ("flat", "milvus", "exact")
+FAISS_KINDS = ("flat", "fp16", "hnsw", "ivfpq")
+SINGLE_VECTOR_KINDS = (*FAISS_KINDS, "milvus")
+MULTI_VECTOR_KINDS = ("exact", "two-stage", "pool2", "pool3", "binary")
+EXACT_KINDS = ("flat", "milvus", "exact")
 
 
 def default_kind(*, many: bool) -> str:
     """The kind that is always right: exact search."""
-    return OF_MANY[0] if many else OF_ONE[0]
+    return MULTI_VECTOR_KINDS[0] if many else SINGLE_VECTOR_KINDS[0]
 
 
 def check_kind(kind: str, *, many: bool) -> None:
     """Raises UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
-    kinds = OF_MANY if many else OF_ONE
+    kinds = MULTI_VECTOR_KINDS if many else SINGLE_VECTOR_KINDS
     if kind not in kinds:
         items = "many vectors" if many else "one vector"
         raise UsageError(f"there is no index {kind!r} for items of {items}; choose one of: {', '.join(kinds)}")
 
 
-def bytes_of_item(kind: str, dimension: int, vectors: float) -> float:
+def index_bytes_per_item(kind: str, dimension: int, vectors: float) -> float:
     """What an index keeps on disk for an item of so many vectors, beside those themselves; roughly."""
     row = 8.0
     many = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
@@ -40,7 +40,7 @@ def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = 
     `place` is where an embedded database keeps its own files, beside the generations. Raises CollectionError for files
     that are damaged, MissingExtra where the library is not installed, EndpointUnreachable for a server that is away.
     """
-    if kind in FAISS:
+    if kind in FAISS_KINDS:
         from quoteweave.index.faiss.index import FaissIndex
 
         return FaissIndex(kind, dimension, folder)

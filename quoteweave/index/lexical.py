@@ -129,7 +129,7 @@ class LexicalIndex:
         having, pages = self._fields["pages"].having(self._ids(token)).size, max(self.page_count, FEW_PAGES)
         return _idf(pages, having) / _idf(pages, 0) if having else 1.0
 
-    def stands_twice(self, token: str, page: int) -> bool:
+    def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""
         document = int(self.document_of[page])
         # All pages of a document are in one segment.
@@ -142,7 +142,7 @@ class LexicalIndex:
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_named(self, name: str) -> "Positions":
-        """Positions of the pages of that name (`core.references`), or that show that kind (`kind_name`)."""
+        """Positions of the pages of that name (`core.references`), or that show that kind (`kind_token`)."""
         return self._fields["references"].having(self._ids(name))
 
     def pages_called(self, name: str) -> "Positions":
@@ -360,7 +360,7 @@ def _concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
     return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
 
 
-def current(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:
+def current_lexical_index(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:
     """The index of the documents that the collection holds now; `opened` if it still is that.
 
     Raises CollectionError where a file of it is missing or damaged, with the command that makes it anew.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
-from quoteweave.collection.writer import Writer, part_of
+from quoteweave.collection.writer import Writer, part_fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class PendingShard:
 
         Parts of another dimension, and such as hold more than all views but the last, are not of this shard.
         """
-        while (arrays := collection.shards.get(part_of(plan.shards, self._parts), self.key)) is not None:
+        while (arrays := collection.shards.get(part_fingerprint(plan.shards, self._parts), self.key)) is not None:
             vectors, lengths = arrays["vectors"], arrays["lengths"]
             fits = not len(vectors) or dimension in (0, vectors.shape[1])
             if not fits or self.done + len(lengths) >= len(self.places):
@@ -65,24 +65,24 @@ class PendingShard:
 
     def store_part(self, collection: Collection, writer: Writer, plan: IndexPlan) -> None:
         """Stores what has come since the last part. Raises StorageError where the disk is full or refuses."""
-        fingerprint = part_of(plan.shards, self._parts)
+        fingerprint = part_fingerprint(plan.shards, self._parts)
         lengths = [self.lengths[place] for place in self.places[self._in_parts : self.done]]
-        put(collection, plan, (fingerprint, self.key), self._vectors[self._matrices_in_parts :], lengths)
+        put_shard(collection, plan, (fingerprint, self.key), self._vectors[self._matrices_in_parts :], lengths)
         writer.keep_shards(fingerprint, {self.names[0]: self.key})
         self._stored_part()
 
     def store(self, collection: Collection, writer: Writer, plan: IndexPlan, names: Sequence[str]) -> None:
         """Stores the shard and ties it to these documents. Raises StorageError where the disk is full or refuses."""
-        put(collection, plan, (plan.shards, self.key), self._vectors, self.lengths)
+        put_shard(collection, plan, (plan.shards, self.key), self._vectors, self.lengths)
         writer.keep_shards(plan.shards, dict.fromkeys(names, self.key))
         if self._parts:
-            writer.forget_parts(plan.shards, self.names[0])
+            writer.drop_shard_parts(plan.shards, self.names[0])
 
     def _stored_part(self) -> None:
         self._parts, self._in_parts, self._matrices_in_parts = self._parts + 1, self.done, len(self._vectors)
 
 
-def put(
+def put_shard(
     collection: Collection,
     plan: IndexPlan,
     name: tuple[str, str],

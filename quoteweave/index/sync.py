@@ -16,16 +16,16 @@ from pydantic import Field
 from quoteweave.collection.checksums import sealed_json
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, building_command, manifest_of, read_manifest
+from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest, try_read_manifest
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionLocked, EndpointError, FingerprintMismatch, QuoteweaveError
-from quoteweave.core.protocols import Pictures
+from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.index.base import Shard, VectorIndex
-from quoteweave.index.embedding import Embedded, survey
-from quoteweave.index.handles import closing, open_if_whole, open_planned
+from quoteweave.index.embedding import EmbedResult, embedding_status
+from quoteweave.index.handles import close_function, open_if_intact, open_plan_index
 
 if TYPE_CHECKING:
     from quoteweave.index.base import Rows
@@ -36,23 +36,23 @@ _OUTSIDE = "milvus"
 
 def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
     """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
-    manifest = manifest_of(state)
+    manifest = try_read_manifest(state)
     if manifest is not None and manifest.kind == _OUTSIDE and manifest.dimension:
-        index = open_if_whole(collection, manifest, manifest.dimension, state.folder)
+        index = open_if_intact(collection, manifest, manifest.dimension, state.folder)
         try:
             getattr(index, "drop", lambda: None)()
         finally:
-            closing(index)()
+            close_function(index)()
     writer.drop_index(state.fingerprint)
 
 
-def synchronise(
+def sync_index(
     collection: Collection,
     writer: Writer,
     plan: IndexPlan,
     stored: Mapping[str, StoredVectors],
     *,
-    made: Embedded | None = None,
+    made: EmbedResult | None = None,
     complete: bool = True,
 ) -> Manifest:
     """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
@@ -60,7 +60,7 @@ def synchronise(
     `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
     `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
     """
-    made, state = made or Embedded({}), collection.index_state(plan.fingerprint)
+    made, state = made or EmbedResult({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
     held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
     before = _without_traces(_before(collection, plan, state, stored), collection, plan, held)
@@ -72,7 +72,7 @@ def synchronise(
         holds = {
             **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
             "skipped": sum(map(len, skipped)),
-            "refused": _still(collection, state, made, skipped),
+            "refused": _current_refusals(collection, state, made, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
         }
         manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
@@ -84,15 +84,15 @@ def synchronise(
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:
-        closing(before.index)()
+        close_function(before.index)()
     return manifest
 
 
-def _still(
-    collection: Collection, state: IndexState | None, made: Embedded, skipped: "Iterable[Rows]"
+def _current_refusals(
+    collection: Collection, state: IndexState | None, made: EmbedResult, skipped: "Iterable[Rows]"
 ) -> dict[str, str]:
     """Why quotes at these rows were refused, now or as the index says of before."""
-    old = manifest_of(state)
+    old = try_read_manifest(state)
     refused = {**(old.refused if old is not None else {}), **made.refused}
     rows = [row for found in skipped for row in found.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
@@ -121,16 +121,16 @@ def _before(
     collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
 ) -> _Before:
     """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
-    manifest = manifest_of(state)
+    manifest = try_read_manifest(state)
     said = manifest.dimension if manifest is not None else 0
     dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), said)
     if not dimension:
         return _Before(0, manifest, None)
     index = (
-        open_if_whole(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
+        open_if_intact(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
     )
     if index is None:  # what is in it is in the shards too
-        return _Before(dimension, None, open_planned(collection, plan, dimension))
+        return _Before(dimension, None, open_plan_index(collection, plan, dimension))
     return _Before(dimension, manifest, index, outside=plan.kind == _OUTSIDE)
 
 
@@ -144,10 +144,10 @@ def _without_traces(before: _Before, collection: Collection, plan: IndexPlan, he
         if np.isin(before.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
             return before
     except BaseException:
-        closing(before.index)()
+        close_function(before.index)()
         raise
-    closing(before.index)()
-    return _Before(before.dimension, None, open_planned(collection, plan, before.dimension))
+    close_function(before.index)()
+    return _Before(before.dimension, None, open_plan_index(collection, plan, before.dimension))
 
 
 def _change(
@@ -203,7 +203,7 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
     (folder / MANIFEST).write_bytes(sealed_json(manifest))
 
 
-class Removal(Record):
+class RemovalReport(Record):
     """The result of removing documents."""
 
     removed: tuple[str, ...] = Field(description="names of documents that were removed now")
@@ -212,7 +212,7 @@ class Removal(Record):
     remains: tuple[str, ...] = Field(description="where traces of what was removed remain, why, and until when")
 
 
-def remove_documents(collection: Collection, names: Sequence[str]) -> Removal:
+def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
     """Removes documents, and every trace of them from the collection's folder.
 
     Raises UsageError for an unknown name, and then removes nothing; CollectionLocked while another process writes,
@@ -229,7 +229,7 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> Removal:
         writer.prune()  # makes room for the indexes, on a disk that is full
         notes = refresh_indexes(collection, writer)
         remains = writer.finish_removals()
-    return Removal(removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remains=remains)
+    return RemovalReport(removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remains=remains)
 
 
 def finish_removals(collection: Collection, writer: Writer) -> tuple[str, ...]:
@@ -242,7 +242,7 @@ def finish_removals(collection: Collection, writer: Writer) -> tuple[str, ...]:
     return (*refresh_indexes(collection, writer), *writer.finish_removals())
 
 
-def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures | None = None) -> tuple[str, ...]:
+def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvider | None = None) -> tuple[str, ...]:
     """Takes documents that are gone out of all indexes of vectors; the lexical index is always in step.
 
     They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
@@ -250,21 +250,21 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures |
     a library or a server that is missing must not undo the change, and what was removed is found nowhere in any case.
     An index that holds what was removed, and cannot be changed, is dropped: its vectors are kept.
     """
-    revision, unclean, notes = collection.revision(), writer.may_hold_removed(), []
+    revision, unclean, notes = collection.revision(), writer.unclean_indexes(), []
     for state in collection.indexes():
         holds_removed = state.fingerprint in unclean
         try:
             if state.revision != revision or holds_removed:
                 refresh_index(collection, writer, state, pictures)
             if holds_removed:
-                writer.holds_nothing_removed(state.fingerprint)
+                writer.mark_index_clean(state.fingerprint)
         except QuoteweaveError as error:
             spec = _spec(state)
             dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
             if dropped:
                 writer.drop_index(state.fingerprint, keep_shards=True)
             what = " and was dropped, as it still held what was removed" if dropped else ""
-            command = building_command(collection.root, spec)
+            command = build_command(collection.root, spec)
             notes.append(f"the index {spec} was not brought up to date{what}: {error}. Do it later with: {command}")
     return tuple(notes)
 
@@ -272,11 +272,13 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: Pictures |
 def indexes_behind(collection: Collection) -> list[Manifest]:
     """Indexes of vectors that lack documents, to be brought up to date with their encoders."""
     revision = collection.revision()
-    behind = [manifest_of(state) for state in collection.indexes() if state.revision != revision]
+    behind = [try_read_manifest(state) for state in collection.indexes() if state.revision != revision]
     return [manifest for manifest in behind if manifest is not None]
 
 
-def refresh_index(collection: Collection, writer: Writer, state: IndexState, pictures: Pictures | None = None) -> None:
+def refresh_index(
+    collection: Collection, writer: Writer, state: IndexState, pictures: ImageProvider | None = None
+) -> None:
     """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged.
 
     Raises what `open_index` and `synchronise` raise.
@@ -286,10 +288,10 @@ def refresh_index(collection: Collection, writer: Writer, state: IndexState, pic
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
     if manifest is not None:
         # No crop is read by OCR here, which takes a model.
-        found = survey(collection, writer, manifest, pictures if manifest.view == "image" else None)
-        synchronise(collection, writer, manifest, found.stored, complete=not found.missing)
+        found = embedding_status(collection, writer, manifest, pictures if manifest.view == "image" else None)
+        sync_index(collection, writer, manifest, found.stored, complete=not found.missing)
 
 
 def _spec(state: IndexState) -> str:
-    manifest = manifest_of(state)
+    manifest = try_read_manifest(state)
     return state.name if manifest is None else manifest.spec

@@ -6,22 +6,22 @@ from pydantic import Field
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.storage_errors import damaged
-from quoteweave.collection.stores.generations import building_command, manifest_of
+from quoteweave.collection.storage_errors import damage_error
+from quoteweave.collection.stores.generations import build_command, try_read_manifest
 from quoteweave.collection.stores.vectors import StoredVectors
-from quoteweave.collection.views import OF_PICTURES, Unit, item_rows
+from quoteweave.collection.views import IMAGE_VIEWS, Unit, item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError
 from quoteweave.core.fingerprints import differences
-from quoteweave.core.protocols import Encoder, Pictures
+from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
-from quoteweave.index.embedding import DimensionChanged, Embedded, EmbedProgress, Unreadable, embed
-from quoteweave.index.handles import OpenedIndex, explained, open_generation
-from quoteweave.index.sync import drop_index, synchronise
+from quoteweave.index.embedding import DimensionChanged, EmbedProgress, EmbedResult, UnreadableItem, embed_missing
+from quoteweave.index.handles import OpenedIndex, open_generation, with_rebuild_advice
+from quoteweave.index.sync import drop_index, sync_index
 
 
-class LeftOut(Record):
+class SkippedItem(Record):
     """An item that an index lacks: a quote, or a page, given by its first quote."""
 
     quote: str = Field(description="its id")
@@ -30,9 +30,9 @@ class LeftOut(Record):
     reason: str
 
 
-def iter_left_out(
+def iter_skipped_items(
     collection: Collection, plan: IndexPlan, stored: Mapping[str, StoredVectors], refused: Mapping[str, str]
-) -> Iterator[LeftOut]:
+) -> Iterator[SkippedItem]:
     """Yield all skipped items, by document and in order. `refused` has the reason for those refused, by quote id."""
     for name, rows, pages in collection.iter_retrievable_rows():
         vectors = stored.get(name)
@@ -42,7 +42,7 @@ def iter_left_out(
         for quote in collection.quotes_at(lacking.tolist()):
             if quote is not None:
                 reason = refused.get(quote.id) or f"{'the page' if plan.unit == 'page' else 'it'} has {_lack(plan)}"
-                yield LeftOut(quote=quote.id, document=name, page_label=quote.page_label, reason=reason)
+                yield SkippedItem(quote=quote.id, document=name, page_label=quote.page_label, reason=reason)
 
 
 def counts_by_reason(manifest: Manifest) -> dict[str, int]:
@@ -65,10 +65,10 @@ class IndexReport(Record):
     items: int = Field(description="quotes or pages in the index")
     encoded: int = Field(description="views that were encoded for it now")
     skipped: int = Field(description="quotes or pages left out: without words or picture, or with a damaged picture")
-    unreadable: tuple[Unreadable, ...] = Field(
+    unreadable: tuple[UnreadableItem, ...] = Field(
         default=(), description="pictures that could not be had just now, and texts refused"
     )
-    left_out: tuple[LeftOut, ...] = Field(default=(), description="all that are skipped, and why")
+    left_out: tuple[SkippedItem, ...] = Field(default=(), description="all that are skipped, and why")
 
 
 def make_plan(
@@ -93,9 +93,9 @@ class VectorStore:
     """An encoder's vectors over a collection, and the index that `plan` makes of them."""
 
     def __init__(
-        self, collection: Collection, encoder: Encoder, plan: IndexPlan, pictures: Pictures | None = None
+        self, collection: Collection, encoder: Encoder, plan: IndexPlan, pictures: ImageProvider | None = None
     ) -> None:
-        if plan.view in OF_PICTURES and pictures is None:
+        if plan.view in IMAGE_VIEWS and pictures is None:
             reads = "pictures" if plan.view == "image" else "what OCR reads on pictures"
             raise UsageError(
                 f"{plan.name} reads {reads}, and was not told where they are: in Python, "
@@ -128,7 +128,7 @@ class VectorStore:
             embedded = self._embed(writer, progress)
         progress.on_index()
         stored = embedded.stored
-        manifest = synchronise(self.collection, writer, self.plan, stored, made=embedded)
+        manifest = sync_index(self.collection, writer, self.plan, stored, made=embedded)
         if replace:
             for state, _ in rivals:
                 drop_index(self.collection, writer, state)
@@ -137,25 +137,27 @@ class VectorStore:
             encoded=embedded.encoded,
             skipped=manifest.skipped,
             unreadable=tuple(embedded.unreadable),
-            left_out=tuple(iter_left_out(self.collection, self.plan, stored, manifest.refused)),
+            left_out=tuple(iter_skipped_items(self.collection, self.plan, stored, manifest.refused)),
         )
 
-    def _embed(self, writer: Writer, progress: EmbedProgress) -> Embedded:
-        return embed(self.collection, writer, self._encoder, self.plan, pictures=self.pictures, progress=progress)
+    def _embed(self, writer: Writer, progress: EmbedProgress) -> EmbedResult:
+        return embed_missing(
+            self.collection, writer, self._encoder, self.plan, pictures=self.pictures, progress=progress
+        )
 
     def lacking(self) -> str | None:
         """Which documents the index lacks, and the command that adds them; None where it has all that can be found."""
         state = self.collection.index_state(self._fingerprint)
         if state is None or state.revision == self.collection.revision():
             return None
-        manifest = manifest_of(state)
+        manifest = try_read_manifest(state)
         held, tied = manifest.documents if manifest else {}, self.collection.shard_keys(self.plan.shards)
         names = [document.name for document in self.collection.documents()]
         lacking = [name for name in names if name not in held or held[name] != tied.get(name)]
         if not lacking:
             return None
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        command = building_command(self.collection.root, self.plan.spec)
+        command = build_command(self.collection.root, self.plan.spec)
         return f"the index {self.plan.spec} lacks {lacking[0]}{more}, so nothing is found there; add it with: {command}"
 
     def current(self, opened: OpenedIndex | None = None) -> OpenedIndex:
@@ -172,7 +174,7 @@ class VectorStore:
             except CollectionError as error:
                 # Unless another process has just put the next generation in its place.
                 if self.collection.index_state(self._fingerprint) == state:
-                    raise explained(error, self.collection, self.plan.spec) from error
+                    raise with_rebuild_advice(error, self.collection, self.plan.spec) from error
         raise self._missing()
 
     def require_rows(self, opened: OpenedIndex) -> None:
@@ -180,16 +182,16 @@ class VectorStore:
         state = self.collection.index_state(self._fingerprint)
         if state is not None and state.folder == opened.folder and state.revision == self.collection.revision():
             lost = "the catalogue lacks quotes that the index of the same revision holds"
-            raise damaged(self.collection.catalog_path, lost)
+            raise damage_error(self.collection.catalog_path, lost)
 
     def _rivals(self) -> list[tuple[IndexState, Manifest]]:
         """Indexes of the same spec that were built with other settings."""
         others = [state for state in self.collection.indexes() if state.fingerprint != self._fingerprint]
-        found = [(state, other) for state in others if (other := manifest_of(state)) is not None]
+        found = [(state, other) for state in others if (other := try_read_manifest(state)) is not None]
         return [(state, other) for state, other in found if other.spec == self.plan.spec]
 
     def _missing(self) -> CollectionError:
-        spec, command = self.plan.spec, building_command(self.collection.root, self.plan.spec)
+        spec, command = self.plan.spec, build_command(self.collection.root, self.plan.spec)
         rivals = self._rivals()
         if not rivals:
             return IndexMissing(f"the index {spec} has not been built; build it with: {command}")

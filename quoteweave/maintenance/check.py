@@ -9,32 +9,32 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from quoteweave.collection.catalog.database import Catalog
-from quoteweave.collection.catalog.file_checksum import verify_file
+from quoteweave.collection.catalog.file_checksum import verify_catalog
 from quoteweave.collection.catalog.stored_words import read_words
 from quoteweave.collection.checksums import CHECKSUMS, row_checksum
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import LEXICAL, Folder, check_format
+from quoteweave.collection.folder import LEXICAL_FOLDER, CollectionFolder, check_format
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.segments.segment import read_segment
-from quoteweave.collection.stores.content import ContentFolder
+from quoteweave.collection.stores.content import ContentStore
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
-from quoteweave.collection.stores.generations import manifest_of
-from quoteweave.collection.unreferenced import leftovers, unfinished_pages
+from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.index.handles import open_generation
 from quoteweave.index.maxsim.item_table import ItemTable
 
-Part = Literal["header", "catalogue", "source", "picture", "ocr text", "description", "vectors", "index"]
-Told = Iterator["Damage"]
+DamagedPart = Literal["header", "catalogue", "source", "picture", "ocr text", "description", "vectors", "index"]
+Damages = Iterator["Damage"]
 
 
 class Damage(Record):
     """One thing that is damaged or missing."""
 
-    part: Part
+    part: DamagedPart
     file: str = Field(description="path within the collection")
     what: str = Field(description="what is wrong with it, or has been lost, a sentence")
     document: str | None = Field(default=None, description="name of the document that it concerns, if one")
@@ -71,7 +71,7 @@ class _Check:
 
     def __init__(self, root: Path, on_file: Callable[[int], None]) -> None:
         self.root, self._on_file = root, on_file
-        self._folder = Folder(root)
+        self._folder = CollectionFolder(root)
         self._left = sum(path.is_file() for path in root.rglob("*"))
         self._files = 0
         self._notes: list[str] = []
@@ -95,7 +95,7 @@ class _Check:
         self._on_file(self._left)
         return path
 
-    def _header(self) -> Told:
+    def _header(self) -> Damages:
         header = self._read(self.root / "collection.json")
         try:
             check_format(self.root)
@@ -106,11 +106,11 @@ class _Check:
             what = "it is not the JSON that it should be" if header.exists() else "it is missing"
             yield Damage(part="header", file=header.name, what=what)
 
-    def _contents(self, collection: Collection) -> Told:
+    def _contents(self, collection: Collection) -> Damages:
         for document in collection.documents():
             yield from self._content(collection, document)
 
-    def _content(self, collection: Collection, document: Document) -> Told:
+    def _content(self, collection: Collection, document: Document) -> Damages:
         with self._folder.catalog.read() as db:
             (source,) = db.execute("SELECT source FROM documents WHERE name = ?", (document.name,)).fetchone()
         yield from self._stored("source", self._folder.sources, source, document.name)
@@ -119,15 +119,15 @@ class _Check:
             if key is not None and collection.images.path(key) not in self._known:
                 yield from self._stored("picture", collection.images, key, document.name)
 
-    def _stored(self, part: Part, folder: ContentFolder, key: str, document: str) -> Told:
+    def _stored(self, part: DamagedPart, folder: ContentStore, key: str, document: str) -> Damages:
         path = self._read(folder.path(key))
         try:
-            ContentFolder(folder.root).verified(key)
+            ContentStore(folder.root).verified(key)
         except CollectionError:
             what = "it is missing" if not path.exists() else "its content is not what was written"
             yield Damage(part=part, file=self._place(path), what=what, document=document)
 
-    def _shards(self) -> Told:
+    def _shards(self) -> Damages:
         with self._folder.catalog.read() as db:
             query = "SELECT name, fingerprint, shards.key FROM shards JOIN documents ON documents.key = document"
             tied = db.execute(query).fetchall()
@@ -139,7 +139,7 @@ class _Check:
                 if what is not None:
                     yield Damage(part="vectors", file=self._place(path), what=what, document=document)
 
-    def _segments(self, collection: Collection) -> Told:
+    def _segments(self, collection: Collection) -> Damages:
         """The lexical index: its files, and whether they hold the documents of the catalogue."""
         indexed: list[str] = []
         rows: list[int] = []
@@ -160,9 +160,9 @@ class _Check:
         if not whole:
             return
         if sorted(indexed) != names or sorted(rows) != collection.select().tolist():
-            yield Damage(part="index", file=LEXICAL, what="it does not hold the documents of the catalogue")
+            yield Damage(part="index", file=LEXICAL_FOLDER, what="it does not hold the documents of the catalogue")
 
-    def _indexes(self, collection: Collection) -> Told:
+    def _indexes(self, collection: Collection) -> Damages:
         with self._folder.catalog.read() as db:
             states = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
         for fingerprint, name, generation, revision in states:
@@ -184,7 +184,7 @@ class _Check:
 
     def _open_index(self, collection: Collection, state: IndexState) -> None:
         """Reads all of an index. Raises CollectionError where it is damaged."""
-        manifest = manifest_of(state)
+        manifest = try_read_manifest(state)
         opened = open_generation(collection, state)
         if manifest is not None and manifest.many:
             for checksums in state.folder.rglob(CHECKSUMS):
@@ -192,12 +192,12 @@ class _Check:
                     ItemTable.open(checksums.parent).verify()
         del opened
 
-    def _ocr_texts(self) -> Told:
+    def _ocr_texts(self) -> Damages:
         """Verify the OCR texts of crops that were read after their documents were added."""
         for path in self._folder.ocr_texts.damaged(on_file=self._read):
             yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
 
-    def _descriptions(self) -> Told:
+    def _descriptions(self) -> Damages:
         path = self.root / DESCRIPTIONS
         if not path.exists():
             return
@@ -216,21 +216,21 @@ class _Check:
     def _leftovers(self) -> list[str]:
         """List files that nothing refers to, and note what may look like one."""
         if pages := sum(1 for _ in unfinished_pages(self._folder)):
-            kept = counted(pages, "page is", "pages are")
+            kept = pluralize(pages, "page is", "pages are")
             self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
         if is_being_written(self.root):
             self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
-        return sorted(map(self._place, leftovers(self._folder)))
+        return sorted(map(self._place, unreferenced_files(self._folder)))
 
     def _place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 
 
-def check_catalogue(path: Path) -> Told:
+def check_catalogue(path: Path) -> Damages:
     """Find damage of the catalogue at `path`: its bytes, SQLite's structures, its rows, and their records."""
     name = path.name
     try:
-        verify_file(path, anew=True)
+        verify_catalog(path, anew=True)
     except CollectionError:
         yield Damage(part="catalogue", file=name, what="its content is not what was written")
     try:

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from quoteweave.collection.catalog.stored_words import heads_of_words, unknown_words
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import Folder
+from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.segments.segment import SUFFIX, read_segment
-from quoteweave.collection.unreferenced import in_use, leftovers
+from quoteweave.collection.unreferenced import referenced_keys, unreferenced_files
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
@@ -96,7 +96,7 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
     files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
     in the collection, and CollectionError where that cannot be read.
     """
-    folder = Folder(root)
+    folder = CollectionFolder(root)
     with Collection.open(root) as collection:
         if any(document.name == name for document in collection.documents()):
             raise UsageError(f"{name!r} is in the collection; remove it first")
@@ -105,7 +105,7 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
         traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
     # Pages of documents that are being read are no leftovers, but are searched like all files.
-    traces += [f"{path} is referred to by nothing" for path in leftovers(folder)]
+    traces += [f"{path} is referred to by nothing" for path in unreferenced_files(folder)]
     traces += list(_of_segments(folder, wanted))
     verified = _verified(folder)
     folder.catalog.close()
@@ -126,11 +126,17 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
 
 
 def _wanted(
-    folder: Folder, collection: Collection, name: str, texts: Sequence[str], content: str | None, *, mentioned: bool
+    folder: CollectionFolder,
+    collection: Collection,
+    name: str,
+    texts: Sequence[str],
+    content: str | None,
+    *,
+    mentioned: bool,
 ) -> _Wanted:
     longer = [text for document in collection.documents() for text in (document.name, document.content)]
     longer += [str(origin.root) for origin in collection.origins().values()]
-    used = in_use(folder)
+    used = referenced_keys(folder)
     longer += [*used.sources, *used.images, *used.segments, *(key for keys in used.shards.values() for key in keys)]
     longer += [text for failure in collection.failures() for text in (failure.name, str(failure.root))]
     forms = [*_forms(name), *([content.encode()] if content else [])]
@@ -184,9 +190,9 @@ def _of_catalogue(collection: Collection, name: str) -> Iterator[str]:
             yield f"it is among the files that could not be read: {failure.name}"
 
 
-def _verified(folder: Folder) -> set[Path]:
+def _verified(folder: CollectionFolder) -> set[Path]:
     """Copies of files and crops that belong to documents of the collection, and are what their names say."""
-    used = in_use(folder)
+    used = referenced_keys(folder)
     paths = [folder.sources.path(key) for key in used.sources] + [folder.images.path(key) for key in used.images]
     return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
@@ -205,7 +211,7 @@ def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
             yield f"{path} holds {found}"
 
 
-def _of_segments(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+def _of_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
     """The words of the lexical index stand one after the other, so that its files are read as what they are."""
     for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
         try:
@@ -217,7 +223,7 @@ def _of_segments(folder: Folder, wanted: _Wanted) -> Iterator[str]:
             yield f"{path} holds {found}"
 
 
-def _of_milvus(folder: Folder, wanted: _Wanted) -> Iterator[str]:
+def _of_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
     """The embedded Milvus compresses its files, so that they are read as what they are."""
     paths = sorted((folder.root / "milvus").rglob("*.parquet"))
     if not paths:

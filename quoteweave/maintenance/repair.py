@@ -9,22 +9,22 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import LEXICAL, RECOVERED, write_header
+from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, write_header
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import IndexState, Origin
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS, drop_damaged
-from quoteweave.collection.stores.generations import MANIFEST, building_command, manifest_of
+from quoteweave.collection.stores.descriptions import DESCRIPTIONS, drop_damaged_descriptions
+from quoteweave.collection.stores.generations import MANIFEST, build_command, try_read_manifest
 from quoteweave.collection.stores.unfinished import unfinished_key
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.documents.file_reading import Progress, Refused, ToRead, read_files
-from quoteweave.documents.parser import ParserSettings, Source
-from quoteweave.documents.worker_pool import Workers
+from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, read_files
+from quoteweave.documents.parser import ParserSettings, SourceFile
+from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_index, refresh_indexes
 from quoteweave.maintenance.check import CheckReport, Damage, check
-from quoteweave.maintenance.salvage import Lost, salvage
+from quoteweave.maintenance.salvage import LostDocuments, salvage
 
 _ADD_AGAIN = "add its file again"
 
@@ -71,7 +71,7 @@ def _of(report: CheckReport, part: str) -> list[Damage]:
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
     """Rebuild the header and the catalogue; return what documents lost."""
-    gone = Lost()
+    gone = LostDocuments()
     with writer_lock(root):
         if _of(report, "header"):
             write_header(root)
@@ -105,7 +105,7 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
     told = []
     for path in sorted(path for path in (root / "sources").rglob("*") if path.is_file()):
         if f"{path.parent.name}/{path.name}" not in known:
-            aside = root / RECOVERED / path.name
+            aside = root / RECOVERED_FOLDER / path.name
             aside.parent.mkdir(exist_ok=True)
             path.replace(aside)
             told.append(f"the name of a document is lost; its file is {aside} now{perhaps}")
@@ -129,12 +129,12 @@ def _read_again(
             found[name] = "it was parsed with other settings, by another version, or by another tool"
         else:
             kept = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
-            source = Source(name, path, settings, collection.images)
+            source = SourceFile(name, path, settings, collection.images)
             anew = origin.model_copy(update={"parser": settings.fingerprint})
-            to_read.append(ToRead(source, anew, settings.fingerprint, collection.sources, kept))
-    with Workers(min(4, os.cpu_count() or 1)) as workers:
-        for read in read_files(to_read, workers, Progress()):
-            if isinstance(read, Refused):
+            to_read.append(ReadJob(source, anew, settings.fingerprint, collection.sources, kept))
+    with WorkerPool(min(4, os.cpu_count() or 1)) as workers:
+        for read in read_files(to_read, workers, AddProgress()):
+            if isinstance(read, FileIssue):
                 found[read.name] = read.reason
             else:
                 found[read.document.name] = read
@@ -211,7 +211,7 @@ class _Repair:
     def descriptions(self, damaged: Sequence[Damage]) -> None:
         """Drops the lines; the pictures are described anew, or keep what their documents say of them."""
         if damaged:
-            drop_damaged(self._collection.root)
+            drop_damaged_descriptions(self._collection.root)
             self._advice[DESCRIPTIONS] = "damaged lines were dropped; quoteweave describe asks for their pictures again"
 
     def vectors(self, damaged: Sequence[Damage]) -> None:
@@ -225,7 +225,7 @@ class _Repair:
             self._writer.drop_shard(fingerprint, key)
             specs = [state.name for state in self._collection.indexes() if state.fingerprint.startswith(fingerprint)]
             if specs:
-                command = building_command(self._collection.root, self._spec(fingerprint))
+                command = build_command(self._collection.root, self._spec(fingerprint))
                 self._advice[damage.file] = f"it was dropped; have the model make it again with: {command}"
         for state in self._collection.indexes():
             if state.fingerprint.partition(".")[0] in fingerprints:
@@ -233,12 +233,12 @@ class _Repair:
 
     def _spec(self, fingerprint: str) -> str:
         states = [state for state in self._collection.indexes() if state.fingerprint.startswith(fingerprint)]
-        manifests = [manifest for state in states if (manifest := manifest_of(state)) is not None]
+        manifests = [manifest for state in states if (manifest := try_read_manifest(state)) is not None]
         return manifests[0].spec if manifests else states[0].name
 
     def indexes(self, damaged: Sequence[Damage]) -> None:
         """Builds them again from their vectors, the lexical index from the quotes."""
-        of_words = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL]
+        of_words = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL_FOLDER]
         if of_words:
             self._writer.rebuild_lexical()
         for damage in damaged:
@@ -249,7 +249,7 @@ class _Repair:
             states = [state for state in self._collection.indexes() if state.fingerprint == fingerprint]
             if states and states[0].folder != folder:
                 continue  # made again meanwhile, with the vectors that it lacked
-            manifest = manifest_of(states[0]) if states else None
+            manifest = try_read_manifest(states[0]) if states else None
             if manifest is None:
                 self._writer.drop_index(fingerprint, keep_shards=True)
                 kind = fingerprint.partition(".")[2]

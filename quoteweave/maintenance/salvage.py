@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
-from quoteweave.collection.catalog.file_checksum import forget
+from quoteweave.collection.catalog.file_checksum import delete_catalog_checksum
 from quoteweave.collection.catalog.stored_words import WordsRow, read_words
 from quoteweave.collection.checksums import row_checksum
-from quoteweave.collection.folder import Folder
+from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.prepared import document_id
 from quoteweave.collection.records import Origin
-from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.records import Document, Quote
 from quoteweave.maintenance.check import read_pages, read_quotes
 
@@ -22,32 +22,32 @@ _ROWS_LEFT_FREE = 1 << 32
 _UNREADABLE = (sqlite3.Error, ValueError, TypeError, OverflowError)
 
 Row = tuple[object, ...]
-Left = tuple[Row, list[Row], list[Row], Sequence[WordsRow]]
-Source = tuple[Origin, str]
+SalvagedRows = tuple[Row, list[Row], list[Row], Sequence[WordsRow]]
+LostSource = tuple[Origin, str]
 """Where a document comes from, and the key of its stored file."""
 
 
 @dataclass(slots=True)
-class Lost:
+class LostDocuments:
     """What was lost of a catalogue, by the names of documents."""
 
-    documents: dict[str, Source] = field(default_factory=dict)
+    documents: dict[str, LostSource] = field(default_factory=dict)
     """Lost as a whole; where they come from as far as that is known, without a parser where it is not."""
-    words: dict[str, Source] = field(default_factory=dict)
+    words: dict[str, LostSource] = field(default_factory=dict)
     """Kept without the words of their pages."""
 
 
-def salvage(root: Path) -> Lost:
+def salvage(root: Path) -> LostDocuments:
     """Replaces the catalogue at `root` by one of what is left of it; says what was lost and can be named.
 
     For the owner of the writer's lock alone. Raises StorageError where the disk refuses.
     """
-    folder = Folder(root)
+    folder = CollectionFolder(root)
     path = folder.catalog.path
     made = path.with_name(f"{path.name}.made")
     kept, lost = _documents(folder.catalog)
     lost.documents |= _named_by_quotes(folder, {*kept, *lost.documents})
-    with writing(path):
+    with guard_writing(path):
         for leftover in (made, *_beside(made)):
             leftover.unlink(missing_ok=True)
         create_catalog(made)
@@ -57,7 +57,7 @@ def salvage(root: Path) -> Lost:
                 _insert(db, left)
             _insert_others(db, folder, kept)
         new.close()
-        forget(path)
+        delete_catalog_checksum(path)
         for old in _beside(path):
             old.unlink(missing_ok=True)
         made.replace(path)
@@ -68,10 +68,10 @@ def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", ".checksum")]
 
 
-def _documents(catalog: Catalog) -> tuple[dict[str, Left], Lost]:
+def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], LostDocuments]:
     """Documents whose pages and quotes are whole, and what was lost of those and of others."""
-    kept: dict[str, Left] = {}
-    lost = Lost()
+    kept: dict[str, SalvagedRows] = {}
+    lost = LostDocuments()
     for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
         try:
             if checksum != row_checksum(record, name, root, path, source):
@@ -97,7 +97,7 @@ def _documents(catalog: Catalog) -> tuple[dict[str, Left], Lost]:
     return kept, lost
 
 
-def _named_by_quotes(folder: Folder, known: set[str]) -> dict[str, Source]:
+def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, LostSource]:
     """Documents whose own record was lost, told by their quotes; where they come from and their metadata are lost."""
     names = {}
     for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
@@ -127,7 +127,7 @@ def _all(catalog: Catalog, table: str, order: str) -> Iterator[tuple]:  # type: 
             continue
 
 
-def _insert(db: sqlite3.Connection, left: Left) -> None:
+def _insert(db: sqlite3.Connection, left: SalvagedRows) -> None:
     document, pages, quotes, words = left
     key = document[0]
     db.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", document)
@@ -138,7 +138,7 @@ def _insert(db: sqlite3.Connection, left: Left) -> None:
     db.executemany("INSERT INTO page_words VALUES (?, ?, ?, ?)", ((key, *row) for row in words))
 
 
-def _insert_others(db: sqlite3.Connection, folder: Folder, kept: Mapping[str, Left]) -> None:
+def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mapping[str, SalvagedRows]) -> None:
     """Failures, shards and indexes, as far as they can be read; and numbers that were not given before."""
     old, keys = folder.catalog, {left[0][0] for left in kept.values()}
     for name, record, checksum in _all(old, "failures", "name"):

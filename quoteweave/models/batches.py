@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Matrices = Sequence[np.ndarray[Any, Any]]
 
 
-def well_formed(text: str) -> str:
+def replace_lone_surrogates(text: str) -> str:
     """Replace lone surrogates, which tokenizers refuse, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "ALLOC_FAILED")
 
 
-def in_batches(
+def encode_in_batches(
     items: Sequence[T],
     encode: "Callable[[list[T]], Matrices]",
     *,
@@ -57,13 +57,13 @@ def in_batches(
             batch_size = (len(batch) + 1) // 2
             continue
         if len(matrices) != len(batch):
-            raise ModelFailed(f"{name} gave {counted(len(matrices), 'result')} for {counted(len(batch), 'item')}")
+            raise ModelFailed(f"{name} gave {pluralize(len(matrices), 'result')} for {pluralize(len(batch), 'item')}")
         done.update((i, _checked(matrix, i, items, name)) for i, matrix in zip(batch, matrices, strict=True))
     return [done[i] for i in range(len(items))]
 
 
 @contextmanager
-def fitting(name: str) -> Iterator[None]:
+def catch_out_of_memory(name: str) -> Iterator[None]:
     """Raise ModelFailed, with advice, if the block runs out of memory."""
     try:
         yield
@@ -79,7 +79,7 @@ def fitting(name: str) -> Iterator[None]:
 def _attempt(encode: "Callable[[list[T]], Matrices]", batch: list[T], name: str) -> "Matrices | None":
     """Encode the batch; None if memory ran out and a smaller batch can still be tried."""
     if len(batch) == 1:
-        with fitting(name):
+        with catch_out_of_memory(name):
             return encode(batch)
     try:
         return encode(batch)

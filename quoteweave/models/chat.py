@@ -12,44 +12,51 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from quoteweave.core.answers import Completion, Piece, Usage
-from quoteweave.core.chat.prices import LOCAL
-from quoteweave.core.chat.streams import ThoughtSplitter
+from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.chat.prices import LOCAL_PREFIX
+from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
-from quoteweave.models.batches import fitting
-from quoteweave.models.checkpoints import Hardware, described, identity, is_local, locate, required
-from quoteweave.models.loading import Turns, loading
+from quoteweave.models.batches import catch_out_of_memory
+from quoteweave.models.checkpoints import (
+    Hardware,
+    import_required,
+    is_local,
+    locate_checkpoint,
+    read_config,
+    weights_identity,
+)
+from quoteweave.models.loading import ModelLock, reporting_load_errors
 
 _THOUGHT = "<think>"
 _HALF = "\N{REPLACEMENT CHARACTER}"  # what a tokenizer makes of bytes that are not yet a character
 
 
-class GivenUp(Exception):
+class GenerationCancelled(Exception):
     """The reader of the stream is gone."""
 
 
-class Scribe:
+class TokenStreamer:
     """Implements transformers' streamer protocol: receives the prompt's tokens first, then each generated one.
 
     `hear` gets the pieces, reasoning apart from the answer. A prompt that ends with `<think>`, as the templates of some
     models make it, begins the reasoning. Raises GivenUp, which ends `generate`, once `left` is set.
     """
 
-    def __init__(self, tokenizer: Any, hear: Callable[[Piece], None], left: Event) -> None:
+    def __init__(self, tokenizer: Any, hear: Callable[[CompletionDelta], None], left: Event) -> None:
         self._tokenizer = tokenizer
         self._hear = hear
         self._left = left
         self._read: list[int] | None = None
         self._written: list[int] = []
         self._told = 0
-        self._splitter = ThoughtSplitter()
-        self._pieces: list[Piece] = []
+        self._splitter = ReasoningSplitter()
+        self._pieces: list[CompletionDelta] = []
 
     def put(self, tokens: Any) -> None:
         """Receive tokens, an array of any shape."""
         if self._left.is_set():
-            raise GivenUp
+            raise GenerationCancelled
         numbers: list[int] = tokens.reshape(-1).tolist()
         if self._read is None:
             self._read = numbers
@@ -84,14 +91,14 @@ class Scribe:
         self._keep(self._splitter.feed(text[self._told :]))
         self._told = max(self._told, len(text))
 
-    def _keep(self, piece: Piece) -> None:
+    def _keep(self, piece: CompletionDelta) -> None:
         if piece.text or piece.reasoning:
             self._pieces.append(piece)
             self._hear(piece)
 
 
 Message = Mapping[str, object]
-_MOST_WRITTEN = 1024
+_MAX_WRITTEN = 1024
 """Default limit of the tokens of an answer."""
 
 
@@ -129,15 +136,18 @@ class LocalChat:
         thinking: bool | None = None,
     ) -> None:
         if not checkpoint:
-            raise UsageError(f"{LOCAL} names no model; write {LOCAL}/path/to/folder, or {LOCAL}NAME of one on the hub")
-        self.name = f"{LOCAL}{checkpoint}"
+            raise UsageError(
+                f"{LOCAL_PREFIX} names no model; write {LOCAL_PREFIX}/path/to/folder, or "
+                f"{LOCAL_PREFIX}NAME of one on the hub"
+            )
+        self.name = f"{LOCAL_PREFIX}{checkpoint}"
         self._checkpoint = checkpoint
         self._base = base
         self._hardware = hardware or Hardware()
         self._temperature = temperature
-        self._max_tokens = max_tokens or _MOST_WRITTEN
+        self._max_tokens = max_tokens or _MAX_WRITTEN
         self._thinking = thinking
-        self._turns = Turns()
+        self._turns = ModelLock()
 
     @cached_property
     def settings(self) -> Mapping[str, object]:
@@ -145,10 +155,10 @@ class LocalChat:
 
         Raises ModelNotFound for a folder without a model.
         """
-        base = self._base or (_base_of(locate(self._checkpoint)) if is_local(self._checkpoint) else None)
+        base = self._base or (_base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
         said = {
-            "weights": identity(self._checkpoint),
-            "base": None if base is None else identity(base),
+            "weights": weights_identity(self._checkpoint),
+            "base": None if base is None else weights_identity(base),
             "dtype": self._hardware.dtype,
             "temperature": self._temperature,
             "max_tokens": self._max_tokens,
@@ -166,12 +176,12 @@ class LocalChat:
             completions = [item async for item in items if isinstance(item, Completion)]
         return completions[-1]
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[Piece | Completion, None]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion. Raises what `complete` does. Closing the stream stops the model."""
         loop, left = asyncio.get_running_loop(), Event()
-        pieces = asyncio.Queue[Piece | None]()
+        pieces = asyncio.Queue[CompletionDelta | None]()
 
-        def hear(piece: Piece | None) -> None:
+        def hear(piece: CompletionDelta | None) -> None:
             loop.call_soon_threadsafe(pieces.put_nowait, piece)
 
         def write() -> Completion:
@@ -189,15 +199,17 @@ class LocalChat:
             left.set()
             writing.cancel()
 
-    def _write(self, messages: Sequence[Message], hear: Callable[[Piece], None], left: Event) -> Completion:
-        torch = required("torch")
-        with self._turns.taken(), fitting(self._checkpoint):
+    def _write(self, messages: Sequence[Message], hear: Callable[[CompletionDelta], None], left: Event) -> Completion:
+        torch = import_required("torch")
+        with self._turns.taken(), catch_out_of_memory(self._checkpoint):
             if left.is_set():
-                raise GivenUp
+                raise GenerationCancelled
             loaded = self._loaded
-            inputs, scribe = self._inputs(loaded, messages), Scribe(loaded.tokenizer, hear, left)
+            inputs, scribe = self._inputs(loaded, messages), TokenStreamer(loaded.tokenizer, hear, left)
             with torch.inference_mode():
-                loaded.model.generate(**inputs, **self._choices(loaded, inputs["input_ids"].shape[1]), streamer=scribe)
+                loaded.model.generate(
+                    **inputs, **self._generation_options(loaded, inputs["input_ids"].shape[1]), streamer=scribe
+                )
             return scribe.completion(self.name, loaded.model.generation_config.eos_token_id)
 
     def _inputs(self, loaded: _Loaded, messages: Sequence[Message]) -> Any:
@@ -233,7 +245,7 @@ class LocalChat:
             )
         return plain("\n\n".join(part["text"] for part in parts))
 
-    def _choices(self, loaded: _Loaded, read: int) -> dict[str, object]:
+    def _generation_options(self, loaded: _Loaded, read: int) -> dict[str, object]:
         room = self._max_tokens
         if loaded.window is not None:
             if read >= loaded.window:
@@ -253,15 +265,15 @@ class LocalChat:
 
     @cached_property
     def _loaded(self) -> _Loaded:
-        folder = locate(self._checkpoint)
+        folder = locate_checkpoint(self._checkpoint)
         base = _base_of(folder)
-        whole = folder if base is None else locate(self._base or base)
-        sees = "vision_config" in described(whole, "config.json")
-        library = required("transformers")
+        whole = folder if base is None else locate_checkpoint(self._base or base)
+        sees = "vision_config" in read_config(whole, "config.json")
+        library = import_required("transformers")
         if base is not None:
-            required("peft", "train")
+            import_required("peft", "train")
         hub = {"local_files_only": True, "trust_remote_code": self._hardware.trust_remote_code}
-        with loading(self._checkpoint, whole):
+        with reporting_load_errors(self._checkpoint, whole):
             readers, models = (
                 (library.AutoProcessor, library.AutoModelForImageTextToText)
                 if sees
@@ -272,7 +284,7 @@ class LocalChat:
         if not reader.chat_template:
             raise ModelFailed(f"{whole} has no chat template; name a checkpoint that was tuned to chat")
         if base is not None:
-            _lay_over(model, folder)
+            _load_adapter(model, folder)
         config = model.config.get_text_config()
         return _Loaded(
             reader=reader,
@@ -287,12 +299,12 @@ def _base_of(folder: Path) -> str | None:
     """The base model of an adapter; None for a folder that contains a model."""
     if (folder / "config.json").is_file():
         return None
-    return str(described(folder, "adapter_config.json").get("base_model_name_or_path"))
+    return str(read_config(folder, "adapter_config.json").get("base_model_name_or_path"))
 
 
-def _lay_over(model: Any, folder: Path) -> None:
+def _load_adapter(model: Any, folder: Path) -> None:
     """Load an adapter into the model. Raises ModelFailed for an adapter of another model."""
-    with loading(str(folder), folder):
+    with reporting_load_errors(str(folder), folder):
         found = model.load_adapter(str(folder))
     astray = {*found.missing_keys, *found.unexpected_keys}
     if astray:

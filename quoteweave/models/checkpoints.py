@@ -18,11 +18,21 @@ from quoteweave.models.weights_hash import content_hash
 DType = Literal["float32", "float16", "bfloat16"]
 
 # The same weights in forms that nothing here loads, and what training left behind.
-UNUSED = ("*.onnx", "*.onnx_data", "onnx/*", "openvino/*", "coreml/*", "*.h5", "*.msgpack", "*.ot", "checkpoint-*/*")
+UNUSED_FILES = (
+    "*.onnx",
+    "*.onnx_data",
+    "onnx/*",
+    "openvino/*",
+    "coreml/*",
+    "*.h5",
+    "*.msgpack",
+    "*.ot",
+    "checkpoint-*/*",
+)
 # Weights as Python pickles, at the top of a repository; most have safetensors beside them.
-PICKLED = "pytorch_model*.bin"
+PICKLE_FILES = "pytorch_model*.bin"
 # A folder with any of these holds a model.
-CONFIGS = ("config.json", "modules.json", "adapter_config.json")
+CONFIG_FILES = ("config.json", "modules.json", "adapter_config.json")
 
 
 class Hardware(Record):
@@ -37,7 +47,7 @@ class Hardware(Record):
         """The device named, or cuda or mps where there is one, or else cpu. Raises MissingExtra without torch."""
         if self.device is not None:
             return self.device
-        torch = required("torch")
+        torch = import_required("torch")
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
@@ -47,7 +57,7 @@ class Hardware(Record):
         return self.batch_size or (cpu if self.chosen_device() == "cpu" else gpu)
 
 
-def required(module: str, extra: str = "models") -> Any:
+def import_required(module: str, extra: str = "models") -> Any:
     """The module, imported. Raises MissingExtra where its library is not installed."""
     try:
         return import_module(module)
@@ -58,7 +68,7 @@ def required(module: str, extra: str = "models") -> Any:
 _listeners: list[Callable[[str], None]] = []  # at most one
 
 
-def when_downloading(tell: Callable[[str], None]) -> None:
+def on_download(tell: Callable[[str], None]) -> None:
     """Register `tell`, called with a line before each download: what, how large, from where and to where."""
     _listeners[:] = [tell]
 
@@ -69,7 +79,7 @@ def is_local(checkpoint: str) -> bool:
     return written_as_path or Path(checkpoint).is_dir()
 
 
-def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
+def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: float | None = None) -> Path:
     """Return the checkpoint's folder: the given one, or the hub's in the cache, downloaded if necessary.
 
     What is cached is used without any network call. Raises ModelNotFound where the checkpoint is neither there nor to
@@ -77,10 +87,10 @@ def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None
     """
     if is_local(checkpoint):
         folder = Path(checkpoint).expanduser()
-        if not any((folder / name).is_file() for name in CONFIGS):
+        if not any((folder / name).is_file() for name in CONFIG_FILES):
             raise ModelNotFound(f"{checkpoint} is no model: a model is a folder that holds a config.json")
         return folder
-    constants = required("huggingface_hub.constants")
+    constants = import_required("huggingface_hub.constants")
     try:
         cached = _snapshot(checkpoint, revision, offline=True)
     except ValueError as error:
@@ -97,7 +107,7 @@ def locate(checkpoint: str, revision: str = "main", *, download_gb: float | None
     return _downloaded(checkpoint, revision, size)
 
 
-def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
+def read_config(folder: Path, name: str = "config.json") -> dict[str, Any]:
     """The JSON object in a file of a checkpoint; empty where there is no such file. Raises ModelFailed for no JSON."""
     try:
         found = json.loads((folder / name).read_text("utf-8"))
@@ -108,14 +118,14 @@ def described(folder: Path, name: str = "config.json") -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def identity(checkpoint: str, revision: str = "main") -> str:
+def weights_identity(checkpoint: str, revision: str = "main") -> str:
     """Identify the weights without loading them: `id@revision` of a model on the hub, a hash of a local folder.
 
     The hash is `contents.content_hash`. Raises ModelNotFound for a folder without a model.
     """
     if not is_local(checkpoint):
         return f"{checkpoint}@{revision}"
-    return content_hash(locate(checkpoint))
+    return content_hash(locate_checkpoint(checkpoint))
 
 
 def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
@@ -123,7 +133,7 @@ def _snapshot(checkpoint: str, revision: str, *, offline: bool) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    for weights, ignored in (("*.safetensors", [*UNUSED, PICKLED]), ("*.bin", [*UNUSED])):
+    for weights, ignored in (("*.safetensors", [*UNUSED_FILES, PICKLE_FILES]), ("*.bin", [*UNUSED_FILES])):
         try:
             found = snapshot_download(checkpoint, revision=revision, local_files_only=offline, ignore_patterns=ignored)
         except LocalEntryNotFoundError:
@@ -150,7 +160,7 @@ def _hub_size(checkpoint: str, revision: str) -> float | None:
     except (HTTPError, OSError):
         return None  # the download itself will say what is wrong
     sizes = {file.rfilename: file.size or 0 for file in files}
-    unused = [*UNUSED, PICKLED] if any(name.endswith(".safetensors") for name in sizes) else [*UNUSED]
+    unused = [*UNUSED_FILES, PICKLE_FILES] if any(name.endswith(".safetensors") for name in sizes) else [*UNUSED_FILES]
     return sum(sizes[name] for name in sizes if not any(fnmatch(name, pattern) for pattern in unused)) / 1e9
 
 
@@ -172,7 +182,7 @@ def _downloaded(checkpoint: str, revision: str, size: str) -> Path:
 def _quiet_hub() -> Iterator[None]:
     """Suppress what huggingface_hub logs of retried attempts (the last error is raised), and its progress bars
     without a terminal."""
-    hub = required("huggingface_hub.utils")
+    hub = import_required("huggingface_hub.utils")
     before, bars = hub.logging.get_verbosity(), not hub.are_progress_bars_disabled()
     hub.logging.set_verbosity_error()
     if bars and not sys.stderr.isatty():

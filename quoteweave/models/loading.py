@@ -10,17 +10,17 @@ from threading import RLock, get_ident
 from typing import Any
 
 from quoteweave.core.errors import ModelFailed, QuoteweaveError
-from quoteweave.models.batches import fitting
-from quoteweave.models.checkpoints import required
+from quoteweave.models.batches import catch_out_of_memory
+from quoteweave.models.checkpoints import import_required
 
-WHOLE = "name a checkpoint that was saved whole"
-MOST_NAMED = 3  # weights in a message
+SAVED_WHOLE_ADVICE = "name a checkpoint that was saved whole"
+MAX_NAMED = 3  # weights in a message
 
 # The libraries' imports on first use are not thread-safe.
 _LOADING = RLock()
 
 
-class Turns:
+class ModelLock:
     """A lock for one model, whose tokenizer keeps the padding and truncation of a call as its own state."""
 
     def __init__(self) -> None:
@@ -36,7 +36,9 @@ class Turns:
 
 
 @contextmanager
-def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: str = WHOLE) -> Iterator[None]:
+def reporting_load_errors(
+    name: str, folder: Path, *, unused: Collection[str] = (), instead: str = SAVED_WHOLE_ADVICE
+) -> Iterator[None]:
     """Convert whatever a library raises while loading a model in the block into ModelFailed, naming the folder.
 
     It is raised too where the checkpoint lacks weights: transformers would make them up at random, with no more than a
@@ -45,7 +47,7 @@ def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: s
     """
     reports: list[str] = []
     try:
-        with _LOADING, fitting(name), _quiet() as reports, _whole(folder, tuple(unused), instead):
+        with _LOADING, catch_out_of_memory(name), _quiet() as reports, _whole(folder, tuple(unused), instead):
             yield
     except QuoteweaveError:
         raise
@@ -59,11 +61,11 @@ def loading(name: str, folder: Path, *, unused: Collection[str] = (), instead: s
 def check_tokenizer(folder: Path) -> None:
     """Raises MissingExtra where sentencepiece is needed and not there; transformers would ask for another library."""
     if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):
-        required("sentencepiece")
-        required("google.protobuf")
+        import_required("sentencepiece")
+        import_required("google.protobuf")
 
 
-def positions(model: Any) -> int:
+def max_positions(model: Any) -> int:
     """The maximum number of tokens; position numbers of RoBERTa and its relatives start after the padding index."""
     import torch
 
@@ -83,7 +85,7 @@ def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None
 
     sentence-transformers loads such models too and does not pass on what was missing, so the method is replaced here.
     """
-    base, owner = required("transformers").PreTrainedModel, get_ident()
+    base, owner = import_required("transformers").PreTrainedModel, get_ident()
     original = base.__dict__["from_pretrained"]
 
     def _from_pretrained(kind: Any, /, *arguments: Any, output_loading_info: bool = False, **named: Any) -> Any:
@@ -91,7 +93,7 @@ def _whole(folder: Path, unused: tuple[str, ...], instead: str) -> Iterator[None
         if get_ident() == owner:
             missing = sorted(key for key in found["missing_keys"] if not key.startswith(unused))
             if missing:
-                names = ", ".join(missing[:MOST_NAMED]) + ("…" if len(missing) > MOST_NAMED else "")
+                names = ", ".join(missing[:MAX_NAMED]) + ("…" if len(missing) > MAX_NAMED else "")
                 raise ModelFailed(f"{folder} lacks weights of {kind.__name__}: {names}; {instead}")
         return (model, found) if output_loading_info else model
 
@@ -108,18 +110,18 @@ def _quiet() -> Iterator[list[str]]:
 
     Yields the reports.
     """
-    transformers_logging = required("transformers.utils.logging")
+    transformers_logging = import_required("transformers.utils.logging")
     hide = transformers_logging.is_progress_bar_enabled() and not sys.stderr.isatty()
     with ExitStack() as after:
         if hide:
             transformers_logging.disable_progress_bar()
             after.callback(transformers_logging.enable_progress_bar)
         after.enter_context(warnings.catch_warnings(action="ignore", category=FutureWarning))
-        yield after.enter_context(held_back("transformers.modeling_utils", "LOAD REPORT"))
+        yield after.enter_context(capture_log("transformers.modeling_utils", "LOAD REPORT"))
 
 
 @contextmanager
-def held_back(source: str, words: str) -> Iterator[list[str]]:
+def capture_log(source: str, words: str) -> Iterator[list[str]]:
     """Collect, instead of logging, this thread's messages to the logger `source` that contain these words."""
     owner, held = get_ident(), list[str]()
 

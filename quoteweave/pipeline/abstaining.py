@@ -5,7 +5,7 @@ The thresholds are those of a `Calibration`; `core.confidence.load_calibration` 
 
 from quoteweave.core.answers import Answer, Context, TextBlock, Usage
 from quoteweave.core.confidence import Calibration
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.generation.confidence_signals import signals_of
 
 NOT_ENOUGH = "What was found does not bear on the question well enough to answer it."
@@ -58,5 +58,5 @@ def _low(confidence: float, least: float, calibration: Calibration) -> str:
     digits = next((digits for digits in range(3, 17) if f"{confidence:.{digits}f}" != f"{least:.{digits}f}"), 17)
     return (
         f"a confidence of {confidence:.{digits}f} is below the threshold of {least:.{digits}f} that was fitted on "
-        f"{counted(calibration.answers, 'answer')}"
+        f"{pluralize(calibration.answers, 'answer')}"
     )

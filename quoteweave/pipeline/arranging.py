@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
-from quoteweave.core.protocols import Pictures
+from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Hit, Quote, Record
 
 ImageView = Literal["all", "ocr_text", "vlm_text"]
@@ -69,7 +69,7 @@ def in_view(context: Context, view: ImageView) -> Context:
     return context.model_copy(update={"images": images})
 
 
-def with_ocr_texts(context: Context, pictures: Pictures) -> Context:
+def with_ocr_texts(context: Context, pictures: ImageProvider) -> Context:
     """Image quotes with what OCR reads on their crops. Raises DocumentError where a crop cannot be had."""
     images = (hit.model_copy(update={"quote": with_ocr_text(hit.quote, pictures)}) for hit in context.images)
     return context.model_copy(update={"images": tuple(images)})

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ClaimChecker, Entailment
 from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.entailment.chat_checker import JudgedClaims
+from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.models.checkpoints import is_local
-from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.step_registry import NO_CHATS, Chats, named_chat
+from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
 
 
 class EntailedClaims:
@@ -33,18 +33,18 @@ class EntailedClaims:
         return [*await asyncio.to_thread(self.model.entails, pairs)]
 
 
-def make_checker(text: str, *, means: Means | None = None, chats: Chats = NO_CHATS) -> ClaimChecker:
+def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
     """The checker of that name.
 
     Raises UsageError for an unknown name, a chat model that nobody named, and prompts that cannot be read; ModelError
     for a folder or hub name without an entailment model.
     """
-    means = means or Means()
+    means = means or Resources()
     if text == "chat" and chats.plain is None:
         raise UsageError("which chat model is to check? write chat:MODEL@URL, or name the one that answers")
-    chat = named_chat(text, means, chats, sent="cited sentences and their quotes are sent")
+    chat = make_chat_model(text, means, chats, sent="cited sentences and their quotes are sent")
     if chat is not None:
-        return JudgedClaims(chat, prompts_folder=chats.prompts)
+        return ChatClaimChecker(chat, prompts_folder=chats.prompts)
     if "/" not in text and not is_local(text):
         raise UsageError(
             f"there is no checker {text!r}; there are: chat, chat:MODEL, chat:MODEL@URL, and entailment models, by "

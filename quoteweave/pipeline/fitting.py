@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.token_estimates import tokens_of
-from quoteweave.core.context_sizes import greatest_share
+from quoteweave.core.chat.token_estimates import estimate_tokens
+from quoteweave.core.context_sizes import max_fair_share
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.generation.prompt_messages import source_of
 from quoteweave.generation.prompt_pictures import PictureLimits
@@ -39,7 +39,7 @@ def fit(context: Context, window: Window | None, question: str = "") -> tuple[Co
     taken = PROMPT_TOKENS + _beyond(context, shown, question) + limits.tokens(len(shown))
     room = max(0, window.tokens - window.answer - taken)
     sizes = [_size(hit.quote.words()) for hit in worded]
-    most = greatest_share(sizes, room)
+    most = max_fair_share(sizes, room)
     if most is None:
         return context, 0
     cut = {id(hit) for hit, size in zip(worded, sizes, strict=True) if size > most}
@@ -51,14 +51,14 @@ def fit(context: Context, window: Window | None, question: str = "") -> tuple[Co
 
 def _size(words: str) -> int:
     """Of words as they stand in a prompt, where each line is indented by four blanks: a token."""
-    return tokens_of(words) + max(0, len(words.splitlines()) - 1)
+    return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
 
 
 def _beyond(context: Context, shown: Sequence[Hit], question: str) -> int:
     """Tokens of question, names, places, and captions of pictures, beyond those that are allowed for."""
     said = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
     said += [hit.quote.caption or "" for hit in shown]
-    return max(0, sum(map(tokens_of, said)) - 3 * PROMPT_TOKENS // 10)
+    return max(0, sum(map(estimate_tokens, said)) - 3 * PROMPT_TOKENS // 10)
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.concurrency.thread_pools import compute
+from quoteweave.core.concurrency.thread_pools import run_in_pool
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.protocols import ClaimChecker, PageSource
-from quoteweave.generation.extractive import MODEL, off_topic
-from quoteweave.generation.gate import Policy, apply, check, check_entailment
+from quoteweave.generation.extractive import MODEL, off_topic_abstention
+from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
 from quoteweave.pipeline.abstaining import abstain_before, abstain_below
 from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.pricing import priced
@@ -44,7 +44,7 @@ class Gate:
         Whether it is about it at all is decided where the retriever knows how rare words are; without, and where what
         is found shares no words with the question, words alone tell too little.
         """
-        abstention = off_topic(question, context) if self.on_topic and context.rarity else None
+        abstention = off_topic_abstention(question, context) if self.on_topic and context.rarity else None
         if abstention is not None:
             abstention = abstention.model_copy(update={"warnings": (*abstention.warnings, NOT_ASKED)})
         if abstention is None and self.calibration is not None:
@@ -57,13 +57,13 @@ class Gate:
         What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            answer = await compute("gate", check, answer, context)
+            answer = await run_in_pool("gate", check_answer, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:
-            answer = apply(answer, self.policy)
+            answer = apply_policy(answer, self.policy)
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await compute("gate", highlighted, answer, context, self.pages)
+            answer = await run_in_pool("gate", highlighted, answer, context, self.pages)
         return priced(answer)

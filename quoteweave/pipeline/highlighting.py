@@ -13,7 +13,7 @@ from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
-from quoteweave.generation.highlights import spans_of, text_of
+from quoteweave.generation.highlights import find_highlights, text_of
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
@@ -31,7 +31,7 @@ def highlighted(answer: Answer, context: Context, pages: PageSource) -> Answer:
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
-        spans = spans_of(claim, quote) if citation.verdict != "unsupported" else []
+        spans = find_highlights(claim, quote) if citation.verdict != "unsupported" else []
         placed = tuple(alignment.span(quote, start, end) for start, end in spans)
         update = {
             "quoted": text_of(quote),
@@ -46,7 +46,7 @@ def highlighted(answer: Answer, context: Context, pages: PageSource) -> Answer:
 def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...]:
     """The words of a quote that support a claim, with their boxes; none where that is not sure."""
     alignment = _Alignments(pages)
-    return tuple(alignment.span(quote, start, end) for start, end in spans_of(claim, quote))
+    return tuple(alignment.span(quote, start, end) for start, end in find_highlights(claim, quote))
 
 
 def _claims(answer: Answer) -> Iterator[tuple[str, Citation]]:

@@ -13,9 +13,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Reranker, SentenceScorer
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.retrievers.catalogue import catalogue
-from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Means, make_encoder_of
+from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Resources, make_encoder_for
 from quoteweave.retrievers.rerankers import reranker_rows
-from quoteweave.retrievers.spec import Spec, parse_spec, unknown
+from quoteweave.retrievers.spec import RetrieverSpec, parse_spec, unknown_name_error
 from quoteweave.retrievers.step_registry import ANY_CROSS_ENCODER, make_reranker
 
 READER = "reader"
@@ -65,13 +65,13 @@ class RerankedSentences:
         return _like(passages, [scores[hit.quote.id] for hit in hits])
 
 
-def make_sentence_scorer(text: str, *, means: Means | None = None) -> SentenceScorer:
+def make_sentence_scorer(text: str, *, means: Resources | None = None) -> SentenceScorer:
     """The encoder, reranker or reading model of that name. Nothing is loaded yet.
 
     Raises UsageError for an unknown name, and for what scores no sentences: models of pictures, chat models, and
     retrievers that need no model.
     """
-    means = means or Means()
+    means = means or Resources()
     name, _, checkpoint = text.partition("=")
     if name == READER:
         from quoteweave.generation.extractive.span_reader import SpanReader
@@ -85,13 +85,13 @@ def make_sentence_scorer(text: str, *, means: Means | None = None) -> SentenceSc
         raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer with --model")
     spec = parse_spec(text)
     if spec.name not in (*catalogue(), ANY_CHECKPOINT, ENDPOINT):
-        raise unknown("model that orders sentences", text, _names())
+        raise unknown_name_error("model that orders sentences", text, _names())
     _check(text, spec)
-    encoder = make_encoder_of(spec, means)
+    encoder = make_encoder_for(spec, means)
     return EncodedSentences(encoder)
 
 
-def _check(text: str, spec: Spec) -> None:
+def _check(text: str, spec: RetrieverSpec) -> None:
     """Raises UsageError for a model of pictures, and for suffixes that say how an index is made."""
     row = catalogue().get(spec.name)
     if row is not None and row.reads == "image":

@@ -19,11 +19,11 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.records import Document, Filter, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.parser import PAGED, read_crop
-from quoteweave.documents.sources.image_files import open_pictures
+from quoteweave.documents.parser import PAGED_FORMATS, read_crop
+from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.pdf import DPI, open_pdf
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class CollectionPictures:
         self._reading = Lock()
         self._revision = -1
         self._keys: dict[str, str | None] = {}  # by document
-        self._drawn: tuple[str, Picture] | None = None
+        self._drawn: tuple[str, Raster] | None = None
 
     def crop_key(self, quote: Quote) -> str | None:
         """Changes whenever the crop does: the stored crop's key, or a hash of the page's key and the quote's box.
@@ -152,7 +152,7 @@ class CollectionPictures:
     def _read(self, quote: Quote, language: str) -> str:
         return self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
 
-    def _page(self, document: str, page: int) -> Picture:
+    def _page(self, document: str, page: int) -> Raster:
         key = self.page_key(document, page)
         if key is not None and self._drawn is not None and self._drawn[0] == key:
             return self._drawn[1]
@@ -173,7 +173,7 @@ class CollectionPictures:
         return self._keys[name]
 
     def _content_key(self, document: Document) -> str | None:
-        if document.format not in PAGED:
+        if document.format not in PAGED_FORMATS:
             return None
         # Without its password an encrypted file has pages that cannot be drawn, and with it other ones.
         unlocked = "unlocked" if self._unlocks(document) else ""
@@ -210,7 +210,7 @@ class CollectionPictures:
 def _drawn(path: Path) -> "Image":
     from PIL import Image
 
-    with open_pictures(path) as opened:
+    with open_image_file(path) as opened:
         return Image.fromarray(opened.draw(0).pixels)
 
 

@@ -6,11 +6,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from quoteweave.core.answer_events import Event, events_of
+from quoteweave.core.answer_events import Event, replay_events
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.concurrency.sync_bridge import wait_for
-from quoteweave.core.context_sizes import C15, Split
-from quoteweave.core.messages import counted
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.context_sizes import C15, ContextSize
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Generator, Retriever
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.generation.gate import Policy
@@ -48,7 +48,7 @@ class Rag:
         search: Retriever | Search,
         generator: Generator,
         *,
-        split: Split = C15,
+        split: ContextSize = C15,
         where: Filter | None = None,
         gate: Gate | Policy | None = "report",
         window: Window | None = None,
@@ -75,7 +75,7 @@ class Rag:
         asked = await self._asked(question, where)
         yield SourcesEvent(context=asked.context, trace=asked.trace)
         if asked.withheld is not None:
-            for event in events_of(asked.told(asked.withheld)):
+            for event in replay_events(asked.told(asked.withheld)):
                 yield event
             return
 
@@ -90,13 +90,13 @@ class Rag:
 
     async def _asked(self, question: str, where: Filter | None) -> "_Asked":
         started, query = time.perf_counter(), Query(text=question)
-        found = await self._search.context(query, self._split, where=self._where.and_also(where))
+        found = await self._search.context(query, self._split, where=self._where.intersect(where))
         context, cut = fit(found.context, self._window, question)
         return _Asked(query, context, found.trace, self._gate.before(question, context), started, cut)
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
         """As `answer`, with the quotes that were put before the generator."""
-        return wait_for(self.answer_async(question, where=where))
+        return run_sync(self.answer_async(question, where=where))
 
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
         """A cited answer to the question, or an abstention in plain words; raises as `answer_async`."""
@@ -118,6 +118,8 @@ class _Asked:
 
     def told(self, answer: Answer) -> Answer:
         """The answer with its time, and a warning where quotes were cut."""
-        cut = (f"{counted(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
+        cut = (
+            (f"{pluralize(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
+        )
         update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *cut)}
         return answer.model_copy(update=update)

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.concurrency.thread_pools import compute
-from quoteweave.core.context_sizes import C15, Split
-from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, notes_of
+from quoteweave.core.concurrency.thread_pools import run_in_pool
+from quoteweave.core.context_sizes import C15, ContextSize
+from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
-from quoteweave.core.text.question_analysis import check_length
+from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
@@ -73,18 +73,18 @@ class Search:
 
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> Found:
         """At most `k` quotes of any kind. Raises QuestionTooLong, and what retriever and reranker raise."""
-        check_length(query.text)
+        check_question_length(query.text)
         steps = _Steps(query)
         await self._expand(steps)
         (hits,) = await self._ranked(steps, [(k, where)])
         return Found(hits=tuple(hits), trace=self._trace(steps))
 
-    async def context(self, query: Query, split: Split = C15, *, where: Filter | None = None) -> Retrieved:
+    async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> Retrieved:
         """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
         Raises what `find` does.
         """
-        check_length(query.text)
+        check_question_length(query.text)
         steps, where = _Steps(query), where or Filter()
         await self._expand(steps)
         kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))
@@ -103,19 +103,19 @@ class Search:
 
     async def _ranked(self, steps: "_Steps", wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
         """The best of each filter: so many, or none where 0 are wanted."""
-        for note in notes_of(self._retriever):
+        for note in collect_warnings(self._retriever):
             steps.tell(note)
         with steps.timed("search"):
             # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
             # first question would be searched no sooner than the last.
-            pools = await compute("search", self._pools, steps.expansion.clauses, wanted)
+            pools = await run_in_pool("search", self._pools, steps.expansion.clauses, wanted)
         ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
         if isinstance(self._retriever, Explains):
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
-                    await compute("search", self._tell_why, self._retriever, steps, hits, where)
+                    await run_in_pool("search", self._tell_why, self._retriever, steps, hits, where)
         if self._explain:
             self._tell_what_is_not_explained(steps, any(ranked))
         return ranked

@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationError
 
-from quoteweave.core.chat.prices import LOCAL
-from quoteweave.core.context_sizes import C15, C20, Split
+from quoteweave.core.chat.prices import LOCAL_PREFIX
+from quoteweave.core.context_sizes import C15, C20, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import reason
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
-from quoteweave.endpoints.connection import PatienceOptions
+from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.fitting import Window
 
-SPLITS: Mapping[int, Split] = {15: C15, 20: C20}
+SPLITS: Mapping[int, ContextSize] = {15: C15, 20: C20}
 _PICTURES = PictureLimits()
 
 
@@ -63,9 +63,9 @@ class ResourceSettings(Record):
         return Hardware(device=self.device, batch_size=self.batch_size, trust_remote_code=self.trust_remote_code)
 
     @property
-    def patience(self) -> PatienceOptions:
+    def patience(self) -> RetryOptions:
         """How long endpoints are waited for: what is set; for the rest each client has a default of its own."""
-        found = PatienceOptions()
+        found = RetryOptions()
         if self.timeout_s is not None:
             found["timeout_s"] = self.timeout_s
         if self.call_limit_s is not None:
@@ -158,7 +158,7 @@ class ChatSettings(ResourceSettings):
         try:
             read = cls.model_validate({key: value for key, value in given.items() if value is not None})
         except ValidationError as error:
-            raise UsageError(reason(error)) from error
+            raise UsageError(describe_validation_error(error)) from error
         return read.with_environment()
 
     def with_environment(self) -> Self:
@@ -186,7 +186,11 @@ class ChatSettings(ResourceSettings):
     @property
     def checkpoint(self) -> str | None:
         """What a model on this machine is loaded from; None for one behind an endpoint, or none."""
-        return self.model.removeprefix(LOCAL) if self.model is not None and self.model.startswith(LOCAL) else None
+        return (
+            self.model.removeprefix(LOCAL_PREFIX)
+            if self.model is not None and self.model.startswith(LOCAL_PREFIX)
+            else None
+        )
 
     @property
     def destination(self) -> str | None:
@@ -239,7 +243,7 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
     )
 
     @property
-    def split(self) -> Split:
+    def split(self) -> ContextSize:
         """Quotes of each kind that are retrieved."""
         return SPLITS[self.size]
 

@@ -3,12 +3,12 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, events_of
+from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, replay_events
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query
 from quoteweave.generation.gate import Policy
-from quoteweave.generation.gate.streaming_gate import Sieve
+from quoteweave.generation.gate.streaming_gate import StreamingGate
 
 Finish = Callable[[Answer], Awaitable[Answer]]
 
@@ -23,11 +23,11 @@ async def answer_events(
     what the generator and `finish` raise.
     """
     if policy == "refuse" or not isinstance(generator, StreamingGenerator):
-        for event in events_of(await finish(await generator.answer(query, context))):
+        for event in replay_events(await finish(await generator.answer(query, context))):
             yield event
         return
     async with aclosing(generator.stream(query, context)) as written:
-        sieve = Sieve(context, query.text) if policy == "drop" else None
+        sieve = StreamingGate(context, query.text) if policy == "drop" else None
         async for event in written:
             if isinstance(event, AnswerEvent):
                 answer = await finish(event.answer)
@@ -40,6 +40,6 @@ async def answer_events(
                     yield shown
 
 
-def _end(answer: Answer, sieve: Sieve | None) -> list[Event]:
+def _end(answer: Answer, sieve: StreamingGate | None) -> list[Event]:
     shown = [] if sieve is None else list(sieve.end())
-    return list(events_of(answer)) if sieve is not None and sieve.refuses else [*shown, AnswerEvent(answer=answer)]
+    return list(replay_events(answer)) if sieve is not None and sieve.refuses else [*shown, AnswerEvent(answer=answer)]

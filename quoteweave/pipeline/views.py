@@ -8,9 +8,9 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.layout.page import encode
-from quoteweave.documents.parser import render
-from quoteweave.documents.sources.raw_page import Picture, Pixels
+from quoteweave.documents.layout.page import encode_image
+from quoteweave.documents.parser import render_document_page
+from quoteweave.documents.sources.raw_page import Pixels, Raster
 from quoteweave.pipeline.answer_sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.
@@ -22,7 +22,7 @@ FILL = (255, 214, 102)
 MARGIN = 2.0
 
 
-def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Picture | None:
+def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Raster | None:
     """A page as people see it; None for documents that have no pages of their own, such as Markdown.
 
     Raises UsageError for an unknown document, DocumentError where its file cannot be drawn.
@@ -30,7 +30,7 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     found = collection.document(document)
     if found.format not in set(Format):  # imported without its file
         return None
-    return render(collection.source(document), Format(found.format), page, password)
+    return render_document_page(collection.source(document), Format(found.format), page, password)
 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
@@ -41,10 +41,10 @@ def crop(collection: Collection, quote: Quote, *, password: str | None = None) -
     if quote.image is not None:
         return stored_crop(collection, quote)
     picture = page_picture(collection, quote.document, quote.page, password=password)
-    return None if picture is None else encode(cut_out(picture, quote))
+    return None if picture is None else encode_image(cut_out(picture, quote))
 
 
-def cut_out(picture: Picture, quote: Quote) -> Pixels:
+def cut_out(picture: Raster, quote: Quote) -> Pixels:
     """The pixels of a quote, from the picture of its page."""
     return picture.cut(quote.bbox, margin=MARGIN)
 
@@ -57,10 +57,10 @@ def marked_page(
     None where its document has no pictures of pages.
     """
     picture = page_picture(collection, quote.document, quote.page, password=password)
-    return None if picture is None else encode(_outlined(picture, quote.bbox, words).pixels)
+    return None if picture is None else encode_image(_outlined(picture, quote.bbox, words).pixels)
 
 
-def _outlined(picture: Picture, box: Box, words: Sequence[Box]) -> Picture:
+def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
     from PIL import Image, ImageChops, ImageDraw
 
     image = Image.fromarray(picture.pixels)
@@ -73,7 +73,7 @@ def _outlined(picture: Picture, box: Box, words: Sequence[Box]) -> Picture:
     ImageDraw.Draw(image).rectangle((x1 - LINE, y1 - LINE, x2 + LINE, y2 + LINE), outline=MARK, width=LINE)
     import numpy as np
 
-    return Picture(np.asarray(image), picture.scale)
+    return Raster(np.asarray(image), picture.scale)
 
 
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:
@@ -95,7 +95,7 @@ def _page_view(collection: Collection, document: str, page: int, notes: list[str
         pass
     except CollectionError as error:
         notes.append(str(error))
-    image = None if picture is None else encode(picture.pixels, lossy=True)
+    image = None if picture is None else encode_image(picture.pixels, lossy=True)
     record = next(found for found in collection.pages(document) if found.number == page)
     here = Filter(documents=(document,), first_page=page, last_page=page)
     quotes = collection.quotes_at(collection.select(here, retrievable_only=False).tolist())

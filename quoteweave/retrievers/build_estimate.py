@@ -12,14 +12,14 @@ from pydantic import Field
 
 from quoteweave.collection.stores.vectors import shard_key
 from quoteweave.collection.views import ItemView
-from quoteweave.core.chat.token_estimates import tokens_of
+from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
-from quoteweave.core.protocols import Batching, Encoder, Pictures
+from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Quote, Record
 from quoteweave.endpoints.prices import embedding_price
 from quoteweave.index.embedding import document_views
-from quoteweave.index.kinds import bytes_of_item
-from quoteweave.models.checkpoints import locate, required
+from quoteweave.index.kinds import index_bytes_per_item
+from quoteweave.models.checkpoints import import_required, locate_checkpoint
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 from quoteweave.retrievers.encoders.text import TextEncoder
@@ -40,7 +40,7 @@ NOT_HERE = "its weights are not on this machine, and a plan downloads nothing"
 NOT_SEEN = "nothing of the sample could be read"
 
 
-class Plan(Record):
+class BuildEstimate(Record):
     """What it takes to encode the missing items, and to store and search the whole index; None is unknown."""
 
     retriever: str
@@ -62,7 +62,7 @@ class Plan(Record):
 
 
 @dataclass(slots=True)
-class _Count:
+class _Counts:
     items: int = 0
     left_out: int = 0
     to_encode: int = 0
@@ -81,9 +81,9 @@ class _Sample:
     seconds: float
 
 
-def plan_index(
+def estimate_index(
     retriever: VectorRetriever, *, calibration_s: float = CALIBRATION_S, usd_per_million: float | None = None
-) -> Plan:
+) -> BuildEstimate:
     """Count the items that are missing, and encode a sample for some seconds to measure the rate; nothing is stored.
 
     Nothing is downloaded either: where the weights are not on this machine, or a library that runs them is not
@@ -109,15 +109,17 @@ def plan_index(
     elif sample is not None:
         rate = sample.encoded / sample.seconds
         found |= {"rate": rate, "seconds": count.to_encode / rate}
-    return Plan.model_validate({"retriever": retriever.store.plan.spec, **found, **_sizes(retriever, count, sample)})
+    return BuildEstimate.model_validate(
+        {"retriever": retriever.store.plan.spec, **found, **_sizes(retriever, count, sample)}
+    )
 
 
-def together(plans: Sequence[Plan], retriever: str) -> Plan:
+def combine_estimates(plans: Sequence[BuildEstimate], retriever: str) -> BuildEstimate:
     """Add up the plans of the indexes that `retriever` needs; a sum with an unknown part is unknown."""
     unmeasured = [plan.retriever for plan in plans if plan.unmeasured]
     hosts = dict.fromkeys(plan.destination for plan in plans if plan.destination)
     sending = [plan for plan in plans if plan.destination]
-    return Plan(
+    return BuildEstimate(
         retriever=retriever,
         items=sum(plan.items for plan in plans),
         left_out=sum(plan.left_out for plan in plans),
@@ -134,10 +136,10 @@ def together(plans: Sequence[Plan], retriever: str) -> Plan:
 
 
 @contextmanager
-def nothing_downloaded() -> Iterator[None]:
+def downloads_disabled() -> Iterator[None]:
     """Forbid downloads in this process for a while: a model that is not on this machine raises ModelNotFound."""
     try:
-        constants = required("huggingface_hub.constants")
+        constants = import_required("huggingface_hub.constants")
     except MissingExtra:  # so there is nothing that could download
         constants = None
     before = constants and constants.HF_HUB_OFFLINE
@@ -155,8 +157,8 @@ def _sum(values: Sequence[Number | None]) -> Number | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _count(retriever: VectorRetriever) -> _Count:
-    count, plan, row = _Count(), retriever.store.plan, _row(retriever.encoder)
+def _count(retriever: VectorRetriever) -> _Counts:
+    count, plan, row = _Counts(), retriever.store.plan, _row(retriever.encoder)
     most = (row and row.passage_length) or float("inf")
     sent = isinstance(retriever.encoder, EndpointEncoder)
     characters = cast("int", retriever.encoder.settings["max_characters"]) if sent else None
@@ -164,7 +166,7 @@ def _count(retriever: VectorRetriever) -> _Count:
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
         seen = [view.key for view in views if view.key is not None]
-        tokens = sum(min(tokens_of(key[:characters]), most) for key in seen) if plan.view != "image" else 0.0
+        tokens = sum(min(estimate_tokens(key[:characters]), most) for key in seen) if plan.view != "image" else 0.0
         count.items += len(seen)
         count.left_out += len(views) - len(seen)
         count.tokens += tokens
@@ -182,16 +184,16 @@ def _count(retriever: VectorRetriever) -> _Count:
 
 
 def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
-    pictures: Pictures | None = retriever.store.pictures
+    pictures: ImageProvider | None = retriever.store.pictures
     if pictures is not None and retriever.store.plan.view == "ocr_text":
-        pictures = _AsIfRead(pictures)
+        pictures = _UnreadAsTextLayer(pictures)
     return document_views(retriever.collection, retriever.store.plan, document, pictures)
 
 
-class _AsIfRead:
+class _UnreadAsTextLayer:
     """Pictures whose unread crops are assumed to have the words of the text layer: OCR of all might take hours."""
 
-    def __init__(self, pictures: Pictures) -> None:
+    def __init__(self, pictures: ImageProvider) -> None:
         self._pictures = pictures
         self.crop_key, self.crop = pictures.crop_key, pictures.crop
         self.page_key, self.page = pictures.page_key, pictures.page
@@ -207,7 +209,7 @@ def _row(encoder: Encoder) -> ModelRow | None:
     return row if row is not None and catalogue().get(row.name) == row else None
 
 
-def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | None) -> Mapping[str, object]:
+def _endpoint(encoder: EndpointEncoder, count: _Counts, usd_per_million: float | None) -> Mapping[str, object]:
     tokens = round(count.tokens_to_encode)
     price = embedding_price(encoder.name) if usd_per_million is None else usd_per_million
     cost = None if price is None else tokens * price / 1e6
@@ -216,7 +218,7 @@ def _endpoint(encoder: EndpointEncoder, count: _Count, usd_per_million: float | 
     return {**sent, "tokens": tokens, "price_usd": cost, "unmeasured": unmeasured}
 
 
-def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) -> Mapping[str, object]:
+def _sizes(retriever: VectorRetriever, count: _Counts, sample: _Sample | None) -> Mapping[str, object]:
     """Estimate sizes from the sample, else from items encoded before, else from the catalogue."""
     plan, row = retriever.store.plan, _row(retriever.encoder)
     if sample is not None:
@@ -231,7 +233,7 @@ def _sizes(retriever: VectorRetriever, count: _Count, sample: _Sample | None) ->
     else:
         return {}
     vectors = count.items * each * dimension * (2 if plan.many else 4)
-    index = count.items * bytes_of_item(plan.kind, dimension, each)
+    index = count.items * index_bytes_per_item(plan.kind, dimension, each)
     return {
         "dimension": dimension,
         "vectors_an_item": each,
@@ -250,15 +252,17 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
 
     Raises ModelNotFound, before anything heavy is imported, for weights that would have to be downloaded.
     """
-    encoder, contents = retriever.encoder, _contents(retriever)
-    at_once = encoder.at_once if isinstance(encoder, Batching) else PICTURES if encoder.reads == "image" else TEXTS
+    encoder, contents = retriever.encoder, _sample_views(retriever)
+    at_once = (
+        encoder.at_once if isinstance(encoder, SuggestsCallSize) else PICTURES if encoder.reads == "image" else TEXTS
+    )
     encoded = vectors = dimension = 0
     taken = 0.0
     batch = list(islice(contents, at_once))
-    with nothing_downloaded():
+    with downloads_disabled():
         if batch:
             if isinstance(encoder, TextEncoder):
-                locate(encoder.row.checkpoint, encoder.row.revision)
+                locate_checkpoint(encoder.row.checkpoint, encoder.row.revision)
             encoder.encode_views(cast("Sequence[str]", batch[:1]))  # loads the weights
         while batch:
             start = time.perf_counter()
@@ -270,7 +274,7 @@ def _calibrate(retriever: VectorRetriever, seconds: float) -> _Sample | None:
     return _Sample(encoded, vectors, dimension, taken) if encoded else None
 
 
-def _contents(retriever: VectorRetriever) -> "Iterator[str | Image]":
+def _sample_views(retriever: VectorRetriever) -> "Iterator[str | Image]":
     """Views of documents drawn at random with a fixed seed; pictures that cannot be read are left out."""
     drawn = random.Random(0)
     names = [document.name for document in retriever.collection.documents()]

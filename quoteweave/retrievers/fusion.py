@@ -10,10 +10,10 @@ from itertools import chain, cycle, islice
 from types import MappingProxyType
 from typing import Protocol, get_args
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
+from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import counted
-from quoteweave.core.protocols import Explains, Explanation, Retriever, notes_of
+from quoteweave.core.messages import pluralize
+from quoteweave.core.protocols import Explains, Explanation, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
 
 # Cormack et al. chose 60; the larger it is, the less the first ranks outweigh the others.
@@ -24,7 +24,7 @@ DEPTH = 100
 Ranking = Sequence[Hit]
 
 
-class Rule(Protocol):
+class FusionRule(Protocol):
     """A function that fuses rankings, such as `reciprocal_rank_fusion` and `score_fusion`."""
 
     def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, /) -> list[Hit]:
@@ -52,7 +52,7 @@ def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = 
     return _fused(rankings, weights, _scaled)
 
 
-RULES: Mapping[str, Rule] = MappingProxyType({"rrf": reciprocal_rank_fusion, "scores": score_fusion})
+FUSION_RULES: Mapping[str, FusionRule] = MappingProxyType({"rrf": reciprocal_rank_fusion, "scores": score_fusion})
 """The rules by their names in specs."""
 
 
@@ -86,8 +86,8 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
         return [1.0] * rankings
     if len(weights) != rankings:
         raise UsageError(
-            f"{counted(len(weights), 'weight was', 'weights were')} given for "
-            f"{counted(rankings, 'ranking')}; give one for each"
+            f"{pluralize(len(weights), 'weight was', 'weights were')} given for "
+            f"{pluralize(rankings, 'ranking')}; give one for each"
         )
     if not all(math.isfinite(weight) and weight > 0 for weight in weights):
         raise UsageError(
@@ -106,7 +106,7 @@ class FusedRetriever:
     def __init__(
         self,
         retrievers: Sequence[Retriever],
-        rule: Rule = reciprocal_rank_fusion,
+        rule: FusionRule = reciprocal_rank_fusion,
         *,
         weights: Sequence[float] | None = None,
         depth: int = DEPTH,
@@ -120,7 +120,7 @@ class FusedRetriever:
 
     def notes(self) -> tuple[str, ...]:
         """Those of its retrievers."""
-        return notes_of(*self._retrievers)
+        return collect_warnings(*self._retrievers)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Combine the explanations of those retrievers that give any. Raises what they raise."""
@@ -139,7 +139,7 @@ class FusedRetriever:
 
 
 # The split of each further block of hits, in the proportion of the largest split that the paper fixes.
-BEYOND = Split(texts=3, images=2)
+BEYOND = ContextSize(texts=3, images=2)
 
 
 class SplitHybrid:
@@ -160,7 +160,7 @@ class SplitHybrid:
 
     def notes(self) -> tuple[str, ...]:
         """Those of its retrievers."""
-        return notes_of(self._text, self._visual)
+        return collect_warnings(self._text, self._visual)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query. Raises what the retrievers raise."""
@@ -189,11 +189,11 @@ def _kinds() -> Iterator[Kind]:
     return chain(chain.from_iterable(map(_spread, blocks)), cycle(_spread(BEYOND)))
 
 
-def _between(smaller: Split, larger: Split) -> Split:
-    return Split(texts=larger.texts - smaller.texts, images=larger.images - smaller.images)
+def _between(smaller: ContextSize, larger: ContextSize) -> ContextSize:
+    return ContextSize(texts=larger.texts - smaller.texts, images=larger.images - smaller.images)
 
 
-def _spread(split: Split) -> list[Kind]:
+def _spread(split: ContextSize) -> list[Kind]:
     """Each kind at even distances: the i-th of n stands at (i - 1/2) / n of the way."""
     kinds: tuple[Kind, ...] = get_args(Kind)
     places = [((i + 0.5) / n, kind) for kind, n in enumerate((split.texts, split.images)) for i in range(n)]

@@ -9,7 +9,7 @@ from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.page_evidence import Evidence, EvidenceReader
+from quoteweave.retrievers.page_evidence import EvidenceReader, PageEvidence
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
 
@@ -27,7 +27,7 @@ WORDS_SHOWN = 8
 LEAST_SHOWN = 0.01
 
 
-def how_read(evidence: Evidence) -> tuple[str, ...]:
+def describe_reading(evidence: PageEvidence) -> tuple[str, ...]:
     """Describe how the question was read beyond its words, one line each."""
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
@@ -41,7 +41,7 @@ def how_read(evidence: Evidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def reasons_for(evidence: Evidence, index: LexicalIndex, quote: Quote) -> tuple[Reason, ...]:
+def reasons_for(evidence: PageEvidence, index: LexicalIndex, quote: Quote) -> tuple[Reason, ...]:
     """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
     page = index.page(quote.document, quote.page)
     if page is None:
@@ -54,7 +54,7 @@ def reasons_for(evidence: Evidence, index: LexicalIndex, quote: Quote) -> tuple[
     return tuple(sorted(found, key=lambda reason: -reason.points))
 
 
-def _detail(part: str, evidence: Evidence, index: LexicalIndex, page: int) -> str:
+def _detail(part: str, evidence: PageEvidence, index: LexicalIndex, page: int) -> str:
     """What a part of the evidence is based on; "" where its name says it all."""
     if part in ("words", "outline"):
         question = "\n".join(reading.text for reading in evidence.readings)
@@ -91,22 +91,22 @@ def _shown_name(name: str) -> str:
 
 
 # Share of its page's score that the worst-fitting quote gets.
-FLOOR = 0.4
+MIN_PAGE_SHARE = 0.4
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
-UNDER_HEADING = 0.6
+HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
 SECTIONS, MOST_TOGETHER = 2, 8
 # Added to the fit of a table or picture, relative to the best quote of its page, where the question asks about
 # pictures, names one, or contains a term.
-PICTURE = 0.5
+PICTURE_BONUS = 0.5
 
 
 class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
 
-    The best-fitting quote of a page gets the page's score, the others at least `FLOOR` of it, in proportion to their
-    own BM25, to that of the heading above them, and to whether they are pictures where the question asks for some. So
-    evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
+    The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
+    their own BM25, to that of the heading above them, and to whether they are pictures where the question asks for
+    some. So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
     announces) is found through the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
@@ -118,9 +118,9 @@ class LexicalRetriever(Bm25Retriever):
         self._reader: EvidenceReader | None = None
         self._headings: tuple[LexicalIndex, Positions] | None = None
 
-    def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> Evidence:
+    def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
-        reader, pages = self._reader_of(index), _of_pages(where)
+        reader, pages = self._reader_of(index), _page_filter(where)
         key = f"{self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
         evidence = reader.kept.get(key)
         if evidence is None:
@@ -136,7 +136,7 @@ class LexicalRetriever(Bm25Retriever):
         The unit is the most that a word adds which occurs on one page of the collection only. Raises what `search`
         raises.
         """
-        index = self._opened = lexical.current(self._collection, self._opened)
+        index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         total, unit = self.evidence(index, query.text, where).total, index.unit or 1.0
         found = [index.page(*page) for page in pages]
         return [float(total[at]) / unit if at is not None else 0.0 for at in found]
@@ -146,14 +146,14 @@ class LexicalRetriever(Bm25Retriever):
 
         Raises what `search` raises.
         """
-        index = self._opened = lexical.current(self._collection, self._opened)
+        index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         evidence = self.evidence(index, query.text, where)
         reasons = {hit.quote.id: reasons_for(evidence, index, hit.quote) for hit in hits}
         asked = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
         asked.update(dict.fromkeys((word for word in known if asked.get(word) == 1.0), 0.5))
-        return Explanation(read=how_read(evidence), reasons=reasons, rarity=asked)
+        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=asked)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":
         import numpy as np
@@ -162,21 +162,23 @@ class LexicalRetriever(Bm25Retriever):
         of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
         above = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
-        fit = (evidence.quotes + np.float32(UNDER_HEADING) * above) / best[of_page]
+        fit = (evidence.quotes + np.float32(HEADING_WEIGHT) * above) / best[of_page]
         if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
-            fit += np.float32(PICTURE) * index.is_image
+            fit += np.float32(PICTURE_BONUS) * index.is_image
         fittest = np.zeros(index.page_count, dtype=np.float32)
         np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
         if any(reading.asks == "steps" for reading in evidence.readings):
-            fit[self._kept_together(evidence, headings, of_page)] = 1
-        scores: Scores = (evidence.total[of_page] * (FLOOR + (1 - FLOOR) * fit)).astype(np.float32, copy=False)
+            fit[self._under_best_headings(evidence, headings, of_page)] = 1
+        scores: Scores = (evidence.total[of_page] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)).astype(
+            np.float32, copy=False
+        )
         return scores
 
     @staticmethod
-    def _kept_together(evidence: Evidence, headings: "Positions", of_page: "Positions") -> "Positions":
+    def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "Positions":
         """Positions of the quotes under the best headings, kept together because one step alone explains nothing."""
         import numpy as np
 
@@ -228,6 +230,6 @@ class LexicalRetriever(Bm25Retriever):
         return [words(quote.words()) if quote is not None else [] for quote in quotes]
 
 
-def _of_pages(where: Filter | None) -> Filter | None:
+def _page_filter(where: Filter | None) -> Filter | None:
     """The part of a filter that restricts pages: the evidence for them does not depend on the kind of quote wanted."""
     return where and where.model_copy(update={"kind": None, "layouts": None})

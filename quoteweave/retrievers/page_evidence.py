@@ -13,7 +13,7 @@ to `Evidence.total`, and `search --explain` reports each of them by its name.
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
 | terms | up to `TERMS` × `MOST_OF_TERM` units where the components of a term occur (`retrievers.terms`) |
-| acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_of_acronyms` |
+| acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | second look | similarity to the best pages of the same document, and being next to the best: `_second_look` |
 
@@ -29,13 +29,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from quoteweave.collection.segments.builder import acronym_name, kind_name, meaning_name
-from quoteweave.core.text.question_analysis import QuestionReading, Shown, read_lines
+from quoteweave.collection.segments.builder import acronym_prefix, kind_token, meaning_prefix
+from quoteweave.core.text.question_analysis import QuestionAnalysis, VisualKind, analyse_lines
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.recent_cache import Kept
-from quoteweave.retrievers.terms import Expansion, Phrase, Terms
-from quoteweave.retrievers.terms.term_places import PlacesOfTerms
+from quoteweave.retrievers.recent_cache import RecentCache
+from quoteweave.retrievers.terms import Phrase, TermExpansion, Terms
+from quoteweave.retrievers.terms.term_places import TermPlaces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,20 +58,20 @@ PARTS_OF_TERM = 0.5
 MOST_OF_TERM = 1.5
 ACRONYMS = 0.4
 DOCUMENT = 1.0
-ALIKE = 0.3
+SIMILARITY = 0.3
 NEXT, PREVIOUS = 0.3, 0.15
 SIDE = 0.3
 
 # Questions whose evidence is cached; each takes a few numbers per page.
-QUESTIONS_KEPT = 4
+CACHED_QUESTIONS = 4
 # The second look: the best pages that it starts from, words of each that it uses, and words that it considers.
-SEEDS, SEED_WORDS, WORDS_LOOKED_AT = 2, 20, 40
+SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
 # Most quotes that are searched for a term as an exact phrase.
-MOST_READ = 100
+MAX_PHRASE_CHECKS = 100
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
-LONGEST_MEANING, MOST_ASKED, MOST_MEANINGS = 6, 200, 3
+MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered, and most references to pages in one question.
-MOST_DEFINED, MOST_NAMES = 50, 100
+MAX_DEFINITIONS, MOST_NAMES = 50, 100
 # Most sides of a comparison, and most quotations, that are searched for.
 MOST_SIDES, MOST_QUOTED = 4, 8
 # Most quotes of a page that are read to find its rare words.
@@ -79,7 +79,7 @@ MOST_QUOTES = 200
 # Where fewer pages are found, other pages of their documents follow, nearest first.
 LEAST_PAGES = 10
 # For each kind of picture that a question asks for, the layouts that satisfy it, and how well.
-_SHOWN = {
+_LAYOUTS_FOR = {
     "chart": (("chart", 1.0), ("figure", 0.5)),
     "table": (("table", 1.0),),
     "figure": (("figure", 1.0), ("chart", 1.0), ("page", 0.5)),
@@ -90,7 +90,7 @@ QuoteWords = Callable[["Positions"], list[list[str]]]
 
 
 @dataclass
-class Evidence:
+class PageEvidence:
     """The evidence for each page (m,), by part, and the score of each quote (n,) by itself."""
 
     parts: "dict[str, Scores]"
@@ -98,9 +98,9 @@ class Evidence:
     """BM25 of each quote."""
     best_quote: "Scores"
     """(m,) BM25 of the best quote of each page."""
-    readings: "Counter[QuestionReading]"
+    readings: "Counter[QuestionAnalysis]"
     """How each line of the question was read, and how often it counts."""
-    expansions: list[Expansion] = field(default_factory=list)
+    expansions: list[TermExpansion] = field(default_factory=list)
     """Terms of the question whose components or places were found."""
     acronyms: list[str] = field(default_factory=list)
     """Acronyms that documents define and that matched further pages, as 'roa = return on assets'."""
@@ -122,25 +122,25 @@ class EvidenceReader:
         self.index = index
         self._quote_words = quote_words
         self._terms = terms
-        self._places = PlacesOfTerms(index)
+        self._places = TermPlaces(index)
         # Different questions often have the same best pages.
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
         # A context is built by searching for text and for image quotes with the same question.
-        self.kept: Kept[Evidence] = Kept(QUESTIONS_KEPT)
+        self.kept: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
 
-    def read(self, question: str, within: "Mask | None") -> Evidence:
+    def read(self, question: str, within: "Mask | None") -> PageEvidence:
         """Compute the evidence for the pages `within`, or for all; it is 0 where nothing of the question is found."""
         import numpy as np
 
         index = self.index
-        readings = read_lines(question)
+        readings = analyse_lines(question)
         tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
         quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best = np.zeros(index.page_count, dtype=np.float32)
         matched = np.flatnonzero(quotes)
         np.maximum.at(best, index.page_of[matched], quotes[matched])
-        evidence = Evidence({}, quotes, best, readings)
+        evidence = PageEvidence({}, quotes, best, readings)
 
         def put(part: str, scores: "Scores") -> None:
             # Scores of pages that are not searched are meaningless, and must not influence those that are.
@@ -149,27 +149,27 @@ class EvidenceReader:
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
-        put("reference", self._references(readings))
-        put("quotation", self._quotations(readings))
-        several = self._are_several(within)
+        put("reference", self._reference_scores(readings))
+        put("quotation", self._quotation_scores(readings))
+        several = self._spans_documents(within)
         # Among several documents, a kind of picture alone is no evidence.
-        found = self._of_found_documents(evidence.total) if several else np.float32(1)
+        found = self._in_matched_documents(evidence.total) if several else np.float32(1)
         put("kind", self._kinds(readings) * found)
-        put("front page", self._front(readings) * found)
-        put("terms", self._of_terms(tokens, evidence))
-        put("acronyms", self._of_acronyms(tokens, evidence, within))
+        put("front page", self._front_page_scores(readings) * found)
+        put("terms", self._term_scores(tokens, evidence))
+        put("acronyms", self._acronym_scores(tokens, evidence, within))
         if several:
             scores = np.float32(DOCUMENT) * index.document_scores(tokens)
             put("document", np.where(evidence.total > 0, scores[index.document_of], np.float32(0)))
         put("second look", self._second_look(evidence.total, readings, within))
         return evidence
 
-    def _are_several(self, within: "Mask | None") -> bool:
+    def _spans_documents(self, within: "Mask | None") -> bool:
         """Whether pages of more than one document are searched."""
         documents = self.index.document_of if within is None else self.index.document_of[within]
         return len(documents) > 0 and int(documents[0]) != int(documents[-1])
 
-    def _of_found_documents(self, scores: "Scores") -> "Scores":
+    def _in_matched_documents(self, scores: "Scores") -> "Scores":
         """(m,) 1 for each page of a document that has a page with a score above 0."""
         import numpy as np
 
@@ -177,7 +177,7 @@ class EvidenceReader:
         found[self.index.document_of[scores > 0]] = 1
         return found[self.index.document_of]
 
-    def _references(self, readings: "Counter[QuestionReading]") -> "Scores":
+    def _reference_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n)."""
         import numpy as np
 
@@ -195,7 +195,7 @@ class EvidenceReader:
             gained[pages] += gain
         return gained
 
-    def _quotations(self, readings: "Counter[QuestionReading]") -> "Scores":
+    def _quotation_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
         """A page gains where one of its quotes contains all words (two or more) of a quotation."""
         import numpy as np
 
@@ -206,22 +206,22 @@ class EvidenceReader:
                 gained += np.float32(QUOTATION * self.index.unit) * self._places.having(tuple(phrase), tables=False)
         return gained
 
-    def _kinds(self, readings: "Counter[QuestionReading]") -> "Scores":
+    def _kinds(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
-        asked = Counter[Shown]()
+        asked = Counter[VisualKind]()
         for reading, times in readings.items():
             asked.update(dict.fromkeys(reading.shows, times))
         for kind, times in asked.items():
             shown = np.zeros_like(gained)
-            for layout, share in _SHOWN[kind]:
-                pages = index.pages_named(kind_name(layout))
+            for layout, share in _LAYOUTS_FOR[kind]:
+                pages = index.pages_named(kind_token(layout))
                 shown[pages] = np.maximum(shown[pages], np.float32(share))
             gained += np.float32(KIND * index.unit * times) * shown
         return gained
 
-    def _front(self, readings: "Counter[QuestionReading]") -> "Scores":
+    def _front_page_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
@@ -229,7 +229,7 @@ class EvidenceReader:
         gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
         return gained
 
-    def _of_terms(self, tokens: Sequence[str], evidence: Evidence) -> "Scores":
+    def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence) -> "Scores":
         """A term's components and their places never count more than the term itself, as an exact phrase."""
         import numpy as np
 
@@ -249,12 +249,12 @@ class EvidenceReader:
             for part in parts:
                 found += np.float32(PARTS_OF_TERM / len(parts)) * self._places.having(tuple(words(part)), tables=True)
             if (found * applies).any():
-                exact = np.maximum.reduce([self._exactly(each, evidence.quotes) for each in expansions])
+                exact = np.maximum.reduce([self._exact_phrase_pages(each, evidence.quotes) for each in expansions])
                 gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
                 evidence.expansions += expansions
         return np.float32(TERMS * self.index.unit) * gained
 
-    def _of_acronyms(self, tokens: Sequence[str], evidence: Evidence, within: "Mask | None") -> "Scores":
+    def _acronym_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
         """A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.
 
         The gain is a share of the rarity of the acronym, or of the rarest word of the expansion, whichever the question
@@ -264,10 +264,10 @@ class EvidenceReader:
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
-        for phrase, prefix in _phrases_asked(tokens):
-            for name in self._meanings(prefix, within):
+        for phrase, prefix in _acronym_candidates(tokens):
+            for name in self._defined_names(prefix, within):
                 other = words(name.removeprefix(prefix))
-                defined = self._of_found_documents(_at(index.pages_named(name), index.page_count))
+                defined = self._in_matched_documents(_indicator(index.pages_named(name), index.page_count))
                 there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
                 exact = evidence.parts["words"][(here > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact[exact > 0])])
@@ -277,18 +277,18 @@ class EvidenceReader:
                     evidence.acronyms.append(f"{' '.join(phrase)} = {name.removeprefix(prefix)}")
         return gained
 
-    def _meanings(self, prefix: str, within: "Mask | None") -> list[str]:
+    def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:
         """The names with this prefix on the pages searched, those on most pages first."""
         import numpy as np
 
         times = {}
-        for name in self.index.names_beginning(prefix, MOST_DEFINED):
+        for name in self.index.names_beginning(prefix, MAX_DEFINITIONS):
             pages = self.index.pages_named(name)
             times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
         found = [name for name in times if times[name]]
-        return sorted(found, key=lambda name: (-times[name], name))[:MOST_MEANINGS]
+        return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
 
-    def _exactly(self, expansion: Expansion, scores: "Scores") -> "Scores":
+    def _exact_phrase_pages(self, expansion: TermExpansion, scores: "Scores") -> "Scores":
         """(m,) 1 for pages that contain a term as an exact phrase; a listed term, in a table or picture.
 
         Only the best of the quotes that contain its words are read.
@@ -299,13 +299,13 @@ class EvidenceReader:
         pages = np.zeros(self.index.page_count, dtype=np.float32)
         found = self.index.quotes_with(phrase) if len(phrase) > 1 else np.empty(0, dtype=np.int64)
         found = found[self.index.is_image[found]] if expansion.is_listed else found
-        found = found[np.lexsort((self.index.order[found], -scores[found]))][:MOST_READ]
+        found = found[np.lexsort((self.index.order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
         for position, held in zip(found.tolist(), self._quote_words(found), strict=True):
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1
         return pages
 
-    def _second_look(self, scores: "Scores", readings: "Counter[QuestionReading]", within: "Mask | None") -> "Scores":
+    def _second_look(self, scores: "Scores", readings: "Counter[QuestionAnalysis]", within: "Mask | None") -> "Scores":
         """Score the pages that belong with the best ones; the best page stays the best.
 
         - Pages of the same document, in proportion to what they share of the rarest words of one of the `SEEDS` best.
@@ -325,7 +325,7 @@ class EvidenceReader:
             alike = index.scores("pages", self._rare(seed), b=PAGE_B, within=within)
             share = np.where(own, alike, 0) / max(float(alike[seed]), 1e-9) * (scores[seed] / scores[first])
             share[seed] = 0
-            gained = np.maximum(gained, np.minimum(share, 1).astype(np.float32) * np.float32(ALIKE))
+            gained = np.maximum(gained, np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
         for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
             if 0 <= page < len(scores) and index.document_of[page] == index.document_of[first]:
                 gained[page] += worth
@@ -338,7 +338,7 @@ class EvidenceReader:
         gained *= np.float32(index.unit)
         if within is not None:
             gained[~within] = 0
-        self._fill(scores + gained, gained, within)
+        self._add_nearby_pages(scores + gained, gained, within)
         gained[first] = 0
         gained[first] = max(0.0, float((scores + gained).max() * 1.0001 - scores[first]))
         return gained
@@ -350,11 +350,11 @@ class EvidenceReader:
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):
                 weights[word] = (1 + math.log(count)) * self.index.rarity(word)
-        ranked = sorted(weights, key=lambda word: (-weights[word], word))[:WORDS_LOOKED_AT]
-        shared = (word for word in ranked if self.index.stands_twice(word, page))
+        ranked = sorted(weights, key=lambda word: (-weights[word], word))[:SEED_CANDIDATES]
+        shared = (word for word in ranked if self.index.on_several_pages(word, page))
         return list(islice(shared, SEED_WORDS))
 
-    def _fill(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
+    def _add_nearby_pages(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
         """Where few pages are found, give the other pages of their documents a score just above 0."""
         import numpy as np
 
@@ -371,16 +371,16 @@ class EvidenceReader:
             gained[~within] = 0
 
 
-def _phrases_asked(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
+def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
     """Words and word sequences that may be acronyms or expansions, each with the prefix of its names in the index."""
-    asked: dict[Phrase, str] = {(token,): acronym_name(token) for token in tokens[:MOST_ASKED]}
-    for size in range(2, LONGEST_MEANING + 1):
-        for at in range(min(len(tokens) - size + 1, MOST_ASKED)):
-            asked[tuple(tokens[at : at + size])] = meaning_name(tokens[at : at + size])
-    yield from islice(asked.items(), MOST_ASKED)
+    asked: dict[Phrase, str] = {(token,): acronym_prefix(token) for token in tokens[:MAX_PHRASES]}
+    for size in range(2, MAX_EXPANSION_WORDS + 1):
+        for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
+            asked[tuple(tokens[at : at + size])] = meaning_prefix(tokens[at : at + size])
+    yield from islice(asked.items(), MAX_PHRASES)
 
 
-def _at(positions: "Positions", size: int) -> "Scores":
+def _indicator(positions: "Positions", size: int) -> "Scores":
     """(size,) 1 at these positions."""
     import numpy as np
 

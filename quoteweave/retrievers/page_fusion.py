@@ -4,16 +4,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import pstdev
 
-from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, notes_of
+from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, collect_warnings
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 
 # Hits of each retriever that are fused at least.
 DEPTH = 100
 # Units of page evidence per standard deviation of a retriever's scores among its hits. Chosen by
 # hand for one small model (all-MiniLM-L6-v2) on the questions of MMDocIR and MMLongBench-Doc.
-SPREAD = 0.1
+POINTS_PER_DEVIATION = 0.1
 # Share of its page's score that the worst-fitting quote gets.
-FLOOR = 0.5
+MIN_PAGE_SHARE = 0.5
 
 _Page = tuple[str, int]
 
@@ -23,9 +23,9 @@ class PageFusion:
 
     The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. Each other
     retriever adds its best score on that page: measured above the lowest of its hits, in standard deviations of its
-    hits' scores, and times `SPREAD`, so that retrievers with different score ranges are calibrated alike. Unlike in
-    fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds. `weights` are one
-    positive number for each retriever, the first for the evidence.
+    hits' scores, and times `POINTS_PER_DEVIATION`, so that retrievers with different score ranges are calibrated alike.
+    Unlike in fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds. `weights`
+    are one positive number for each retriever, the first for the evidence.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class PageFusion:
 
     def notes(self) -> tuple[str, ...]:
         """The notes of its retrievers."""
-        return notes_of(self._evidence, *self._others)
+        return collect_warnings(self._evidence, *self._others)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain hits by the evidence for their pages. Raises what the evidence's retriever raises."""
@@ -71,7 +71,8 @@ class PageFusion:
                 fits[id] += value / (of_pages[_page(quotes[id])] or 1.0)
         fittest = _best_of_pages(fits, quotes)
         scores = {
-            id: total[_page(quote)] * (FLOOR + (1 - FLOOR) * fits[id] / (fittest[_page(quote)] or 1.0))
+            id: total[_page(quote)]
+            * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fits[id] / (fittest[_page(quote)] or 1.0))
             for id, quote in quotes.items()
         }
         order = sorted(scores, key=lambda id: (-scores[id], id))
@@ -89,7 +90,10 @@ def _calibrated(ranking: Sequence[Hit], depth: int) -> dict[str, float]:
     """
     scores = [hit.score for hit in ranking[:depth]]
     spread = pstdev(scores) if scores else 0.0
-    return {hit.quote.id: SPREAD * max(hit.score - min(scores), 0.0) / spread if spread else 0.0 for hit in ranking}
+    return {
+        hit.quote.id: POINTS_PER_DEVIATION * max(hit.score - min(scores), 0.0) / spread if spread else 0.0
+        for hit in ranking
+    }
 
 
 def _best_of_pages(values: Mapping[str, float], quotes: Mapping[str, Quote]) -> dict[_Page, float]:

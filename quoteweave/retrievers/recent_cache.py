@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class RecentCache(Generic[T]):
     """A thread-safe cache of the `most` values that were used last."""
 
     def __init__(self, most: int) -> None:

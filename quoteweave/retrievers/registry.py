@@ -12,21 +12,21 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Encoder, Pictures, Retriever, ScoresPages
-from quoteweave.endpoints.connection import PatienceOptions
+from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresPages
+from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
-from quoteweave.retrievers.fusion import RULES, FusedRetriever, SplitHybrid, checked_weights
+from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, SplitHybrid, checked_weights
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.page_fusion import PageFusion
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
-from quoteweave.retrievers.spec import Spec, no_suffix, parse_spec, unknown
+from quoteweave.retrievers.spec import RetrieverSpec, parse_spec, unknown_name_error, unknown_suffix_error
 from quoteweave.retrievers.terms import Terms
 
 
-def as_built(text: str, collection: Collection, tell: Callable[[str], None] = lambda _: None) -> str:
+def resolve_built_spec(text: str, collection: Collection, tell: Callable[[str], None] = lambda _: None) -> str:
     """Return the spec of the built index that a single retriever's spec selects; `text` itself where none matches.
 
     An index matches if it agrees with every part that `text` gives; parts that `text` leaves open may be anything.
@@ -36,7 +36,7 @@ def as_built(text: str, collection: Collection, tell: Callable[[str], None] = la
     spec = parse_spec(text)
     # A spec that names its checkpoint or its endpoint's address is no short name.
     whole = spec.checkpoint is not None or spec.url is not None
-    manifests = [] if whole else [manifest_of(state) for state in collection.indexes()]
+    manifests = [] if whole else [try_read_manifest(state) for state in collection.indexes()]
     built = {manifest.spec for manifest in manifests if manifest is not None}
     if not built or str(spec) in built:
         return text
@@ -51,7 +51,7 @@ def as_built(text: str, collection: Collection, tell: Callable[[str], None] = la
     return str(chosen[0])
 
 
-def _fits(built: Spec, asked: Spec) -> bool:
+def _fits(built: RetrieverSpec, asked: RetrieverSpec) -> bool:
     # The address that text is sent to is never taken from a collection, which somebody else may have built.
     if built.url != asked.url or built.endpoint != asked.endpoint:
         return False
@@ -59,20 +59,20 @@ def _fits(built: Spec, asked: Spec) -> bool:
     return all(getattr(built, field) == value for field, value in said.items())
 
 
-def _listed(specs: Sequence[Spec]) -> str:
+def _listed(specs: Sequence[RetrieverSpec]) -> str:
     return ", ".join(map(str, specs))
 
 
-DEFAULT = "lexical"
-SPARSE: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
+DEFAULT_RETRIEVER = "lexical"
+SPARSE_RETRIEVERS: Mapping[str, Callable[[Collection], Retriever]] = MappingProxyType(
     {"lexical": LexicalRetriever, "bm25": Bm25Retriever, "tfidf": TfidfRetriever}
 )
 # MMDocRAG (arXiv 2505.16470), section 4.8: BGE, Qwen3-Embedding-0.6B, BM25 and E5.
 ENSEMBLE = ("bge", "qwen3-embedding-0.6b", "bm25", "e5")
-PAGES = "pages"
+PAGE_FUSION = "pages"
 """The fusion rule that adds other retrievers' scores to the evidence for pages."""
 ENDPOINT = "openai"
-AT_ONCE = 32  # texts in a request
+ENDPOINT_BATCH_SIZE = 32  # texts in a request
 # Any checkpoint that sentence-transformers can load, by path.
 ANY_CHECKPOINT = "sentence-transformers"
 
@@ -82,22 +82,22 @@ def _silent(line: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class Resources:
     """Resources that retrievers are built with, besides their specs."""
 
     hardware: Hardware = field(default_factory=Hardware)
-    pictures: Pictures | None = None  # page and crop images for visual encoders
+    pictures: ImageProvider | None = None  # page and crop images for visual encoders
     tell: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
-    patience: PatienceOptions = field(default_factory=PatienceOptions)  # timeouts and retries for endpoints
+    patience: RetryOptions = field(default_factory=RetryOptions)  # timeouts and retries for endpoints
     terms: tuple[Terms, ...] = ()  # domain terms that `lexical` expands
 
 
-def names() -> list[str]:
+def retriever_names() -> list[str]:
     """Names of all single retrievers; `A+B`, of a text and a visual one, is a hybrid of the two."""
-    return [*SPARSE, *catalogue(), "ensemble", f"{ENDPOINT}:MODEL", f"{ANY_CHECKPOINT}=PATH"]
+    return [*SPARSE_RETRIEVERS, *catalogue(), "ensemble", f"{ENDPOINT}:MODEL", f"{ANY_CHECKPOINT}=PATH"]
 
 
-def members(text: str) -> list[str]:
+def member_specs(text: str) -> list[str]:
     """Split a spec into those of single retrievers: both of a hybrid, all of the ensemble, else the spec itself."""
     if text.strip() == "ensemble":
         return list(ENSEMBLE)
@@ -109,21 +109,21 @@ def members(text: str) -> list[str]:
     return [text]
 
 
-def make_retriever(text: str, collection: Collection, means: Means | None = None) -> Retriever:
+def make_retriever(text: str, collection: Collection, means: Resources | None = None) -> Retriever:
     """Build the retriever that a spec names over a collection; no model is loaded yet.
 
     A short name selects the index that was built under it (`built.as_built`). Raises UsageError for a spec that cannot
     be parsed, names no retriever, fits several indexes, or pairs two retrievers of one modality, and for terms that the
     retriever does not use.
     """
-    means = means or Means()
+    means = means or Resources()
     retriever = _made(text, collection, means)
     _check_terms([text], means)
     return retriever
 
 
-def _made(text: str, collection: Collection, means: Means) -> Retriever:
-    parts = members(text)
+def _made(text: str, collection: Collection, means: Resources) -> Retriever:
+    parts = member_specs(text)
     made = [_single(part, collection, means) for part in parts]
     if len(parts) == 1:
         return made[0]
@@ -140,7 +140,7 @@ def _made(text: str, collection: Collection, means: Means) -> Retriever:
 
 
 def make_fused(
-    texts: Sequence[str], fusion: str | None, collection: Collection, means: Means | None = None
+    texts: Sequence[str], fusion: str | None, collection: Collection, means: Resources | None = None
 ) -> Retriever:
     """Build one retriever from several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`.
 
@@ -148,31 +148,34 @@ def make_fused(
     scores pages, as `lexical` does, else `rrf`. Raises UsageError for an unknown rule, or one that does not fit, for
     weights that are not one positive number per retriever, and for terms that none of the retrievers uses.
     """
-    means = means or Means()
+    means = means or Resources()
     made = [_made(text, collection, means) for text in texts]
     _check_terms(texts, means)
     if len(made) == 1 and fusion is None:
         return made[0]
     of_pages = [retriever for retriever in made if isinstance(retriever, ScoresPages)]
-    name, _, given = (fusion or (PAGES if len(of_pages) == 1 else "rrf")).partition(":")
+    name, _, given = (fusion or (PAGE_FUSION if len(of_pages) == 1 else "rrf")).partition(":")
     try:
         weights = checked_weights([float(weight) for weight in given.split(",")] if given else None, len(made))
     except ValueError:
         name = ""
-    if name in RULES:
-        return FusedRetriever(made, RULES[name], weights=weights)
-    if name != PAGES:
+    if name in FUSION_RULES:
+        return FusedRetriever(made, FUSION_RULES[name], weights=weights)
+    if name != PAGE_FUSION:
         raise UsageError(
-            f"{fusion!r} is no rule of fusion; write {', '.join([PAGES, *RULES])}, with weights as in scores:0.7,0.3"
+            f"{fusion!r} is no rule of fusion; write {', '.join([PAGE_FUSION, *FUSION_RULES])}, with weights as in "
+            "scores:0.7,0.3"
         )
     if len(of_pages) != 1:
-        raise UsageError(f"{PAGES} fuses the evidence for pages with other retrievers; name lexical once, and others")
+        raise UsageError(
+            f"{PAGE_FUSION} fuses the evidence for pages with other retrievers; name lexical once, and others"
+        )
     first = made.index(of_pages[0])
     others = [at for at in range(len(made)) if at != first]
     return PageFusion(of_pages[0], [made[at] for at in others], weights=[weights[at] for at in (first, *others)])
 
 
-def make_encoder_of(spec: Spec, means: Means) -> Encoder:
+def make_encoder_for(spec: RetrieverSpec, means: Resources) -> Encoder:
     """Build the encoder that a spec names. Raises UsageError for an unknown name."""
     hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
     if spec.name == ENDPOINT and spec.endpoint:
@@ -191,14 +194,14 @@ def make_encoder_of(spec: Spec, means: Means) -> Encoder:
     return make_encoder(catalogue()[spec.name], hardware, spec.checkpoint)
 
 
-def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
+def _endpoint_encoder(model: str, spec: RetrieverSpec, means: Resources) -> Encoder:
     from quoteweave.endpoints.embeddings import EmbeddingsClient
     from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 
     if spec.prefixes is not None and spec.prefixes not in catalogue():
-        raise unknown("model", spec.prefixes, catalogue())
+        raise unknown_name_error("model", spec.prefixes, catalogue())
     row = catalogue()[spec.prefixes] if spec.prefixes else None
-    at_once = means.hardware.batch_size or AT_ONCE
+    at_once = means.hardware.batch_size or ENDPOINT_BATCH_SIZE
     asked = partial(
         EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions, **means.patience
     )
@@ -214,24 +217,24 @@ def _endpoint_encoder(model: str, spec: Spec, means: Means) -> Encoder:
     return encoder
 
 
-def _single(text: str, collection: Collection, means: Means) -> Retriever:
-    spec = _checked(text)
-    if spec.name not in SPARSE:
-        spec = parse_spec(as_built(text, collection, means.tell))
-    if spec.name in SPARSE:
-        if spec != Spec(name=spec.name):
+def _single(text: str, collection: Collection, means: Resources) -> Retriever:
+    spec = _parse_checked(text)
+    if spec.name not in SPARSE_RETRIEVERS:
+        spec = parse_spec(resolve_built_spec(text, collection, means.tell))
+    if spec.name in SPARSE_RETRIEVERS:
+        if spec != RetrieverSpec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
         if spec.name == "lexical":
             return LexicalRetriever(collection, terms=means.terms)
-        return SPARSE[spec.name](collection)
+        return SPARSE_RETRIEVERS[spec.name](collection)
     from quoteweave.retrievers.vector import VectorRetriever
 
-    return VectorRetriever(collection, make_encoder_of(spec, means), spec=spec, pictures=means.pictures)
+    return VectorRetriever(collection, make_encoder_for(spec, means), spec=spec, pictures=means.pictures)
 
 
-def _check_terms(texts: Sequence[str], means: Means) -> None:
+def _check_terms(texts: Sequence[str], means: Resources) -> None:
     """Raise UsageError for terms that no retriever uses: they would be ignored silently."""
-    if means.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in members(text)):
+    if means.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in member_specs(text)):
         raise UsageError(
             f"terms are what the retriever lexical searches by, and there is {', '.join(texts)} alone: "
             "name lexical too, or leave out the terms"
@@ -240,15 +243,15 @@ def _check_terms(texts: Sequence[str], means: Means) -> None:
 
 def _is_known(text: str) -> bool:
     name = re.split(r"[@=:]", text.strip(), maxsplit=1)[0]
-    return name in SPARSE or name in catalogue() or name in (ENDPOINT, ANY_CHECKPOINT)
+    return name in SPARSE_RETRIEVERS or name in catalogue() or name in (ENDPOINT, ANY_CHECKPOINT)
 
 
-def _checked(text: str) -> Spec:
+def _parse_checked(text: str) -> RetrieverSpec:
     """Parse a spec. Raises UsageError where the text after the last `@` must be a misspelt suffix: no path ends so."""
     spec = parse_spec(text)
     path, at, suffix = (spec.checkpoint or "").rpartition("@")
     if at and "/" not in suffix and not Path(f"{path}@{suffix}").expanduser().exists():
-        raise no_suffix(text, suffix)
+        raise unknown_suffix_error(text, suffix)
     return spec
 
 
@@ -260,4 +263,4 @@ def _reads_pictures(text: str) -> bool:
 def _unknown(name: str) -> UsageError:
     # Of a hybrid, name the part that is unknown.
     parts = [part for part in name.split("+") if not _is_known(part)]
-    return unknown("retriever", parts[0] if parts else name, names())
+    return unknown_name_error("retriever", parts[0] if parts else name, retriever_names())

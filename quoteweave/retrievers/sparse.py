@@ -53,17 +53,17 @@ class Bm25Retriever:
         if k < 1:
             return [[] for _ in queries]
         while True:
-            index = self._opened = lexical.current(self._collection, self._opened)
+            index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
             allowed = self._allowed(index, where)
             found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
             # A document that was replaced meanwhile has new quotes, which the opened index does not contain.
-            if allowed is not None and lexical.current(self._collection, index) is not index:
+            if allowed is not None and lexical.current_lexical_index(self._collection, index) is not index:
                 continue
             hits = [each for each in found if each is not None]
             if len(hits) == len(found):
                 return hits
             # A quote that is gone was removed or replaced after the index was opened, or the catalogue is damaged.
-            if lexical.current(self._collection, index) is index:
+            if lexical.current_lexical_index(self._collection, index) is index:
                 raise CollectionError(
                     f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds. "
                     f"See what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}"

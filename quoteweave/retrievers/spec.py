@@ -22,10 +22,10 @@ from typing import Literal, get_args
 
 from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import nearest
+from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 from quoteweave.core.urls import without_secrets
-from quoteweave.index.kinds import OF_MANY, OF_ONE
+from quoteweave.index.kinds import MULTI_VECTOR_KINDS, SINGLE_VECTOR_KINDS
 
 Dtype = Literal["float32", "float16", "bfloat16"]
 
@@ -36,14 +36,14 @@ _WITH_USER = re.compile(r"@(https?://[^@/]*@[^@]+)$")
 _USUAL_TYPES = "query", "passage"
 _DIMENSIONS = re.compile(r"[1-9][0-9]{0,4}d")
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "kind": (*OF_ONE, *OF_MANY),
+    "kind": (*SINGLE_VECTOR_KINDS, *MULTI_VECTOR_KINDS),
     "unit": get_args(Unit),
     "view": get_args(TextView),
     "dtype": get_args(Dtype),
 }
 
 
-class Spec(Record):
+class RetrieverSpec(Record):
     """A parsed retriever spec; parts that are None are left to the model's defaults."""
 
     name: str
@@ -85,7 +85,7 @@ class Spec(Record):
         return str(self if self.url is None else self.model_copy(update={"url": without_secrets(self.url)}))
 
 
-def parse_spec(text: str) -> Spec:
+def parse_spec(text: str) -> RetrieverSpec:
     """Parse a spec; text after an `@` that is no known suffix belongs to the checkpoint's path or the model's name.
 
     Raises UsageError for a spec that cannot be parsed, or for an unknown suffix after a bare name. Whether the name
@@ -109,22 +109,24 @@ def parse_spec(text: str) -> Spec:
         raise UsageError(f"{text!r} is no retriever; write it as NAME, NAME=CHECKPOINT or openai:MODEL")
     for suffix in name.split("@")[1:]:
         if _field(suffix) is None:
-            raise no_suffix(text, suffix)
-    return Spec.model_validate({"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **found})
+            raise unknown_suffix_error(text, suffix)
+    return RetrieverSpec.model_validate(
+        {"name": name, "checkpoint": checkpoint or None, "endpoint": endpoint or None, **found}
+    )
 
 
-def no_suffix(text: str, suffix: str) -> UsageError:
+def unknown_suffix_error(text: str, suffix: str) -> UsageError:
     """Return the error for a spec with an unknown `suffix`."""
     known = [value for values in _FIELDS.values() for value in values]
-    near = nearest(suffix, known)
+    near = similar_names(suffix, known)
     hint = f"did you mean @{' or @'.join(near)}? " if near else ""
     ends = "and for an endpoint @URL, @as:NAME, @input_type, @queries:NAME and @256d"
     return UsageError(f"{text!r}: @{suffix} is no suffix; {hint}There are @{', @'.join(known)}, {ends}")
 
 
-def unknown(what: str, text: str, known: Iterable[str]) -> UsageError:
+def unknown_name_error(what: str, text: str, known: Iterable[str]) -> UsageError:
     """Return the error for a name that is not among the `known` ones of its kind, such as "reranker"."""
-    near = nearest(text, known)
+    near = similar_names(text, known)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of: {', '.join(known)}"
     return UsageError(f"there is no {what} {text!r}; {hint}")
 

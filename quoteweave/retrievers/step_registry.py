@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.chat.prices import LOCAL
+from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
-from quoteweave.retrievers.registry import SPARSE, Means, members
-from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
+from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
+from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.sparse import Bm25Retriever
-from quoteweave.retrievers.spec import unknown
+from quoteweave.retrievers.spec import unknown_name_error
 
 
 def _itself(model: ChatModel) -> ChatModel:
@@ -30,7 +30,7 @@ def _itself(model: ChatModel) -> ChatModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Chats:
+class ChatModels:
     """The chat models for expansion and reranking, and their prompts."""
 
     plain: ChatModel | None = None
@@ -41,7 +41,7 @@ class Chats:
     """A folder whose prompt files replace the built-in ones."""
 
 
-NO_CHATS = Chats()
+NO_CHAT_MODELS = ChatModels()
 EXPANDERS = ("rules", "rm3", "chat")
 ANY_CROSS_ENCODER = "cross-encoder"
 
@@ -52,8 +52,8 @@ def make_expander(
     collection: Collection,
     *,
     where: Filter | None = None,
-    means: Means | None = None,
-    chats: Chats = NO_CHATS,
+    means: Resources | None = None,
+    chats: ChatModels = NO_CHAT_MODELS,
 ) -> Expander:
     """Build the expander of that name, for a search with these retrievers.
 
@@ -67,48 +67,52 @@ def make_expander(
     if text == "rm3":
         from quoteweave.retrievers.expanders.rm3 import Rm3Expander
 
-        others = [name for spec in retrievers for name in members(spec) if name not in SPARSE]
+        others = [name for spec in retrievers for name in member_specs(spec) if name not in SPARSE_RETRIEVERS]
         if others:
-            raise UsageError(f"rm3 repeats words by their weight, for {', '.join(SPARSE)}; {others[0]} cannot use that")
+            raise UsageError(
+                f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
+            )
         return Rm3Expander(Bm25Retriever(collection), where=where)
-    model = named_chat(text, means or Means(), chats, sent="the question is sent")
+    model = make_chat_model(text, means or Resources(), chats, sent="the question is sent")
     if model is None:
-        raise unknown("expansion", text, EXPANDERS)
+        raise unknown_name_error("expansion", text, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
 
     return ChatExpander(model, prompts_folder=chats.prompts)
 
 
-def make_reranker(text: str, *, means: Means | None = None, chats: Chats = NO_CHATS) -> Reranker:
+def make_reranker(text: str, *, means: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
     """Build the reranker of that name; no model is loaded yet.
 
     Raises UsageError for an unknown name, and for `chat` where no model is configured.
     """
-    means = means or Means()
+    means = means or Resources()
     name, equals, checkpoint = text.partition("=")
     if equals and not checkpoint:
         raise UsageError(f"{text!r} names no checkpoint; write {name}=PATH")
     if name in reranker_rows():
         return make_local_reranker(reranker_rows()[name], means.hardware, checkpoint or None)
     if name == ANY_CROSS_ENCODER and checkpoint:
-        return make_local_reranker(row_for_path(checkpoint), means.hardware)
+        return make_local_reranker(reranker_row_for_path(checkpoint), means.hardware)
     if text.startswith("endpoint:"):
         from quoteweave.endpoints.rerank import RerankClient
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 
-        model_name, url = _at(text, "endpoint:")
+        model_name, url = _split_address(text, "endpoint:")
         reranker = EndpointReranker(RerankClient(model_name, base_url=url, **means.patience))
         means.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = named_chat(text, means, chats, sent="the question and the quotes found are sent")
+    model = make_chat_model(text, means, chats, sent="the question and the quotes found are sent")
     if model is None:
-        raise unknown("reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"])
+        raise unknown_name_error(
+            "reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
+        )
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
 
     return ListwiseReranker(model, prompts_folder=chats.prompts)
 
 
-def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel | None:
+def make_chat_model(text: str, means: Resources, chats: ChatModels, *, sent: str) -> ChatModel | None:
     """Build the chat model that a name selects; None for a name of another kind.
 
     `sent` begins the notice of what leaves the machine; the notice on the plain model is left to the caller who
@@ -120,11 +124,11 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
         return chats.plain
     if not text.startswith("chat:"):
         return None
-    name, url = _at(text, "chat:")
-    if name.startswith(LOCAL):
+    name, url = _split_address(text, "chat:")
+    if name.startswith(LOCAL_PREFIX):
         from quoteweave.models.chat import LocalChat
 
-        return chats.through(LocalChat(name.removeprefix(LOCAL), hardware=means.hardware))
+        return chats.through(LocalChat(name.removeprefix(LOCAL_PREFIX), hardware=means.hardware))
     from quoteweave.endpoints.address import openai_address
     from quoteweave.endpoints.chat import OpenAIChat
 
@@ -132,7 +136,7 @@ def named_chat(text: str, means: Means, chats: Chats, *, sent: str) -> ChatModel
     return chats.through(OpenAIChat(name, base_url=url, **means.patience))
 
 
-def _at(text: str, prefix: str) -> tuple[str, str | None]:
+def _split_address(text: str, prefix: str) -> tuple[str, str | None]:
     """Split 'prefix:MODEL@http://host' into model and address; a model's name may contain an @ itself."""
     name, *url = re.split(r"@(?=https?://)", text.removeprefix(prefix), maxsplit=1)
     if not name:

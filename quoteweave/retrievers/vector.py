@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError
-from quoteweave.core.protocols import Encoder, Pictures
+from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.index.base import Found, Scope
+from quoteweave.index.base import SearchScope, TopItems
 from quoteweave.index.embedding import EmbedProgress, check_vectors
-from quoteweave.index.handles import OpenedIndex, explained
+from quoteweave.index.handles import OpenedIndex, with_rebuild_advice
 from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
-from quoteweave.retrievers.recent_cache import Kept
-from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.recent_cache import RecentCache
+from quoteweave.retrievers.spec import RetrieverSpec
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows
 
 # A context is built by searching the same question once per kind of quote, always with the same two filters.
-QUESTIONS_KEPT = 256
-SCOPES_KEPT = 8
+CACHED_QUESTIONS = 256
+CACHED_SCOPES = 8
 
 
 class VectorRetriever:
@@ -35,16 +35,21 @@ class VectorRetriever:
     """
 
     def __init__(
-        self, collection: Collection, encoder: Encoder, *, spec: Spec | None = None, pictures: Pictures | None = None
+        self,
+        collection: Collection,
+        encoder: Encoder,
+        *,
+        spec: RetrieverSpec | None = None,
+        pictures: ImageProvider | None = None,
     ) -> None:
-        spec = spec or Spec(name=encoder.name)
+        spec = spec or RetrieverSpec(name=encoder.name)
         plan = make_plan(encoder, spec.shown, kind=spec.kind, unit=spec.unit, view=spec.view)
         self.collection, self.encoder = collection, encoder
         self.store = VectorStore(collection, encoder, plan, pictures)
         self._opened: OpenedIndex | None = None
         self._opening = Lock()
-        self._questions: Kept[Matrix] = Kept(QUESTIONS_KEPT)
-        self._scopes: Kept[Scope] = Kept(SCOPES_KEPT)
+        self._questions: RecentCache[Matrix] = RecentCache(CACHED_QUESTIONS)
+        self._scopes: RecentCache[SearchScope] = RecentCache(CACHED_SCOPES)
 
     def refresh(
         self, progress: EmbedProgress | None = None, *, wait_s: float | None = 0.0, replace: bool = False
@@ -76,7 +81,7 @@ class VectorRetriever:
             asked, vectors, wanted = [asked[at] for at in short], [vectors[at] for at in short], 2 * wanted
         return hits
 
-    def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[Found]:
+    def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[TopItems]:
         """Like `search`, but return only row numbers and scores; a page has the row of its first quote.
 
         Rows of quotes that were removed since the index was brought up to date may be among them.
@@ -84,7 +89,7 @@ class VectorRetriever:
         import numpy as np
 
         opened, (asked, vectors) = self._current(), self._asked(queries, k)
-        rows = [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+        rows = [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
         if asked:
             for i, found in zip(asked, self._find(opened, vectors, k, where)[1], strict=True):
                 rows[i] = found
@@ -116,7 +121,7 @@ class VectorRetriever:
 
     def _find(
         self, opened: OpenedIndex, vectors: "Sequence[Matrix]", k: int, where: Filter | None
-    ) -> tuple[OpenedIndex, list[Found]]:
+    ) -> tuple[OpenedIndex, list[TopItems]]:
         """Search; return what was found, and the index it was found in."""
         try:
             return opened, opened.search(vectors, k, self._scope(opened, where))
@@ -124,10 +129,10 @@ class VectorRetriever:
             # Another process may have published the next generation, and removed the files of this one.
             newer = self._current()
             if newer is opened:
-                raise explained(error, self.collection, self.store.plan.spec) from error
+                raise with_rebuild_advice(error, self.collection, self.store.plan.spec) from error
         return newer, newer.search(vectors, k, self._scope(newer, where))
 
-    def _scope(self, opened: OpenedIndex, where: Filter | None) -> Scope | None:
+    def _scope(self, opened: OpenedIndex, where: Filter | None) -> SearchScope | None:
         """The rows that pass the filter, cached until the collection changes; None for a filter that passes all."""
         if where is None or where == Filter():
             return None
@@ -135,14 +140,14 @@ class VectorRetriever:
         scope = self._scopes.get(key)
         if scope is None:
             pages = opened.pages
-            scope = Scope(self.collection, where) if pages is None else PageScope(self.collection, where, pages)
+            scope = SearchScope(self.collection, where) if pages is None else PageScope(self.collection, where, pages)
             self._scopes.put(key, scope)
         return scope
 
-    def _ranked(self, opened: OpenedIndex, found: Sequence[Found], where: Filter | None) -> list[list[Hit]]:
+    def _ranked(self, opened: OpenedIndex, found: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
         """The hits for each question, all quotes loaded in one read; quotes that were removed since are left out."""
         scope = self._scope(opened, where)
-        places = [_places(opened, one, scope) for one in found]
+        places = [_scored_rows(opened, one, scope) for one in found]
         rows = list({row for ranked in places for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
         if None in quotes.values():
@@ -154,13 +159,13 @@ class VectorRetriever:
         ]
 
 
-class PageScope(Scope):
+class PageScope(SearchScope):
     """The pages with a quote that passes a filter, each represented by the row of its first quote."""
 
     def __init__(self, collection: Collection, where: Filter, pages: PageMap) -> None:
         # Kind and layout restrict single quotes, not the first quote that represents a page.
         super().__init__(collection, where.model_copy(update={"kind": None, "layouts": None}))
-        self.quotes = Scope(collection, where)
+        self.quotes = SearchScope(collection, where)
         self._pages = pages
 
     @cached_property
@@ -169,7 +174,7 @@ class PageScope(Scope):
         return self._pages.firsts_of(self.quotes.rows)
 
 
-def _places(opened: OpenedIndex, found: Found, scope: Scope | None) -> list[tuple[int, float]]:
+def _scored_rows(opened: OpenedIndex, found: TopItems, scope: SearchScope | None) -> list[tuple[int, float]]:
     """Row and score of each quote that was found, by itself or through its page."""
     import numpy as np
 

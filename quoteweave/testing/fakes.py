@@ -5,8 +5,8 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.answers import Completion, Piece
-from quoteweave.core.protocols import Expansion, Reranking, Setting
+from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.protocols import Expansion, Reranking, SettingValue
 from quoteweave.core.records import Filter, Hit, Query, Quote
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class FakeEncoder:
         dimension: int = 64,
         reads: Literal["text", "image"] = "text",
         many: bool = False,
-        settings: Mapping[str, Setting] | None = None,
+        settings: Mapping[str, SettingValue] | None = None,
         spoil: Spoil | None = None,
     ) -> None:
         self.name, self.reads, self.many = name, reads, many
-        self.settings: Mapping[str, Setting] = {"checkpoint": name, "dimensions": dimension, **(settings or {})}
+        self.settings: Mapping[str, SettingValue] = {"checkpoint": name, "dimensions": dimension, **(settings or {})}
         self.spoil = spoil
         self.views: list[list[str]] = []
         self.queries: list[list[str]] = []
@@ -98,13 +98,15 @@ class FakeChat:
             raise reply
         return reply if isinstance(reply, Completion) else Completion(text=reply, model=self.name)
 
-    async def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[Piece | Completion, None]:
+    async def stream(
+        self, messages: Sequence[Mapping[str, object]]
+    ) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """The next reply in pieces, its reasoning first, and then whole."""
         reply = await self.complete(messages)
         if reply.reasoning:
-            yield Piece(reasoning=reply.reasoning)
+            yield CompletionDelta(reasoning=reply.reasoning)
         for start in range(0, len(reply.text), self._size):
-            yield Piece(text=reply.text[start : start + self._size])
+            yield CompletionDelta(text=reply.text[start : start + self._size])
         yield reply
 
 

@@ -10,7 +10,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import Origin
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Layout, Page, ParsedDocument, Quote
-from quoteweave.index.base import Found, Shard
+from quoteweave.index.base import Shard, TopItems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ DOCUMENTS: dict[str, dict[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class VectorFixture:
     """A collection of the three documents of `DOCUMENTS`, and the folder where shards of its items are written."""
 
     collection: Collection
@@ -62,7 +62,7 @@ class Made:
         )
 
 
-def make_documents(folder: Path) -> Made:
+def make_vector_fixture(folder: Path) -> VectorFixture:
     """Three documents of 30 quotes on five pages, in a new collection."""
     vectors, file = folder / "vectors", folder / "document.txt"
     vectors.mkdir()
@@ -73,7 +73,7 @@ def make_documents(folder: Path) -> Made:
             content = file_sha256(file)
             origin = Origin(root=folder, content=content, parser="made", metadata=metadata)
             writer.put(file, name=name, format="text", origin=origin, parsed=_parsed(5))
-    return Made(collection, vectors)
+    return VectorFixture(collection, vectors)
 
 
 def make_vectors(chance: "np.random.Generator", number: int, *, whole: bool) -> "Matrix":
@@ -85,7 +85,7 @@ def make_vectors(chance: "np.random.Generator", number: int, *, whole: bool) -> 
     return vectors.astype(np.float32)
 
 
-def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | None = None) -> Found:
+def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | None = None) -> TopItems:
     """The best `k` of the items, or of those whose rows are in `among`, by MaxSim in double precision."""
     import numpy as np
 
@@ -95,7 +95,7 @@ def brute_force(items: "Items", query: "Matrix", k: int, among: Any_of[int] | No
         if among is None or row in among
     ]
     best = sorted(scored)[:k]
-    return Found(np.array([row for _, row in best], np.int64), np.array([-score for score, _ in best], np.float32))
+    return TopItems(np.array([row for _, row in best], np.int64), np.array([-score for score, _ in best], np.float32))
 
 
 def _parsed(pages: int) -> ParsedDocument:

@@ -21,8 +21,15 @@ import pytest
 
 from quoteweave.core.errors import FingerprintMismatch
 from quoteweave.core.records import Filter
-from quoteweave.index.base import Scope, Shard, VectorIndex
-from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, Made, brute_force, make_documents, make_vectors
+from quoteweave.index.base import SearchScope, Shard, VectorIndex
+from quoteweave.testing.vector_fixtures import (
+    DIMENSION,
+    DOCUMENTS,
+    VectorFixture,
+    brute_force,
+    make_vector_fixture,
+    make_vectors,
+)
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -69,25 +76,25 @@ class VectorIndexTests:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def made(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-        made = make_documents(tmp_path_factory.mktemp("made"))
+    def made(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
+        made = make_vector_fixture(tmp_path_factory.mktemp("made"))
         with made.collection:
             yield made
 
     @pytest.fixture
-    def items(self, made: Made) -> "Items":
+    def items(self, made: VectorFixture) -> "Items":
         """An item of whole numbers for each retrievable quote."""
         return self.items_of(made, seed=1)
 
     @pytest.fixture
-    def index(self, made: Made, items: "Items") -> VectorIndex:
+    def index(self, made: VectorFixture, items: "Items") -> VectorIndex:
         """An index of all items; documents are not added in the order of their rows."""
         index = self.make(DIMENSION)
         for document in (MILL, ROAD, HARBOUR):
             index.add(self.shard(made, document, items))
         return index
 
-    def test_it_finds_what_brute_force_finds(self, made: Made) -> None:
+    def test_it_finds_what_brute_force_finds(self, made: VectorFixture) -> None:
         items, index = self.items_of(made, seed=2, whole=False), self.make(DIMENSION)
         for document in DOCUMENTS:
             index.add(self.shard(made, document, items))
@@ -108,18 +115,24 @@ class VectorIndexTests:
         for k in (len(items), len(items) + 1, 10 * ALL):
             self.check(index, items, self.queries(1)[0], k)
 
-    def test_an_empty_index_finds_nothing(self, made: Made) -> None:
+    def test_an_empty_index_finds_nothing(self, made: VectorFixture) -> None:
         index = self.make(DIMENSION)
         assert index.rows.tolist() == []
-        for scope in (None, Scope(made.collection, Filter()), Scope(made.collection, FILTERS["no document"])):
+        for scope in (
+            None,
+            SearchScope(made.collection, Filter()),
+            SearchScope(made.collection, FILTERS["no document"]),
+        ):
             assert [found.rows.tolist() for found in index.search(self.queries(2), 5, scope)] == [[], []]
 
     def test_no_questions_find_nothing(self, index: VectorIndex) -> None:
         assert index.search([], 5) == []
 
     @pytest.mark.parametrize("name", ["nothing narrowed", "texts", "one document"])
-    def test_many_questions_at_once_find_what_each_finds_alone(self, index: VectorIndex, made: Made, name: str) -> None:
-        for scope in (None, Scope(made.collection, FILTERS[name])):
+    def test_many_questions_at_once_find_what_each_finds_alone(
+        self, index: VectorIndex, made: VectorFixture, name: str
+    ) -> None:
+        for scope in (None, SearchScope(made.collection, FILTERS[name])):
             queries = self.queries(70)
             together = index.search(queries, 9, scope)
             alone = [index.search([query], 9, scope)[0] for query in queries]
@@ -128,21 +141,21 @@ class VectorIndexTests:
 
     @pytest.mark.parametrize("name", FILTERS)
     def test_within_a_scope_its_quotes_alone_are_found(
-        self, index: VectorIndex, items: "Items", made: Made, name: str
+        self, index: VectorIndex, items: "Items", made: VectorFixture, name: str
     ) -> None:
-        scope = Scope(made.collection, FILTERS[name])
+        scope = SearchScope(made.collection, FILTERS[name])
         for query in self.queries(3):
             for k in (1, 6, ALL):
                 self.check(index, items, query, k, scope=scope)
 
-    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", made: Made) -> None:
+    def test_a_scope_may_hold_quotes_that_are_no_items(self, items: "Items", made: VectorFixture) -> None:
         index = self.make(DIMENSION)
         index.add(self.shard(made, MILL, items))
         of_mill = {row: items[row] for row in made.rows(MILL)}
         for name in ("one document", "two documents", "texts", "metadata"):
-            self.check(index, of_mill, self.queries(1)[0], 50, scope=Scope(made.collection, FILTERS[name]))
+            self.check(index, of_mill, self.queries(1)[0], 50, scope=SearchScope(made.collection, FILTERS[name]))
 
-    def test_removed_is_gone(self, index: VectorIndex, items: "Items", made: Made, tmp_path: Path) -> None:
+    def test_removed_is_gone(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
         removed = made.rows(MILL) + made.rows(HARBOUR)[::3]
         left = _without(items, removed)
         _remove(index, removed)
@@ -151,7 +164,7 @@ class VectorIndexTests:
             for query in self.queries(3):
                 for name in ("nothing narrowed", "one document", "two documents"):
                     self.check(opened, left, query, 2)
-                    self.check(opened, left, query, ALL, scope=Scope(made.collection, FILTERS[name]))
+                    self.check(opened, left, query, ALL, scope=SearchScope(made.collection, FILTERS[name]))
 
     def test_removing_what_is_not_there_changes_nothing(self, index: VectorIndex, items: "Items") -> None:
         _remove(index, [-1, 0, max(items) + 1, 10**9])
@@ -159,7 +172,7 @@ class VectorIndexTests:
         assert index.rows.tolist() == sorted(items)
         self.check(index, items, self.queries(1)[0], ALL)
 
-    def test_it_may_be_empty(self, index: VectorIndex, items: "Items", made: Made, tmp_path: Path) -> None:
+    def test_it_may_be_empty(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
         index.remove(index.rows)
         for empty in (index, self.make(DIMENSION)):
             self.check(empty, {}, self.queries(1)[0], 5)
@@ -169,7 +182,7 @@ class VectorIndexTests:
             self.check(opened, {row: items[row] for row in made.rows(MILL)}, self.queries(1)[0], ALL)
 
     def test_an_item_that_is_added_again_is_found_by_its_new_vector(
-        self, index: VectorIndex, items: "Items", made: Made, tmp_path: Path
+        self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path
     ) -> None:
         renewed = {**items, **{row: self.items_of(made, seed=3)[row] for row in made.rows(MILL)}}
         _remove(index, made.rows(MILL))
@@ -180,15 +193,15 @@ class VectorIndexTests:
                 self.check(opened, renewed, query, 11)
                 self.check(opened, renewed, query, ALL)
 
-    def test_it_is_saved_whole(self, index: VectorIndex, items: "Items", made: Made, tmp_path: Path) -> None:
+    def test_it_is_saved_whole(self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path) -> None:
         for opened in (self.reopened(index, tmp_path), index):
             assert opened.rows.tolist() == sorted(items)
             for query in self.queries(4):
                 self.check(opened, items, query, 10)
-                self.check(opened, items, query, 10, scope=Scope(made.collection, FILTERS["images"]))
+                self.check(opened, items, query, 10, scope=SearchScope(made.collection, FILTERS["images"]))
 
     def test_an_opened_index_can_be_changed_and_saved_elsewhere(
-        self, index: VectorIndex, items: "Items", made: Made, tmp_path: Path
+        self, index: VectorIndex, items: "Items", made: VectorFixture, tmp_path: Path
     ) -> None:
         opened, left = self.reopened(index, tmp_path), dict(items)
         for name in (MILL, HARBOUR):
@@ -202,11 +215,15 @@ class VectorIndexTests:
             for query in self.queries(3):
                 self.check(changed, left, query, 7)
 
-    def test_a_document_without_items_changes_nothing(self, index: VectorIndex, items: "Items", made: Made) -> None:
+    def test_a_document_without_items_changes_nothing(
+        self, index: VectorIndex, items: "Items", made: VectorFixture
+    ) -> None:
         index.add(self.shard(made, MILL, {}))
         self.check(index, items, self.queries(1)[0], 5)
 
-    def test_vectors_of_another_dimension_are_refused(self, index: VectorIndex, items: "Items", made: Made) -> None:
+    def test_vectors_of_another_dimension_are_refused(
+        self, index: VectorIndex, items: "Items", made: VectorFixture
+    ) -> None:
         import numpy as np
 
         _remove(index, made.rows(MILL))
@@ -223,7 +240,9 @@ class VectorIndexTests:
             index.search([np.ones((1, dimension), np.float32)], 3)
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_after_any_changes_what_is_found_is_what_is_there(self, made: Made, seed: int, tmp_path: Path) -> None:
+    def test_after_any_changes_what_is_found_is_what_is_there(
+        self, made: VectorFixture, seed: int, tmp_path: Path
+    ) -> None:
         import numpy as np
 
         chance, index = np.random.default_rng(seed), self.make(DIMENSION)
@@ -243,9 +262,13 @@ class VectorIndexTests:
                 index = self.reopened(index, tmp_path)
             assert index.rows.tolist() == sorted(there)
             self.check(index, there, self.queries(1)[0], 5)
-            self.check(index, there, self.queries(1)[0], ALL, scope=Scope(made.collection, FILTERS["two documents"]))
+            self.check(
+                index, there, self.queries(1)[0], ALL, scope=SearchScope(made.collection, FILTERS["two documents"])
+            )
 
-    def check(self, index: VectorIndex, items: "Items", query: "Matrix", k: int, *, scope: Scope | None = None) -> None:
+    def check(
+        self, index: VectorIndex, items: "Items", query: "Matrix", k: int, *, scope: SearchScope | None = None
+    ) -> None:
         """That the index finds the best of these items in the right order; rounding may swap near ones of fractions."""
         import numpy as np
 
@@ -268,11 +291,11 @@ class VectorIndexTests:
         new.mkdir()
         return self.reopen(index, new)
 
-    def shard(self, made: Made, document: str, items: "Items") -> Shard:
+    def shard(self, made: VectorFixture, document: str, items: "Items") -> Shard:
         """The document's shard, of the type that such items have on disk."""
         return made.shard(document, items, dtype="float16" if self.many else "float32")
 
-    def items_of(self, made: Made, *, seed: int, whole: bool = True) -> "Items":
+    def items_of(self, made: VectorFixture, *, seed: int, whole: bool = True) -> "Items":
         """An item for each retrievable quote, of one vector, or of one to four."""
         import numpy as np
 

@@ -12,7 +12,7 @@ from quoteweave.cli.eval.export import JSON
 from quoteweave.cli.eval.export import export as command
 from quoteweave.core.errors import DatasetError, QuoteweaveError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.runs import Run, open_run
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.formats import load_predictions
 
 Export = Callable[..., Result]
@@ -21,7 +21,7 @@ Export = Callable[..., Result]
 @pytest.fixture
 def export(tmp_path: Path) -> Export:
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 b 2\n3 0 c 1\n4 0 d 0\n")
-    with open_run(tmp_path / "my run", Run(configuration={})) as run:
+    with open_run(tmp_path / "my run", RunRecord(configuration={})) as run:
         run.append(Prediction(example="1", items={"b": 3.0, "a": 0.1}))
         run.append(Prediction(example="2"))
         run.append(Prediction(example="3", error="timed out"))
@@ -66,7 +66,7 @@ def test_json(export: Export, tmp_path: Path) -> None:
 
 
 def test_one_scope_of_several(export: Export, tmp_path: Path) -> None:
-    with open_run(tmp_path / "both", Run(configuration={})) as run:
+    with open_run(tmp_path / "both", RunRecord(configuration={})) as run:
         run.append(Prediction(example="1", scope="document", items={"a": 1.0}))
         run.append(Prediction(example="1", scope="collection", items={"x": 1.0}))
     assert "several scopes (collection, document); name one with --scope" in raised(export(run=tmp_path / "both"))

@@ -19,7 +19,7 @@ from quoteweave.cli.eval import paid
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.runs import Run, open_run
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.judges.judgements import ASPECTS, load_judgements
 from quoteweave.testing import ModelServer, Reply
 
@@ -83,7 +83,7 @@ def made_example(name: str, **changed: object) -> dict[str, object]:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
-    with open_run(folder, Run(configuration={"dataset": "mmdocrag-20"})) as opened:
+    with open_run(folder, RunRecord(configuration={"dataset": "mmdocrag-20"})) as opened:
         for name in NAMES:
             opened.append(Prediction(example=name, scope="context", response=f"The {name} eats leaves [1]."))
     return folder
@@ -221,7 +221,7 @@ def test_when_all_is_judged_nothing_is_asked_or_sent(judge: Judge) -> None:
 def test_an_answer_that_changed_is_judged_anew(judge: Judge, run: Path) -> None:
     with ModelServer(scripted()) as server:
         judge(server)
-        with open_run(run, Run(configuration={"dataset": "mmdocrag-20"})) as opened:
+        with open_run(run, RunRecord(configuration={"dataset": "mmdocrag-20"})) as opened:
             opened.append(Prediction(example="cat", scope="context", response="It eats mice."))
         judge(server)
     assert list(map(question_of, server.requests[4:])) == ["cat"]

@@ -13,7 +13,7 @@ from quoteweave.cli.eval.score import JSON
 from quoteweave.cli.eval.score import score as command
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.runs import PREDICTIONS, Run, open_run
+from quoteweave.core.runs import PREDICTIONS_FILE, RunRecord, open_run
 
 Score = Callable[..., Result]
 
@@ -133,10 +133,10 @@ def test_a_run_of_some_questions_is_scored_only_when_asked(score: Score, files: 
 
 
 def test_a_run_that_was_stopped_in_a_line_says_so(score: Score, files: dict[str, Path], tmp_path: Path) -> None:
-    with open_run(tmp_path / "run", Run(configuration={})) as run:
+    with open_run(tmp_path / "run", RunRecord(configuration={})) as run:
         for number in range(2):
             run.append(Prediction(example=str(number), scope="context", response="[1]"))
-    path = tmp_path / "run" / PREDICTIONS
+    path = tmp_path / "run" / PREDICTIONS_FILE
     path.write_bytes(path.read_bytes() + b'{"example": "2", "resp')
     files["run"] = tmp_path / "run"
     refused = score()
@@ -147,7 +147,7 @@ def test_a_run_that_was_stopped_in_a_line_says_so(score: Score, files: dict[str,
 
 
 def test_a_run_of_two_scopes_is_scored_by_one_of_them(score: Score, files: dict[str, Path], tmp_path: Path) -> None:
-    with open_run(tmp_path / "run", Run(configuration={"dataset": "mmdocir"})) as run:
+    with open_run(tmp_path / "run", RunRecord(configuration={"dataset": "mmdocir"})) as run:
         for number in range(3):
             run.append(Prediction(example=str(number), scope="document", response="[1]"))
             run.append(Prediction(example=str(number), scope="collection", response=""))

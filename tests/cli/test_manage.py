@@ -9,7 +9,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.records import Document
 from quoteweave.index import kinds
-from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
 
@@ -32,7 +32,7 @@ def with_vectors(port: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, with an index of vectors."""
     monkeypatch.setattr(kinds, "open_index", plain_index)
     with Collection.open(port) as collection:
-        VectorRetriever(collection, FakeEncoder(), spec=Spec(name="fake", kind="fp16")).refresh()
+        VectorRetriever(collection, FakeEncoder(), spec=RetrieverSpec(name="fake", kind="fp16")).refresh()
     return port
 
 
@@ -140,7 +140,7 @@ def test_an_index_that_cannot_be_kept_in_step_is_told_and_the_document_is_gone(
     monkeypatch.undo()
     monkeypatch.setattr(kinds, "open_index", plain_index)
     with Collection.open(with_vectors) as collection:
-        report = VectorRetriever(collection, FakeEncoder(), spec=Spec(name="fake", kind="fp16")).refresh()
+        report = VectorRetriever(collection, FakeEncoder(), spec=RetrieverSpec(name="fake", kind="fp16")).refresh()
     assert (report.items, report.encoded) == (1, 0)  # its vectors were kept
     got = quoteweave("remove", "[bold]x[/].md", "-c", with_vectors, "--json")
     assert (got.code, got.err, got.json()["index_notes"]) == (0, "", [])

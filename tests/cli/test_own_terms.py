@@ -7,7 +7,7 @@ from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 from made_runs import RunIt
 
-from quoteweave.core.confidence import Calibration, Stage, retriever_name
+from quoteweave.core.confidence import Calibration, ConfidenceModel, retriever_name
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
 from quoteweave.retrievers.terms import read_terms
@@ -80,7 +80,7 @@ def test_a_calibration_is_of_the_terms_that_it_was_fitted_with(
     quoteweave: Quoteweave, ships: Path, tmp_path: Path
 ) -> None:
     file, other = write(tmp_path / "a.toml", DRAUGHT), write(tmp_path / "b.toml", BERTH)
-    stage = Stage(intercept=0, weights=(), threshold=0)
+    stage = ConfidenceModel(intercept=0, weights=(), threshold=0)
     fitted = Calibration(
         retriever=retriever_name(["lexical"], terms=read_terms(file).fingerprint),
         model="extractive",

@@ -7,7 +7,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
 from quoteweave.models import checkpoints as weights
-from quoteweave.retrievers.build_estimate import Plan, plan_index, together
+from quoteweave.retrievers.build_estimate import BuildEstimate, combine_estimates, estimate_index
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder, ModelServer
@@ -23,7 +23,7 @@ def port(tmp_path: Path) -> Path:
 def test_a_plan_counts_what_is_missing_and_measures(port: Path) -> None:
     with Collection.open(port) as collection:
         retriever = VectorRetriever(collection, FakeEncoder(dimension=8))
-        before = plan_index(retriever, calibration_s=0)
+        before = estimate_index(retriever, calibration_s=0)
         assert (before.items, before.left_out, before.to_encode) == (10, 1, 10)
         assert (before.dimension, before.vectors_an_item) == (8, 1.0)
         assert before.rate is not None
@@ -31,7 +31,7 @@ def test_a_plan_counts_what_is_missing_and_measures(port: Path) -> None:
         assert before.disk_bytes == 10 * (8 * 4 + 8 * 4 + 8)  # in the shard; in the index, with a row
         assert collection.indexes() == []
         retriever.refresh()
-        assert plan_index(retriever, calibration_s=0).to_encode == 0
+        assert estimate_index(retriever, calibration_s=0).to_encode == 0
 
 
 def test_an_endpoint_is_priced_and_not_asked(quoteweave: Quoteweave, port: Path) -> None:
@@ -99,13 +99,13 @@ def test_without_weights_the_catalogue_answers_and_nothing_is_downloaded(port: P
         assert late.vectors_an_item == len("number 0 of the many") / 4
         assert late.disk_bytes == 10 * (5 * 128 * 2 + 8)
     assert no_weights == []
-    assert not weights.required("huggingface_hub.constants").HF_HUB_OFFLINE
+    assert not weights.import_required("huggingface_hub.constants").HF_HUB_OFFLINE
 
 
-def plan_of(spec: str, collection: Collection) -> Plan:
+def plan_of(spec: str, collection: Collection) -> BuildEstimate:
     retriever = make_retriever(spec, collection)
     assert isinstance(retriever, VectorRetriever)
-    return plan_index(retriever)
+    return estimate_index(retriever)
 
 
 def test_of_another_checkpoint_the_catalogue_knows_nothing(
@@ -132,16 +132,16 @@ def test_what_several_take_is_added_up(quoteweave: Quoteweave, port: Path, no_we
 
 
 def test_a_sum_is_not_known_where_a_part_is_not() -> None:
-    whole = Plan(retriever="a", items=2, left_out=1, to_encode=2, seconds=3.0, disk_bytes=10, memory_bytes=4)
-    sent = Plan(
+    whole = BuildEstimate(retriever="a", items=2, left_out=1, to_encode=2, seconds=3.0, disk_bytes=10, memory_bytes=4)
+    sent = BuildEstimate(
         retriever="b", items=2, left_out=0, to_encode=1, unmeasured="x", tokens=7, price_usd=1.0, destination="h"
     )
-    both = together([whole, sent], "a+b")
+    both = combine_estimates([whole, sent], "a+b")
     assert (both.items, both.left_out, both.to_encode) == (4, 1, 3)
     assert (both.seconds, both.disk_bytes, both.memory_bytes, both.download_bytes) == (None, None, None, None)
     assert (both.tokens, both.price_usd, both.destination) == (7, 1.0, "h")
     assert both.unmeasured == "nothing was measured for b"
-    twice = together([whole, whole], "a+a")
+    twice = combine_estimates([whole, whole], "a+a")
     assert (twice.seconds, twice.disk_bytes, twice.memory_bytes, twice.tokens) == (6.0, 20, 8, None)
 
 
@@ -150,7 +150,7 @@ def test_what_is_encoded_already_is_told_from_the_vectors_that_are_there(port: P
     with Collection.open(port) as collection:
         VectorRetriever(collection, encoder).refresh()
         asked = len(encoder.views)
-        plan = plan_index(VectorRetriever(collection, encoder))
+        plan = estimate_index(VectorRetriever(collection, encoder))
         assert (plan.to_encode, plan.seconds, plan.rate, plan.unmeasured) == (0, 0.0, None, None)
         assert (plan.dimension, plan.vectors_an_item) == (64, 5.0)
         assert len(encoder.views) == asked
@@ -160,7 +160,7 @@ def test_equal_documents_are_encoded_once(tmp_path: Path) -> None:
     same = ["grain", "timber"]
     with make_collection(tmp_path, {"a.txt": same, "b.txt": same}) as collection:
         retriever = VectorRetriever(collection, FakeEncoder())
-        assert (plan_index(retriever).items, plan_index(retriever).to_encode) == (4, 2)
+        assert (estimate_index(retriever).items, estimate_index(retriever).to_encode) == (4, 2)
         assert retriever.refresh().encoded == 2
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
 from quoteweave.core.errors import EndpointUnreachable, UsageError
-from quoteweave.core.files.jsonl import appending
+from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.runs import read_run
 from quoteweave.pipeline.runs.config import read_run_file
 from quoteweave.retrievers.catalogue import catalogue as models
@@ -362,7 +362,7 @@ def test_two_commands_do_not_write_one_run(run_it: RunIt, tmp_path: Path) -> Non
     with ModelServer(told) as server:
         config = 'model = "scripted"\nquotes = "dataset"\n'
         run_it(config, "--limit", 1, url=server.base_url)
-        with appending(tmp_path / "runs" / "predictions.jsonl"):
+        with open_for_append(tmp_path / "runs" / "predictions.jsonl"):
             refused = run_it(config, url=server.base_url)
     assert isinstance(refused.exception, UsageError)
     assert "is being written by another command" in str(refused.exception)

@@ -10,7 +10,7 @@ from made_runs import RunIt, told, value
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
-from quoteweave.endpoints.rate_limits import LimitedChat
+from quoteweave.endpoints.rate_limits import RateLimitedChat
 from quoteweave.pipeline.runs.answerer import answer_all
 from quoteweave.testing import ModelServer, Reply
 
@@ -38,7 +38,7 @@ def test_all_settings_together_keep_to_the_tokens_of_a_minute(run_it: RunIt, mon
     def costly(request: Mapping[str, Any]) -> Reply:
         return Reply(text=told(request).text, usage=Usage(input_tokens=1200, output_tokens=10))
 
-    defaults: Any = LimitedChat.__init__.__kwdefaults__
+    defaults: Any = RateLimitedChat.__init__.__kwdefaults__
     monkeypatch.setitem(defaults, "sleep", sleep)
     config = (
         'model = "m"\nquotes = "dataset"\n[limits]\nconcurrency = 1\ntokens_per_minute = 2500\n'

@@ -13,7 +13,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuestionTooLong
 from quoteweave.core.runs import read_run
-from quoteweave.core.text.question_analysis import MOST_CHARACTERS
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -118,7 +118,7 @@ def test_a_question_too_long_is_refused_with_what_to_do(quoteweave: Quoteweave, 
         assert (
             "error: the question has 120,000 characters, and at most 100,000 are allowed: ask a shorter one" in got.err
         )
-    assert quoteweave("search", ("grain " * 20_000)[:MOST_CHARACTERS], "-c", port).code == 0
+    assert quoteweave("search", ("grain " * 20_000)[:MAX_QUESTION_CHARACTERS], "-c", port).code == 0
 
 
 def test_nor_is_one_asked_from_python(port: Path) -> None:

@@ -52,7 +52,9 @@ def assert_whole(collection: Collection) -> None:
         assert source.decode().splitlines()[0] == quotes[0].text
         image = collection.images.path(str(picture.image))
         assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
-    indexed = [name for segment in lexical.current(collection).segments.values() for name in segment.names]
+    indexed = [
+        name for segment in lexical.current_lexical_index(collection).segments.values() for name in segment.names
+    ]
     assert sorted(indexed) == [document.name for document in collection.documents()]
     for state in collection.indexes():
         assert [path.read_text() for path in state.folder.iterdir()] == ["whole", "whole"]

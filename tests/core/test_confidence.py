@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 from quoteweave.core.confidence import (
     Calibration,
-    Point,
+    ConfidenceModel,
+    RiskCoveragePoint,
     Signals,
-    Stage,
-    Weight,
+    SignalWeight,
     load_calibration,
     retriever_name,
     sigmoid,
 )
 from quoteweave.core.errors import DatasetError, UsageError
 
-BEFORE = Stage(
+BEFORE = ConfidenceModel(
     intercept=0.5,
     weights=(
-        Weight(signal="score", mean=10, scale=2, weight=1.5),
-        Weight(signal="bearing", mean=0.6, scale=0.2, weight=2.0),
+        SignalWeight(signal="score", mean=10, scale=2, weight=1.5),
+        SignalWeight(signal="bearing", mean=0.6, scale=0.2, weight=2.0),
     ),
     threshold=0.2,
 )
@@ -34,7 +34,7 @@ CALIBRATION = Calibration(
     answers=50,
     before=BEFORE,
     after=BEFORE.model_copy(update={"threshold": 0.7}),
-    curve=(Point(threshold=0.7, answers=40, coverage=0.8, risk=0.1),),
+    curve=(RiskCoveragePoint(threshold=0.7, answers=40, coverage=0.8, risk=0.1),),
 )
 
 

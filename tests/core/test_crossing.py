@@ -14,8 +14,8 @@ from functools import partial
 
 import pytest
 
-from quoteweave.core.concurrency.sync_bridge import wait_for
-from quoteweave.core.concurrency.thread_pools import compute
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.concurrency.thread_pools import run_in_pool
 
 Loop = asyncio.AbstractEventLoop
 OPENING = """
@@ -57,28 +57,28 @@ async def loop() -> Loop:
 
 
 async def crossing_within() -> Loop:
-    return wait_for(loop())
+    return run_sync(loop())
 
 
 def test_all_threads_share_a_loop() -> None:
-    loops = [wait_for(loop())]
+    loops = [run_sync(loop())]
     for _ in range(2):
-        thread = threading.Thread(target=lambda: loops.extend(wait_for(loop()) for _ in range(2)))
+        thread = threading.Thread(target=lambda: loops.extend(run_sync(loop()) for _ in range(2)))
         thread.start()
         thread.join()
     assert len(loops) == 5
-    assert set(loops) == {wait_for(loop())}
+    assert set(loops) == {run_sync(loop())}
     assert not loops[0].is_closed()
 
 
 def test_a_crossing_within_a_running_loop() -> None:
-    assert asyncio.run(crossing_within()) is wait_for(loop())
-    first = wait_for(crossing_within())
-    assert first is not wait_for(loop())
-    assert wait_for(crossing_within()) is first
+    assert asyncio.run(crossing_within()) is run_sync(loop())
+    first = run_sync(crossing_within())
+    assert first is not run_sync(loop())
+    assert run_sync(crossing_within()) is first
 
 
-@pytest.mark.parametrize("begin", [asyncio.to_thread, partial(compute, "search")])
+@pytest.mark.parametrize("begin", [asyncio.to_thread, partial(run_in_pool, "search")])
 def test_a_thread_that_a_crossing_waits_for_may_cross_in_turn(begin: Callable[..., Awaitable[str]]) -> None:
     """Even while another crossing, within it, keeps its loop standing still."""
 
@@ -86,12 +86,12 @@ def test_a_thread_that_a_crossing_waits_for_may_cross_in_turn(begin: Callable[..
         return "done"
 
     async def inner() -> str:
-        return await begin(lambda: wait_for(innermost()))
+        return await begin(lambda: run_sync(innermost()))
 
     async def outer() -> str:
-        return wait_for(inner())
+        return run_sync(inner())
 
-    assert wait_for(outer()) == "done"
+    assert run_sync(outer()) == "done"
 
 
 def test_many_threads_cross_at_once() -> None:
@@ -101,7 +101,7 @@ def test_many_threads_cross_at_once() -> None:
 
     began = time.monotonic()
     with ThreadPoolExecutor(20) as threads:
-        assert list(threads.map(lambda number: wait_for(turn(number)), range(20))) == list(range(20))
+        assert list(threads.map(lambda number: run_sync(turn(number)), range(20))) == list(range(20))
     assert time.monotonic() - began < 1.5
 
 
@@ -110,14 +110,14 @@ def test_what_is_raised_comes_through_and_the_loop_goes_on() -> None:
         raise KeyError("x")
 
     async def fail_within() -> None:
-        wait_for(fail())
+        run_sync(fail())
 
-    before = wait_for(loop())
+    before = run_sync(loop())
     for failing in (fail, fail_within):
         with pytest.raises(KeyError) as raised:
-            wait_for(failing())
+            run_sync(failing())
         assert "fail" in [entry.name for entry in raised.traceback]
-    assert wait_for(loop()) is before
+    assert run_sync(loop()) is before
 
 
 def test_ctrl_c_cancels_what_runs_and_the_next_crossing_works() -> None:
@@ -131,9 +131,9 @@ def test_ctrl_c_cancels_what_runs_and_the_next_crossing_works() -> None:
             ended.append("cleaned up")
 
     with pytest.raises(KeyboardInterrupt):
-        wait_for(long())
+        run_sync(long())
     assert ended == ["cleaned up"]
-    assert not wait_for(loop()).is_closed()
+    assert not run_sync(loop()).is_closed()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
@@ -141,10 +141,10 @@ def test_what_ends_a_program_ends_no_loop(error: type[BaseException]) -> None:
     async def end() -> None:
         raise error
 
-    before = wait_for(loop())
+    before = run_sync(loop())
     with pytest.raises(error):
-        wait_for(end())
-    assert wait_for(loop()) is before
+        run_sync(end())
+    assert run_sync(loop()) is before
 
 
 def test_ctrl_c_within_a_running_loop_cancels_what_was_crossed_to() -> None:
@@ -158,7 +158,7 @@ def test_ctrl_c_within_a_running_loop_cancels_what_was_crossed_to() -> None:
             ended.append("cleaned up")
 
     loop = asyncio.new_event_loop()  # such as a notebook's, which leaves Ctrl-C to Python
-    loop.call_soon(lambda: wait_for(long()))
+    loop.call_soon(lambda: run_sync(long()))
     with pytest.raises(KeyboardInterrupt):
         loop.run_forever()
     loop.close()
@@ -178,9 +178,9 @@ def test_tasks_left_behind_are_cancelled_and_those_of_others_go_on() -> None:
         return await task
 
     with ThreadPoolExecutor(1) as threads:
-        other = threads.submit(lambda: wait_for(another()))
+        other = threads.submit(lambda: run_sync(another()))
         begun.wait()
-        wait_for(leave_one())
+        run_sync(leave_one())
         assert tasks[0].cancelled()
         assert other.result() == "goes on"
 
@@ -193,7 +193,7 @@ def test_context_variables_are_those_of_the_caller() -> None:
 
     for word in ("one", "two"):
         said.set(word)
-        assert wait_for(read()) == word
+        assert run_sync(read()) == word
 
 
 def run(program: str) -> tuple[list[str], str]:

@@ -1,14 +1,19 @@
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of, tokens_of_messages, usage_of
+from quoteweave.core.chat.token_estimates import (
+    TOKENS_PER_IMAGE,
+    estimate_message_tokens,
+    estimate_tokens,
+    usage_or_estimate,
+)
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}}
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("木材", 2), ("abcd木", 2)])
 def test_a_quarter_of_the_plain_characters_and_all_others(text: str, tokens: int) -> None:
-    assert tokens_of(text) == tokens
+    assert estimate_tokens(text) == tokens
 
 
 def test_pictures_count_the_same_whatever_their_bytes() -> None:
@@ -17,11 +22,11 @@ def test_pictures_count_the_same_whatever_their_bytes() -> None:
         {"role": "user", "content": [{"type": "text", "text": "abcdefgh"}, PICTURE, PICTURE]},
         {"role": "assistant", "content": None},
     ]
-    assert tokens_of_messages(asked) == 1 + 2 + 2 * PICTURE_TOKENS
+    assert estimate_message_tokens(asked) == 1 + 2 + 2 * TOKENS_PER_IMAGE
 
 
 def test_what_the_endpoint_counts_goes_before_estimates() -> None:
     told = Completion(text="abcdefgh", model="m", usage=Usage(input_tokens=5, output_tokens=0))
     untold = Completion(text="abcdefgh", reasoning="abcd", model="m")
-    assert usage_of(told, 9) == Usage(input_tokens=5, output_tokens=0)
-    assert usage_of(untold, 9) == Usage(input_tokens=9, output_tokens=3)
+    assert usage_or_estimate(told, 9) == Usage(input_tokens=5, output_tokens=0)
+    assert usage_or_estimate(untold, 9) == Usage(input_tokens=9, output_tokens=3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.messages import nearest
+from quoteweave.core.messages import similar_names
 
 DOCUMENTS = [
     "field-notes-scan.pdf",
@@ -32,7 +32,7 @@ RETRIEVERS = ["lexical", "bm25", "tfidf", "dpr", "bge", "e5", "colpali", "colqwe
     ],
 )
 def test_a_mistyped_name_finds_what_was_meant(text: str, known: list[str], expected: list[str]) -> None:
-    assert nearest(text, known) == expected
+    assert similar_names(text, known) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_a_mistyped_name_finds_what_was_meant(text: str, known: list[str], expec
     ],
 )
 def test_an_unrelated_name_finds_nothing(text: str, known: list[str]) -> None:
-    assert nearest(text, known) == []
+    assert similar_names(text, known) == []
 
 
 def test_three_at_most_are_offered() -> None:
-    assert nearest("report", [f"{year}/report.pdf" for year in range(2000, 2020)]) == [
+    assert similar_names("report", [f"{year}/report.pdf" for year in range(2000, 2020)]) == [
         "2000/report.pdf", "2001/report.pdf", "2002/report.pdf"
     ]  # fmt: skip

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.records import PageWord, PageWords
-from quoteweave.core.text.packed_words import FURTHEST, STEPS, pack_words, unpack_words
+from quoteweave.core.text.packed_words import MAX_STEPS, STEPS_PER_POINT, pack_words, unpack_words
 
-LONGEST = FURTHEST / STEPS
+LONGEST = MAX_STEPS / STEPS_PER_POINT
 edges = st.floats(-LONGEST, LONGEST, allow_nan=False)
 texts = st.text(st.characters(codec="utf-8", exclude_characters=" "), max_size=12)
 placed = st.tuples(texts, st.tuples(edges, edges, edges, edges), st.integers(0, 10**6), st.booleans())
@@ -21,7 +21,7 @@ def test_packing_loses_no_more_than_an_eighth_of_a_point(words: list[tuple[str, 
     found = unpack_words(packed)
     assert [(text, line, ocr) for text, _, line, ocr in found] == [(text, line, ocr) for text, _, line, ocr in words]
     for (_, box, _, _), (_, before, _, _) in zip(found, words, strict=True):
-        assert box == pytest.approx(before, abs=0.5 / STEPS, rel=0)
+        assert box == pytest.approx(before, abs=0.5 / STEPS_PER_POINT, rel=0)
     assert pack_words(found) == packed
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.text.question_analysis import LONGEST, differs, read_question
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question, has_opposite_word
 from quoteweave.core.text.tokens import words
 
 
@@ -36,7 +36,7 @@ from quoteweave.core.text.tokens import words
     ],
 )
 def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: str, instructions: list[str]) -> None:
-    reading = read_question(question)
+    reading = analyse_question(question)
     assert (reading.text, list(reading.instructions)) == (asked, instructions)
 
 
@@ -54,7 +54,7 @@ def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: 
     ],
 )
 def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
-    assert list(read_question(question).shows) == kinds
+    assert list(analyse_question(question).shows) == kinds
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
     ],
 )
 def test_what_kind_of_answer_is_asked_for(question: str, asks: str) -> None:
-    assert read_question(question).asks == asks
+    assert analyse_question(question).asks == asks
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_what_kind_of_answer_is_asked_for(question: str, asks: str) -> None:
     ],
 )
 def test_what_stands_on_a_first_page(question: str, asks: bool) -> None:
-    assert read_question(question).asks_front is asks
+    assert analyse_question(question).asks_front is asks
 
 
 def test_references_quotations_and_sides() -> None:
-    reading = read_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
+    reading = analyse_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
     assert (reading.labels, reading.places, reading.quoted) == (("table 2",), ("page 7",), ("North Bay",))
     assert [side.partition("difference ")[2] for side in reading.sides] == [
         'sales in "North Bay"?',
         'profit in "North Bay"?',
     ]
-    assert read_question("between us").sides == ()
+    assert analyse_question("between us").sides == ()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_references_quotations_and_sides() -> None:
     [("How many ships came?", True), ("When did it end?", True), ("What share is red?", True), ("Who came?", False)],
 )
 def test_numbers_are_wanted(question: str, wants: bool) -> None:
-    assert read_question(question).wants_number is wants
+    assert analyse_question(question).wants_number is wants
 
 
 pieces = st.sampled_from(["list", "answer", "in", "format", "?", ".", " ", "between", "and", "Table", "3", "'"])
@@ -128,20 +128,20 @@ pieces = st.sampled_from(["list", "answer", "in", "format", "?", ".", " ", "betw
 
 @given(st.text(max_size=300) | st.lists(pieces).map(" ".join))
 def test_any_text_is_read_and_something_is_left_to_search_for(question: str) -> None:
-    reading = read_question(question)
+    reading = analyse_question(question)
     assert bool(words(reading.text)) == bool(words(question))
     assert set(words(reading.text)) <= set(words(question))
 
 
 def test_a_long_text_is_searched_for_as_it_is() -> None:
-    text = "What is coal? " + "Answer in list format. " * LONGEST
-    assert read_question(text[: LONGEST - 100]).instructions
-    assert (read_question(text).text, read_question(text).instructions) == (text, ())
+    text = "What is coal? " + "Answer in list format. " * MAX_ANALYSED_CHARACTERS
+    assert analyse_question(text[: MAX_ANALYSED_CHARACTERS - 100]).instructions
+    assert (analyse_question(text).text, analyse_question(text).instructions) == (text, ())
 
 
 @pytest.mark.parametrize("text", ["between" + " " * 1900, "list " * 399 + "?", "list order " * 180 + "?", "'" * 2000])
 def test_hostile_texts_are_read(text: str) -> None:
-    assert len(read_question(text).text) <= len(text)
+    assert len(analyse_question(text).text) <= len(text)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ def test_hostile_texts_are_read(text: str) -> None:
     ],
 )
 def test_opposites(question: str, text: str, expected: bool) -> None:
-    assert differs(question, text) is expected
+    assert has_opposite_word(question, text) is expected
 
 
 def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
-    assert read_question("What is a harbour due?").asked_by == "What is a"
-    assert read_question("What is in-context learning?").asks == "definition"
+    assert analyse_question("What is a harbour due?").asked_by == "What is a"
+    assert analyse_question("What is in-context learning?").asks == "definition"

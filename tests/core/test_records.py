@@ -77,4 +77,4 @@ def test_a_quote_survives_json() -> None:
     ],
 )
 def test_two_filters_pass_what_both_pass(a: Filter, b: Filter | None, both: Filter) -> None:
-    assert a.and_also(b) == both
+    assert a.intersect(b) == both

@@ -12,12 +12,12 @@ from builders import make_quote
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.files.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit
-from quoteweave.core.runs import Configuration, Run, open_run, read_run, sort_run
+from quoteweave.core.runs import Configuration, RunRecord, open_run, read_run, sort_predictions
 
 CONFIGURATION: Configuration = {"retriever": "lexical", "quotes": 20, "scopes": ["document", "collection"]}
-RUN = Run(configuration=CONFIGURATION, fingerprints={"annotations": "ab12"})
+RUN = RunRecord(configuration=CONFIGURATION, fingerprints={"annotations": "ab12"})
 
 
 def prediction(name: str, *, text: str = "line\none\u2028two", error: str | None = None) -> Prediction:
@@ -82,7 +82,7 @@ def test_a_run_that_died_before_its_first_line_is_resumed(tmp_path: Path) -> Non
 def test_another_configuration_is_refused_and_the_run_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path, prediction("q1"))
     before = path.read_bytes()
-    other = Run(
+    other = RunRecord(
         configuration={**CONFIGURATION, "retriever": "bm25"}, fingerprints={"annotations": "cd"}, seeds={"o": 1}
     )
     told = r"annotations is 'ab12' there and 'cd' here; o is None there and 1 here; retriever is 'lexical' there and"
@@ -163,17 +163,17 @@ def test_files_as_people_have_them_are_read(tmp_path: Path) -> None:
         ("plain.jsonl.gz", line),
     ):
         (tmp_path / name).write_bytes(content)
-        ((number, found),) = iter_rows(tmp_path / name, Prediction)
+        ((number, found),) = iter_records(tmp_path / name, Prediction)
         assert (number, found.example, found.hits[0].quote.text[:4]) == (1, "q1", "l?ne")
 
 
 def test_lines_are_put_in_the_order_of_the_questions_and_none_is_lost(tmp_path: Path) -> None:
     said = [("b", "e1"), ("c", None), ("x", None), ("b", None), ("a", None)]
-    with open_run(tmp_path, Run(configuration={})) as writer:
+    with open_run(tmp_path, RunRecord(configuration={})) as writer:
         for example, error in said:
             writer.append(Prediction(example=example, error=error))
-        sort_run(tmp_path, ["a", "b", "c"])
-        sort_run(tmp_path, ["a", "b", "c"])
+        sort_predictions(tmp_path, ["a", "b", "c"])
+        sort_predictions(tmp_path, ["a", "b", "c"])
     kept = [json.loads(line) for line in (tmp_path / "predictions.jsonl").read_text().splitlines()]
     assert [(one["example"], one["error"]) for one in kept] == [
         *[("a", None), ("b", "e1"), ("b", None), ("c", None), ("x", None)]

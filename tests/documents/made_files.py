@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from PIL import Image
 
-from quoteweave.documents.worker_pool import Limits, Outcome, Stop
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome
 
 PROSE = (
     "The harbour was dredged in spring. The cranes were moved to the north quay, and the ferries kept to their hours. "
@@ -115,16 +115,16 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 class InlineWorkers:
     """Workers that do what they are told at once, in this process."""
 
-    def __init__(self, count: int, limits: Limits | None = None) -> None:
-        self.count, self.limits = count, Limits(memory=600_000_000)
+    def __init__(self, count: int, limits: ProcessLimits | None = None) -> None:
+        self.count, self.limits = count, ProcessLimits(memory=600_000_000)
 
-    def submit(self, limits: Limits, call: Callable[..., Any], *args: Any) -> "Future[Outcome[Any]]":
-        future: Future[Outcome[Any]] = Future()
-        outcome: Outcome[Any] = Outcome()
+    def submit(self, limits: ProcessLimits, call: Callable[..., Any], *args: Any) -> "Future[TaskOutcome[Any]]":
+        future: Future[TaskOutcome[Any]] = Future()
+        outcome: TaskOutcome[Any] = TaskOutcome()
         try:
             outcome.items.extend(call(*args))
         except MemoryError:
-            outcome.stop = Stop.MEMORY
+            outcome.stop = StopReason.MEMORY
         except Exception as error:
             outcome.error = error
         future.set_result(outcome)

@@ -7,7 +7,7 @@ import numpy as np
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.sources.lines import Line, Word
-from quoteweave.documents.sources.raw_page import Picture, Pixels
+from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 A4 = (600.0, 800.0)
 BLACK, GREY, WHITE = (0, 0, 0), (217, 217, 217), (255, 255, 255)
@@ -67,5 +67,5 @@ def scatter(pixels: Pixels, box: Box) -> None:
             fill(pixels, (box[0] + i, box[1] + j, min(box[0] + i + 8, box[2]), min(box[1] + j + 8, box[3])))
 
 
-def picture(pixels: Pixels) -> Picture:
-    return Picture(pixels, 2.0)
+def picture(pixels: Pixels) -> Raster:
+    return Raster(pixels, 2.0)

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_pages import line, paragraph, prose
 
-from quoteweave.documents.layout.blocks import block_of, group, row_by_row, rows_of
+from quoteweave.documents.layout.blocks import block_of, group_lines, lines_to_rows, text_by_rows
 from quoteweave.documents.sources.lines import Line
 
 
 def texts(lines: list[Line]) -> list[str]:
-    return [block.text for block in sorted(group(lines), key=lambda block: (block.box[0] > 300, block.box[1]))]
+    return [block.text for block in sorted(group_lines(lines), key=lambda block: (block.box[0] > 300, block.box[1]))]
 
 
 def test_lines_under_each_other_are_one_block_and_a_wider_gap_parts_two() -> None:
@@ -24,7 +24,7 @@ def test_lines_under_each_other_are_one_block_and_a_wider_gap_parts_two() -> Non
 
 def test_columns_stay_apart() -> None:
     left, right = prose(50, 100), prose(320, 100)
-    blocks = group([row for pair in zip(left, right, strict=True) for row in pair])
+    blocks = group_lines([row for pair in zip(left, right, strict=True) for row in pair])
     assert sorted(block.box[0] for block in blocks) == [50, 320]
 
 
@@ -42,9 +42,9 @@ def test_a_title_is_no_part_of_the_paragraph_below() -> None:
 def test_a_paragraph_starts_at_an_indent_and_after_a_short_last_line() -> None:
     wide = "the harbour was dredged again in early spring"
     indented = [line(wide, 50, 100), line(wide, 50, 112), line(wide, 65, 124), line(wide, 50, 136)]
-    assert [len(block.lines) for block in group(indented)] == [2, 2]
+    assert [len(block.lines) for block in group_lines(indented)] == [2, 2]
     ended = [line(wide, 50, 100), line("in spring.", 50, 112), line(wide, 50, 124), line(wide, 50, 136)]
-    assert [len(block.lines) for block in group(ended)] == [2, 2]
+    assert [len(block.lines) for block in group_lines(ended)] == [2, 2]
 
 
 def test_items_of_a_list_are_blocks_and_keep_their_hanging_lines() -> None:
@@ -64,7 +64,7 @@ def test_a_bullet_set_apart_by_a_tab_is_one_line_with_its_text() -> None:
 def test_the_number_of_an_equation_does_not_lead_the_text_of_the_next_column() -> None:
     left = [*paragraph(["the harbour was dredged again in early spring"] * 2, 50, 100), line("d = a + b", 70, 130)]
     left += [line("(1)", 230, 130), *paragraph(["the harbour was dredged again in early spring"] * 2, 50, 150)]
-    blocks = group([*left, *prose(275, 106)])
+    blocks = group_lines([*left, *prose(275, 106)])
     assert "(1)" in [block.text for block in blocks]
     assert [len(block.lines) for block in blocks if block.box[0] == 275] == [5]
 
@@ -72,7 +72,7 @@ def test_the_number_of_an_equation_does_not_lead_the_text_of_the_next_column() -
 def test_references_start_where_they_stand_out_to_the_left() -> None:
     wide = "a b c d e f g h i j k l m n o p q r s t"
     rows = [line(wide, 50 if i % 3 == 0 else 70, 100 + 12 * i) for i in range(9)]
-    assert [len(block.lines) for block in group(rows)] == [3, 3, 3]
+    assert [len(block.lines) for block in group_lines(rows)] == [3, 3, 3]
 
 
 def test_hyphenated_words_are_put_together_and_compounds_kept() -> None:
@@ -87,14 +87,14 @@ def test_what_a_block_says_of_its_lines() -> None:
 
 def test_a_line_between_two_others_parts_them() -> None:
     rows = [line("upper text here", 50, 100), line("lower text here", 50, 118), line("small", 55, 109.5, size=6)]
-    assert len(group(rows)) == 3
+    assert len(group_lines(rows)) == 3
 
 
 def test_rows_go_from_top_to_bottom_and_left_to_right() -> None:
     rows = [line("d", 0, 30), line("b", 50, 2), line("c", 90, 1), line("a", 0, 0)]
-    assert [[each.text for each in row] for row in rows_of(rows)] == [["a", "b", "c"], ["d"]]
-    assert row_by_row(rows) == "a b c\nd"
-    assert rows_of([]) == []
+    assert [[each.text for each in row] for row in lines_to_rows(rows)] == [["a", "b", "c"], ["d"]]
+    assert text_by_rows(rows) == "a b c\nd"
+    assert lines_to_rows([]) == []
 
 
 words = st.sampled_from(["tide", "1.", "•", "harbour wall", "see Figure 2", "the quay was moved again this spring"])
@@ -111,7 +111,7 @@ placed = st.builds(
 
 @given(st.lists(placed, max_size=60))
 def test_every_word_is_in_exactly_one_block_and_lines_run_downwards(lines: list[Line]) -> None:
-    blocks = group(lines)
+    blocks = group_lines(lines)
     found = [word for block in blocks for each in block.lines for word in each.words]
     assert sorted(map(repr, found)) == sorted(repr(word) for each in lines for word in each.words)
     for block in blocks:
@@ -121,10 +121,10 @@ def test_every_word_is_in_exactly_one_block_and_lines_run_downwards(lines: list[
 
 @given(st.lists(placed, max_size=60))
 def test_every_line_is_in_exactly_one_row(lines: list[Line]) -> None:
-    assert sorted(id(each) for row in rows_of(lines) for each in row) == sorted(map(id, lines))
+    assert sorted(id(each) for row in lines_to_rows(lines) for each in row) == sorted(map(id, lines))
 
 
 @pytest.mark.parametrize("make", [lambda i: line("a", 5 + i % 500, 400), lambda i: line("•", 5, i / 10)])
 def test_thousands_of_lines_in_one_place_are_grouped(make: Callable[[int], Line]) -> None:
     lines = [make(i) for i in range(4000)]
-    assert sum(len(each.words) for block in group(lines) for each in block.lines) == len(lines)
+    assert sum(len(each.words) for block in group_lines(lines) for each in block.lines) == len(lines)

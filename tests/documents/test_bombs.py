@@ -13,7 +13,7 @@ from hostile_pdfs import AFTER, BEFORE, PDFS
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.documents.worker_pool import MEGABYTE, Limits
+from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
 
 MEMORY = "page 2 ran out of memory: reading takes more than 300 MB (--memory allows more)"
 TIME = "page 2 ran out of time: reading takes more than 2 seconds (--page-seconds allows more)"
@@ -29,7 +29,7 @@ REFUSED = {
     "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
 }
 OF_BOMBS = "page-tree-of-bombs.pdf"
-LIMITS = Limits(300 * MEGABYTE, 2.0)
+LIMITS = ProcessLimits(300 * MEGABYTE, 2.0)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport
 def test_a_document_of_bombs_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / OF_BOMBS).write_bytes(PDFS["page-tree-of-bombs"]())
     # Nothing in it is to be read: the less time each page gets, the better.
-    options = AddOptions(settings=ParserSettings(ocr=False), limits=Limits(300 * MEGABYTE, 0.5), processes=2)
+    options = AddOptions(settings=ParserSettings(ocr=False), limits=ProcessLimits(300 * MEGABYTE, 0.5), processes=2)
     with Collection.create(tmp_path / "c") as collection:
         (refused,) = add(collection, [tmp_path / OF_BOMBS], options).failed
     assert refused.reason.startswith(f"'{OF_BOMBS}' has no page that can be read (page 1 ")
@@ -87,10 +87,10 @@ def test_pages_beyond_the_limits_are_read_when_these_change(tmp_path: Path) -> N
     (tmp_path / "a.pdf").write_bytes(PDFS["nested-forms-of-nothing"]())
     with Collection.create(tmp_path / "c") as collection:
 
-        def report(limits: Limits) -> AddReport:
+        def report(limits: ProcessLimits) -> AddReport:
             options = AddOptions(settings=ParserSettings(ocr=False), limits=limits, processes=1)
             return add(collection, [tmp_path / "a.pdf"], options)
 
         assert report(LIMITS).added == ("a.pdf",)
         assert report(LIMITS).unchanged == ("a.pdf",)
-        assert report(Limits(250 * MEGABYTE, 2.0)).updated == ("a.pdf",)
+        assert report(ProcessLimits(250 * MEGABYTE, 2.0)).updated == ("a.pdf",)

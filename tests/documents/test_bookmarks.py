@@ -9,9 +9,15 @@ from made_files import PROSE, raw_pdf, stream
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.documents.formats import Format
-from quoteweave.documents.parser import DocumentParser, ParserSettings, Source, keep_pages, put_kept_together
+from quoteweave.documents.parser import (
+    DocumentParser,
+    ParserSettings,
+    SourceFile,
+    assemble_kept_pages,
+    read_and_keep_pages,
+)
 from quoteweave.documents.sources import bookmarks
-from quoteweave.documents.sources.bookmarks import Bookmark, one_line, read_bookmarks
+from quoteweave.documents.sources.bookmarks import Bookmark, clean_title, read_bookmarks
 from quoteweave.documents.sources.pdf import open_pdf
 
 # Objects before the first bookmark: the catalogue, the tree of pages, a font, a text, three pages, the outline.
@@ -127,7 +133,7 @@ def test_titles_are_one_line_each_without_control_characters(tmp_path: Path) -> 
     entries = [f"/Title {title} {to_page(0)} /Next {FIRST + i} 0 R" for i, title in enumerate(titles, 1)]
     found, _ = read(with_bookmarks(tmp_path / "a.pdf", entries))
     assert [bookmark.title for bookmark in found] == ["A title of two lines", "A\ufffdB", "x" * 200]
-    assert one_line(" a\ud800\u2028 \x9fb\n") == "a b"
+    assert clean_title(" a\ud800\u2028 \x9fb\n") == "a b"
 
 
 @pytest.mark.parametrize(
@@ -150,15 +156,15 @@ def test_what_is_beyond_the_limits_is_left_out_and_said(tmp_path: Path, monkeypa
     flat = with_bookmarks(
         tmp_path / "a.pdf", [f"/Title (T{i}) {to_page(i % 3)} /Next {FIRST + i + 1} 0 R" for i in range(12)]
     )
-    monkeypatch.setattr(bookmarks, "MOST_ON_PAGE", 3)
+    monkeypatch.setattr(bookmarks, "MAX_ON_PAGE", 3)
     found, left_out = read(flat)
     assert [bookmark.title for bookmark in found] == [f"T{i}" for i in range(9)]
     assert left_out == ("more than 3 bookmarks begin on a page; 3 others were left out",)
-    monkeypatch.setattr(bookmarks, "MOST_BOOKMARKS", 5)
+    monkeypatch.setattr(bookmarks, "MAX_BOOKMARKS", 5)
     found, left_out = read(flat)
     assert len(found) == 5
     assert left_out == ("only 5 bookmarks were read; it has more than can be looked at",)
-    monkeypatch.setattr(bookmarks, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(bookmarks, "MAX_SECONDS", -1.0)
     assert read(flat) == ((), ("only 0 bookmarks were read; it has more than can be looked at",))
 
 
@@ -174,7 +180,7 @@ def test_what_is_deeper_than_eight_levels_is_left_out_and_said(tmp_path: Path) -
 def test_the_first_page_brings_the_bookmarks_and_what_was_left_out_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bookmarks, "MOST_BOOKMARKS", 1)
+    monkeypatch.setattr(bookmarks, "MAX_BOOKMARKS", 1)
     path = with_bookmarks(tmp_path / "a.pdf", [f"/Title (One) {to_page(1)} /Next 10 0 R", f"/Title (Two) {to_page(1)}"])
     with open_pdf(path, None) as pages:
         first, second = (pages.read(i) for i in (0, 1))
@@ -200,7 +206,7 @@ def test_the_pages_of_a_parsed_file_have_headings(tmp_path: Path) -> None:
         ("Harbours", "Cranes"),
         ("Harbours", "Ferries", "Cranes"),
     ]
-    source, kept = Source("a.pdf", path, settings, images), UnfinishedPages(tmp_path / "kept")
-    assert list(keep_pages([2, 1], source, Format.PDF, kept)) == [2, 1]
-    assert list(keep_pages([0], source, Format.PDF, kept)) == [0]
-    assert list(put_kept_together(source, kept, 3, {})) == [parsed]
+    source, kept = SourceFile("a.pdf", path, settings, images), UnfinishedPages(tmp_path / "kept")
+    assert list(read_and_keep_pages([2, 1], source, Format.PDF, kept)) == [2, 1]
+    assert list(read_and_keep_pages([0], source, Format.PDF, kept)) == [0]
+    assert list(assemble_kept_pages(source, kept, 3, {})) == [parsed]

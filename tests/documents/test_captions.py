@@ -4,11 +4,11 @@ import pytest
 from made_pieces import body, image, text
 
 from quoteweave.core.records import Layout
-from quoteweave.documents.layout.page import Piece
+from quoteweave.documents.layout.page import PageElement
 from quoteweave.documents.structure.captions import find_captions
 
 
-def captions(*pieces: Piece) -> dict[int, str]:
+def captions(*pieces: PageElement) -> dict[int, str]:
     names: list[Layout] = [
         "caption" if piece.text.startswith(("Figure", "Table")) else "paragraph" if piece.kind == "text" else piece.kind
         for piece in pieces

@@ -12,13 +12,13 @@ from reportlab.pdfgen.canvas import Canvas
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.text.word_alignment import WordAlignment
-from quoteweave.documents.charts.tokens import amount, tokens_of, unit
+from quoteweave.documents.charts.tokens import amount, chart_tokens, unit
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
-from quoteweave.generation.highlights import spans_of
+from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
+from quoteweave.generation.highlights import find_highlights
 
 BLUE, RED, GREEN = (40, 80, 160), (190, 60, 50), (90, 170, 90)
 CHART: Box = (50.0, 90.0, 500.0, 400.0)
@@ -269,7 +269,7 @@ def test_amounts_are_read_as_printed(text: str, number: float, step: float, kind
 
 
 def test_a_number_and_its_unit_are_one_token() -> None:
-    assert [token.text for token in tokens_of([line("Rail 30 % or $ 12", 0, 0)])] == ["Rail", "30 %", "or", "$ 12"]
+    assert [token.text for token in chart_tokens([line("Rail 30 % or $ 12", 0, 0)])] == ["Rail", "30 %", "or", "$ 12"]
 
 
 def chart_pdf(path: Path) -> Path:
@@ -297,7 +297,7 @@ def test_a_chart_of_a_pdf_has_rows_whose_words_are_found_on_the_page(tmp_path: P
     (chart,) = [quote for quote in parsed.quotes if quote.kind == "image"]
     assert chart.layout == "chart"
     assert chart.text == "Rotterdam | 60%\nAntwerp | 45%\nHamburg | 30%\nBremen | 15%"
-    (label, value) = spans_of("Antwerp has a share of 45%.", chart)
+    (label, value) = find_highlights("Antwerp has a share of 45%.", chart)
     assert [chart.text[start:end] for start, end in (label, value)] == ["Antwerp", "45%"]
     placed = WordAlignment(chart.text, chart.bbox, parsed.page_words[0].words)
     ((left, top, right, _),) = placed.boxes(*label)
@@ -314,7 +314,7 @@ class _Reader:
     def __init__(self, lines: list[Line]) -> None:
         self._lines = lines
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         return self._lines
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.documents.reflow.text_files import read_text, storable
+from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 CHARSET = re.compile(rb"charset=([\w-]+)")
 
@@ -38,4 +38,4 @@ def test_codecs_that_are_no_encodings_of_text_are_not_used(tmp_path: Path, name:
 
 
 def test_what_cannot_be_stored_is_replaced() -> None:
-    assert storable("a\x00b\ud800c") == "ab\ufffdc"
+    assert without_unstorable("a\x00b\ud800c") == "ab\ufffdc"

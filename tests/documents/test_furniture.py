@@ -5,7 +5,7 @@ from made_pieces import body, image, page, text
 
 from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.structure.headers_footers import find_furniture, page_labels
+from quoteweave.documents.structure.headers_footers import find_headers_and_footers, page_labels
 
 
 def labels(*printed: str | None, y: float = 770) -> list[str]:
@@ -15,35 +15,37 @@ def labels(*printed: str | None, y: float = 770) -> list[str]:
 
 def test_what_repeats_in_the_margins_is_a_header_or_footer_digits_aside() -> None:
     pages = [page(i, text("Harbour report 2023", 20), body(), text(f"Page {i + 1} of 8, draft", 770)) for i in range(8)]
-    assert find_furniture(pages) == {(i, 0): "header" for i in range(8)} | {(i, 2): "footer" for i in range(8)}
+    assert find_headers_and_footers(pages) == {(i, 0): "header" for i in range(8)} | {
+        (i, 2): "footer" for i in range(8)
+    }
 
 
 def test_what_stands_in_the_margins_once_or_lower_on_the_page_is_neither() -> None:
     once = [page(0, text("A title at the very top", 20), body()), *(page(i, body()) for i in range(1, 5))]
-    assert find_furniture(once) == {}
+    assert find_headers_and_footers(once) == {}
     lower = [page(i, text("Exercise", 100), body(200)) for i in range(5)]
-    assert find_furniture(lower) == {}
+    assert find_headers_and_footers(lower) == {}
 
 
 def test_a_line_must_repeat_at_the_same_height_on_enough_pages() -> None:
     def with_header(count: int, of: int) -> list[PageContent]:
         return [page(i, *([text("Harbour report", 20)] if i < count else []), body()) for i in range(of)]
 
-    assert len(find_furniture(with_header(3, 10))) == 3
-    assert find_furniture(with_header(2, 10)) == {}
-    assert find_furniture(with_header(1, 1)) == {}
+    assert len(find_headers_and_footers(with_header(3, 10))) == 3
+    assert find_headers_and_footers(with_header(2, 10)) == {}
+    assert find_headers_and_footers(with_header(1, 1)) == {}
     moving = [page(i, text("Harbour report", 2 + 14 * i), body()) for i in range(4)]
-    assert find_furniture(moving) == {}
+    assert find_headers_and_footers(moving) == {}
 
 
 def test_logos_that_repeat_are_furniture_too() -> None:
     pages = [page(i, image("figure", (500, 10, 560, 50)), body()) for i in range(4)]
-    assert find_furniture(pages) == {(i, 0): "header" for i in range(4)}
+    assert find_headers_and_footers(pages) == {(i, 0): "header" for i in range(4)}
 
 
 @pytest.mark.parametrize("number", ["7", "- 7 -", "Page 7", "vii", "7 of 12", "7/12"])
 def test_a_page_number_that_stands_alone_in_the_margin_is_furniture_on_one_page(number: str) -> None:
-    assert find_furniture([page(0, body(), text(number, 770))]) == {(0, 1): "footer"}
+    assert find_headers_and_footers([page(0, body(), text(number, 770))]) == {(0, 1): "footer"}
 
 
 def test_pages_are_labelled_by_the_file_first() -> None:

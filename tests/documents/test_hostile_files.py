@@ -11,7 +11,7 @@ from made_files import PROSE, one_page_pdf, pdf, picture, png_that_claims, raw_p
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
+from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -125,7 +125,7 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Added]:
     totals: list[int] = []
     done: list[int] = []
     options = AddOptions(settings=ParserSettings(ocr=False), password="right", processes=2)
-    progress = Progress(totals.append, lambda _, pages: done.append(pages))
+    progress = AddProgress(totals.append, lambda _, pages: done.append(pages))
     before = Path.cwd()
     os.chdir(folder)  # the path of a socket must be short
     try:

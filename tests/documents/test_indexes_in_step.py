@@ -23,7 +23,7 @@ from quoteweave.testing import FakeEncoder
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "Workers", InlineWorkers)
+    monkeypatch.setattr(ingest, "WorkerPool", InlineWorkers)
     monkeypatch.setattr(kinds, "open_index", plain_index)
 
 

@@ -17,7 +17,7 @@ from quoteweave.core.records import Query
 from quoteweave.documents import file_reading as reading
 from quoteweave.documents import ingest
 from quoteweave.documents import parser as parse
-from quoteweave.documents.ingest import AddOptions, AddReport, Progress, add
+from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -26,7 +26,7 @@ PLAIN = ParserSettings(ocr=False)
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "Workers", InlineWorkers)
+    monkeypatch.setattr(ingest, "WorkerPool", InlineWorkers)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return write(tmp_path / "docs", {"a.txt": "Anchors.", "sub/b.txt": "Buoys.", "c.txt": "Cranes."})
 
 
-def update(collection: Collection, *paths: Path, progress: Progress | None = None, **options: Any) -> AddReport:
+def update(collection: Collection, *paths: Path, progress: AddProgress | None = None, **options: Any) -> AddReport:
     return add(collection, paths, AddOptions(**{"settings": PLAIN, **options}), progress)
 
 
@@ -59,7 +59,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> object:
         raise AssertionError("an unchanged file was read")
 
-    monkeypatch.setattr(reading, "inspect", refuse)
+    monkeypatch.setattr(reading, "inspect_file", refuse)
 
 
 def test_a_folder_becomes_documents_that_can_be_found(collection: Collection, folder: Path) -> None:
@@ -84,9 +84,9 @@ def test_what_is_listed_while_files_are_added_is_what_can_be_found(
             assert {hit.quote.document for hit in hits} == {document.name for document in other.documents()}
             counts.append(len(hits))
 
-    monkeypatch.setattr(ingest, "LEAST_PAUSE_S", pause)
+    monkeypatch.setattr(ingest, "MIN_PAUSE_S", pause)
     monkeypatch.setattr(ingest, "PAUSE_RATIO", 0)
-    update(collection, folder, progress=Progress(on_pages=look))
+    update(collection, folder, progress=AddProgress(on_pages=look))
     assert counts == (list(range(23)) if pause == 0 else [0, *[1] * 22])
     assert len(collection.documents()) == 23
 
@@ -337,7 +337,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(collection: Collecti
     def meddle(_: int) -> None:
         write(folder, {"a.txt": "Arrows. "})
 
-    report = update(collection, folder, settings=ParserSettings(), progress=Progress(on_total=meddle))
+    report = update(collection, folder, settings=ParserSettings(), progress=AddProgress(on_total=meddle))
     assert [(refused.name, refused.reason) for refused in report.failed] == [
         ("a.txt", "'a.txt' changed while it was being read; add it again")
     ]
@@ -353,7 +353,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_told(collection: Collection, f
         for name in ("a.txt", "x.pdf"):
             (folder / name).unlink()
 
-    report = update(collection, folder, progress=Progress(on_total=before_reading))
+    report = update(collection, folder, progress=AddProgress(on_total=before_reading))
     assert {refused.name: refused.reason for refused in report.failed} == {
         "a.txt": "'a.txt' cannot be read: No such file or directory",
         "x.pdf": "'x.pdf' cannot be opened as a PDF; it is gone, or may not be read",
@@ -367,7 +367,7 @@ def test_progress_ends_where_it_said_it_would(collection: Collection, folder: Pa
     expected: list[int] = []
     done: list[tuple[str, int]] = []
     indexed: list[int] = []
-    progress = Progress(
+    progress = AddProgress(
         on_total=expected.append,
         on_pages=lambda name, pages: done.append((name, pages)),
         on_index=lambda: indexed.append(len(done)),
@@ -410,7 +410,7 @@ def test_whatever_reading_raises_costs_that_file_only(
 
         return failing
 
-    for name, call in {"inspect": parse.inspect, "read_whole": parse.read_whole}.items():
+    for name, call in {"inspect": parse.inspect_file, "read_whole": parse.read_whole}.items():
         with monkeypatch.context() as patched:
             patched.setattr(reading, name, fails(call))
             report = update(collection, folder)

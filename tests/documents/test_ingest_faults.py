@@ -17,7 +17,7 @@ from made_files import PROSE, jpeg_bytes, pdf, write
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.documents.ingest import AddOptions, Progress, add
+from quoteweave.documents.ingest import AddOptions, AddProgress, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever
@@ -217,7 +217,7 @@ def test_a_crash_costs_only_the_document_that_makes_it(
     monkeypatch.setenv("PYTHONPATH", meddler["PYTHONPATH"])
     totals: list[int] = []
     done: list[int] = []
-    progress = Progress(totals.append, lambda _, pages: done.append(pages))
+    progress = AddProgress(totals.append, lambda _, pages: done.append(pages))
     with Collection.create(tmp_path / "c") as collection:
         options = AddOptions(settings=ParserSettings(ocr=False), processes=2)
         report = add(collection, [folder], options, progress)

@@ -3,20 +3,20 @@
 from made_pages import A4, GREY, canvas, fill, grid, ink_words, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import iou
-from quoteweave.documents.layout.analyse import Element, analyse
-from quoteweave.documents.layout.blocks import Block
+from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
+from quoteweave.documents.layout.blocks import LineBlock
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.tables import Table
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Pixels
 
 
-def elements(pixels: Pixels, lines: list[Line], page: tuple[float, float] = A4) -> list[Element]:
+def elements(pixels: Pixels, lines: list[Line], page: tuple[float, float] = A4) -> list[LayoutElement]:
     ink_words(pixels, lines)
-    return analyse(lines, picture(pixels), page)
+    return analyse_layout(lines, picture(pixels), page)
 
 
-def kinds(found: list[Element]) -> list[str]:
+def kinds(found: list[LayoutElement]) -> list[str]:
     return [type(element).__name__ for element in found]
 
 
@@ -42,8 +42,8 @@ def test_a_paragraph_on_a_picture_is_in_both() -> None:
     pixels = canvas((800.0, 500.0), (20, 60, 90))
     scatter(pixels, (100, 100, 700, 400))
     quote = paragraph(["the harbour was dredged again", "in early spring and the quay was moved"], 300, 200, size=12)
-    found = analyse(quote, picture(pixels), (800.0, 500.0))
-    figure, block = (next(e for e in found if isinstance(e, kind)) for kind in (Figure, Block))
+    found = analyse_layout(quote, picture(pixels), (800.0, 500.0))
+    figure, block = (next(e for e in found if isinstance(e, kind)) for kind in (Figure, LineBlock))
     assert set(figure.lines) == set(block.lines) == set(quote)
 
 

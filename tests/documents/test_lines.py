@@ -1,14 +1,14 @@
 """Words and runs become lines."""
 
-from quoteweave.documents.sources.lines import Run, Word, letters, lines_of
+from quoteweave.documents.sources.lines import TextRun, Word, count_letters, lines_of
 
 
-def run(*words: tuple[str, float, float], y: float = 100, size: float = 10, bold: bool = False) -> Run:
+def run(*words: tuple[str, float, float], y: float = 100, size: float = 10, bold: bool = False) -> TextRun:
     placed = tuple(Word(text, (left, y, right, y + size)) for text, left, right in words)
-    return Run(placed, size, y + 0.8 * size, "Serif", bold, True)
+    return TextRun(placed, size, y + 0.8 * size, "Serif", bold, True)
 
 
-def texts(*runs: Run) -> list[str]:
+def texts(*runs: TextRun) -> list[str]:
     return [line.text for line in lines_of(runs)]
 
 
@@ -39,15 +39,15 @@ def test_a_line_is_bold_and_as_large_as_most_of_its_letters() -> None:
 
 def test_text_that_runs_up_the_page_joins_by_where_it_stands() -> None:
     up = [
-        Run((Word(text, (50, top, 60, top + 30)),), 10, 200, "", False, False)
+        TextRun((Word(text, (50, top, 60, top + 30)),), 10, 200, "", False, False)
         for text, top in (("Axis", 160), ("label", 120))
     ]
-    beside = Run((Word("other", (90, 120, 100, 150)),), 10, 200, "", False, False)
+    beside = TextRun((Word("other", (90, 120, 100, 150)),), 10, 200, "", False, False)
     lines = lines_of([*up, beside])
     assert [line.text for line in lines] == ["Axis label", "other"]
     assert not lines[0].upright
 
 
 def test_letters_are_counted_without_spaces() -> None:
-    assert letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
-    assert letters([]) == 0
+    assert count_letters(lines_of([run(("The", 0, 15), ("tide", 18, 35))])) == 7
+    assert count_letters([]) == 0

@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 from made_files import write
 
 from quoteweave.collection.records import Origin
-from quoteweave.documents.discovery import Found, find_files
-from quoteweave.documents.document_names import is_lengthened, name_files
+from quoteweave.documents.discovery import FoundFile, find_files
+from quoteweave.documents.document_names import has_extended_name, name_files
 
 FOLDERS = ("a", "b", "a/docs", "b/docs", "c/docs/deep", "c")
 FILES = ("README.md", "docs/README.md", "guide.md", "deep/README.md", "b/README.md")
 
 
-def named(paths: Sequence[Path], origins: dict[str, Origin] | None = None, prefix: str | None = None) -> list[Found]:
+def named(
+    paths: Sequence[Path], origins: dict[str, Origin] | None = None, prefix: str | None = None
+) -> list[FoundFile]:
     return name_files(find_files(paths), origins or {}, content_of=str, prefix=prefix)
 
 
-def origins_of(files: Sequence[Found]) -> dict[str, Origin]:
+def origins_of(files: Sequence[FoundFile]) -> dict[str, Origin]:
     return {file.name: Origin(root=file.root, path=file.below, content=str(file.path), parser="p") for file in files}
 
 
@@ -34,7 +36,7 @@ def test_equal_names_have_their_folder_in_front_and_no_others(tmp_path: Path) ->
     folders = [tmp_path / "a", tmp_path / "b"]
     assert names(folders) == names(folders[::-1]) == ["a/README.md", "b/README.md", "guide.md"]
     assert [file.below for file in named(folders)] == ["README.md", "README.md", None]
-    assert [is_lengthened(file, None) for file in named(folders)] == [True, True, False]
+    assert [has_extended_name(file, None) for file in named(folders)] == [True, True, False]
 
 
 def test_folders_of_one_name_have_more_of_their_path_in_front(tmp_path: Path) -> None:
@@ -62,10 +64,10 @@ def test_a_name_that_was_chosen_does_not_lengthen_others(tmp_path: Path) -> None
     write(tmp_path, {"a/x.txt": "", "b/x.txt": ""})
     chosen = named([tmp_path / "a"], prefix="mine")
     assert [file.name for file in chosen] == ["mine/x.txt"]
-    assert not is_lengthened(chosen[0], "mine")
+    assert not has_extended_name(chosen[0], "mine")
     assert names([tmp_path / "b"], origins_of(chosen)) == ["x.txt"]
     both = named([tmp_path / "a", tmp_path / "b"], prefix="mine")
-    assert [(file.name, is_lengthened(file, "mine")) for file in both] == [
+    assert [(file.name, has_extended_name(file, "mine")) for file in both] == [
         ("mine/a/x.txt", True),
         ("mine/b/x.txt", True),
     ]

@@ -10,16 +10,16 @@ from quoteweave.core.errors import UsageError
 from quoteweave.documents.sources import ocr as module
 from quoteweave.documents.sources.lines import Word
 from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 
 
-def written(*texts: tuple[str, float, float]) -> Picture:
+def written(*texts: tuple[str, float, float]) -> Raster:
     """Text of 14 points on a small page at 144 dpi, each by its top left in points."""
     image = Image.fromarray(canvas((300, 100)))
     draw = ImageDraw.Draw(image)
     for text, x, y in texts:
         draw.text((2 * x, 2 * y), text, fill="black", font_size=28)
-    return Picture(np.asarray(image), 2.0)
+    return Raster(np.asarray(image), 2.0)
 
 
 def test_lines_come_with_words_boxes_in_points_and_a_size() -> None:
@@ -37,8 +37,8 @@ def test_a_columns_gap_parts_lines() -> None:
 
 
 def test_nothing_is_read_where_nothing_is_written() -> None:
-    assert RapidOcr().read(Picture(canvas((50, 50)), 2.0)) == []
-    assert RapidOcr().read(Picture(np.zeros((3, 200, 3), dtype=np.uint8), 2.0)) == []
+    assert RapidOcr().read(Raster(canvas((50, 50)), 2.0)) == []
+    assert RapidOcr().read(Raster(np.zeros((3, 200, 3), dtype=np.uint8), 2.0)) == []
 
 
 def test_an_unknown_language_is_refused_with_a_way_out() -> None:

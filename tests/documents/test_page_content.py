@@ -15,9 +15,16 @@ from PIL import Image, ImageDraw, ImageFont
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import area, iou
 from quoteweave.documents.layout.blocks import block_of
-from quoteweave.documents.layout.page import LARGEST, LONGEST_TEXT, PageReader, at_a_glance, encode, garbled
+from quoteweave.documents.layout.page import (
+    LARGEST,
+    LONGEST_TEXT,
+    PageReader,
+    encode_image,
+    is_garbled,
+    split_long_block,
+)
 from quoteweave.documents.sources.lines import Line, Word
-from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
+from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
 ENGLISH = "the quick brown foxes jumped over a lazy dog and went home along the harbour wall in spring "
 
@@ -30,7 +37,7 @@ class ScriptedOcr:
     whole: tuple[int, ...] = (1600, 1200, 3)
     crops: int = 0
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         if picture.pixels.shape == self.whole:
             return self.lines
         self.crops += 1
@@ -127,7 +134,7 @@ def test_an_empty_page_without_ocr_is_still_there_as_a_whole(images: ImageStore)
 
 def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (1600, 1200, 3)).astype(np.uint8)
-    page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(RawPage(0, Picture(noise, 2.0), lines=[]))
+    page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(RawPage(0, Raster(noise, 2.0), lines=[]))
     assert [piece.kind for piece in page.pieces] == ["text", "page"]
 
 
@@ -161,11 +168,11 @@ def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> No
 
 def test_long_text_is_cut_between_lines_into_even_parts() -> None:
     block = block_of(paragraph([ENGLISH] * 40, 50, 50))
-    parts = at_a_glance(block)
+    parts = split_long_block(block)
     assert [line for part in parts for line in part.lines] == list(block.lines)
     assert max(len(part.text) for part in parts) <= LONGEST_TEXT + len(ENGLISH)
     assert max(len(part.lines) for part in parts) - min(len(part.lines) for part in parts) <= 1
-    assert at_a_glance(block_of(prose(0, 0))) == [block_of(prose(0, 0))]
+    assert split_long_block(block_of(prose(0, 0))) == [block_of(prose(0, 0))]
 
 
 def glyph_numbers(text: str) -> str:
@@ -182,29 +189,29 @@ def test_shuffled_letters_private_characters_and_replacements_are_garbled() -> N
         "HTTP " * 9,
     ]
     for text in (ENGLISH * 2, *texts):
-        assert not garbled([line(text, 0, 0)]), text
+        assert not is_garbled([line(text, 0, 0)]), text
     for text in (glyph_numbers(ENGLISH * 3), "\ufffd" * 5 + "abc", "\uf0b7\uf0b8\uf0b9 ok"):
-        assert garbled([line(text, 0, 0)]), text
-    assert not garbled([])
-    assert not garbled([line("\uf0b7 Text of a list with one odd bullet", 0, 0)])
+        assert is_garbled([line(text, 0, 0)]), text
+    assert not is_garbled([])
+    assert not is_garbled([line("\uf0b7 Text of a list with one odd bullet", 0, 0)])
 
 
 @given(st.lists(st.sampled_from(ENGLISH.split()), min_size=50, max_size=80), st.randoms())
 def test_english_is_never_garbled_however_its_words_come(words: list[str], seed: random.Random) -> None:
     seed.shuffle(words)
-    assert not garbled([line(" ".join([*words, *ENGLISH.split()]), 0, 0)])
+    assert not is_garbled([line(" ".join([*words, *ENGLISH.split()]), 0, 0)])
 
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_judged(text: str) -> None:
-    assert garbled([line(f"a {text}", 0, 0)]) in (True, False)
+    assert is_garbled([line(f"a {text}", 0, 0)]) in (True, False)
 
 
 def test_pictures_are_encoded_as_they_are_or_as_jpeg() -> None:
     pixels = canvas((20, 10))
     fill(pixels, (2, 2, 8, 8), (200, 30, 40))
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(encode(pixels)))), pixels)
-    assert Image.open(io.BytesIO(encode(pixels, lossy=True))).format == "JPEG"
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(encode_image(pixels)))), pixels)
+    assert Image.open(io.BytesIO(encode_image(pixels, lossy=True))).format == "JPEG"
 
 
 def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> None:
@@ -213,7 +220,7 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
     pixels = written(pixels, "Depth of the pool", 120, 340)
 
     class Placed(ScriptedOcr):
-        def read(self, picture: Picture) -> list[Line]:
+        def read(self, picture: Raster) -> list[Line]:
             self.crops += 1
             return [line("upper", 100, 100), line("lower", 100, 600)]
 

@@ -17,8 +17,8 @@ from quoteweave.core.records import PageWord, ParsedDocument
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.pdf import draw
-from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.sources.pdf import render_page
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples" / "pdf"
 PLAIN = "/MediaBox [0 0 612 792]"
@@ -38,10 +38,10 @@ def lines_of(words: tuple[PageWord, ...]) -> list[str]:
     return [" ".join(word.text for word in words if word.line == number) for number in numbers]
 
 
-def drawn(path: Path) -> Picture:
+def drawn(path: Path) -> Raster:
     document = pypdfium2.PdfDocument(path)
     try:
-        return draw(document[0], 144)
+        return render_page(document[0], 144)
     finally:
         document.close()
 
@@ -149,7 +149,7 @@ def test_a_scan_has_the_words_that_ocr_read_in_boxes_on_their_ink(tmp_path: Path
 class CropOcr:
     """Reads two words at the top left of every picture."""
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         return [line("drawn title", 5, 3)]
 
 

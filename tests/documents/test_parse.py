@@ -16,11 +16,11 @@ from quoteweave.documents.parser import (
     DocumentParser,
     Inspection,
     ParserSettings,
-    Source,
-    inspect,
-    put_together,
+    SourceFile,
+    assemble_document,
+    inspect_file,
     read_pages,
-    render,
+    render_document_page,
 )
 
 PLAIN = ParserSettings(ocr=False)
@@ -36,8 +36,8 @@ def parser(images: ImageStore) -> DocumentParser:
     return DocumentParser(images, PLAIN)
 
 
-def source_of(path: Path, images: ImageStore) -> Source:
-    return Source(path.name, path, PLAIN, images)
+def source_of(path: Path, images: ImageStore) -> SourceFile:
+    return SourceFile(path.name, path, PLAIN, images)
 
 
 def half_broken_pdf(path: Path) -> Path:
@@ -80,17 +80,17 @@ def test_a_file_is_looked_at_without_being_read(tmp_path: Path, images: ImageSto
     paths[2].write_text("x")
     kinds = [(Format.PDF, 7), (Format.JPEG, 1), (Format.TEXT, 1)]
     for path, (kind, pages) in zip(paths, kinds, strict=True):
-        assert inspect(source_of(path, images)) == Inspection(kind, pages, path.stat().st_size)
+        assert inspect_file(source_of(path, images)) == Inspection(kind, pages, path.stat().st_size)
     (tmp_path / "a.docx").write_bytes(b"PK\x03\x04")
     with pytest.raises(UnsupportedFormat, match="soffice"):
-        inspect(source_of(tmp_path / "a.docx", images))
+        inspect_file(source_of(tmp_path / "a.docx", images))
 
 
 def test_ranges_together_are_the_whole(tmp_path: Path, images: ImageStore, parser: DocumentParser) -> None:
     path = pdf(tmp_path / "a.pdf", [f"Page {number}. {PROSE}" for number in range(5)])
     source = source_of(path, images)
     pages = [page for numbers in (range(2), range(2, 5)) for page in read_pages(source, Format.PDF, numbers)]
-    assert put_together(source, pages) == parser.parse(path)
+    assert assemble_document(source, pages) == parser.parse(path)
     assert len(parser.parse(path).pages) == 5
 
 
@@ -188,26 +188,26 @@ def test_settings_that_change_quotes_change_the_fingerprint(images: ImageStore) 
 
 def test_a_page_is_drawn_for_people_as_it_is_read(tmp_path: Path, images: ImageStore) -> None:
     path = one_page_pdf(tmp_path / "a.pdf", "", page="/MediaBox [0 0 300 200] /Rotate 90")
-    drawn = render(path, Format.PDF, 0)
+    drawn = render_document_page(path, Format.PDF, 0)
     assert drawn is not None
     assert drawn.pixels.shape == (600, 400, 3)
-    frame = render(picture(tmp_path / "a.png", (30, 20)), Format.PNG, 0)
+    frame = render_document_page(picture(tmp_path / "a.png", (30, 20)), Format.PNG, 0)
     assert frame is not None
     assert frame.pixels.shape == (20, 30, 3)
-    assert render(tmp_path / "a.md", Format.MARKDOWN, 0) is None
+    assert render_document_page(tmp_path / "a.md", Format.MARKDOWN, 0) is None
 
 
 def test_a_page_that_cannot_be_drawn_says_which(tmp_path: Path) -> None:
     for path, page in ((half_broken_pdf(tmp_path / "a.pdf"), 0), (tmp_path / "a.pdf", 5)):
         with pytest.raises(DocumentError, match=rf"'a.pdf': page {page + 1} cannot be drawn"):
-            render(path, Format.PDF, page)
+            render_document_page(path, Format.PDF, page)
 
 
 def test_a_password_opens_what_it_locks(tmp_path: Path, images: ImageStore, parser: DocumentParser) -> None:
     path = pdf(tmp_path / "a.pdf", ["The tide tables are a secret."], password="open")
     assert [quote.text for quote in parser.parse(path, "open").quotes] == ["The tide tables are a secret."]
     source = replace(source_of(path, images), password="open")
-    assert inspect(source).pages == 1
-    assert render(path, Format.PDF, 0, "open") is not None
+    assert inspect_file(source).pages == 1
+    assert render_document_page(path, Format.PDF, 0, "open") is not None
     with pytest.raises(DocumentError, match="--password"):
-        render(path, Format.PDF, 0)
+        render_document_page(path, Format.PDF, 0)

@@ -8,20 +8,20 @@ from made_files import one_page_pdf, raw_pdf, stream
 from made_pages import BLACK, canvas, fill
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.reflow.text_files import storable
+from quoteweave.documents.reflow.text_files import without_unstorable
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.pdf import MAX_PIXELS, MAX_SIDE, draw, read_text_layer
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.pdf import MAX_PIXELS, MAX_SIDE, read_text_layer, render_page
+from quoteweave.documents.sources.raw_page import Raster
 
 PLAIN = "/MediaBox [0 0 612 792]"
 
 
-def read(folder: Path, content: str, *, page: str = PLAIN) -> tuple[list[Line], Picture]:
+def read(folder: Path, content: str, *, page: str = PLAIN) -> tuple[list[Line], Raster]:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(one_page_pdf(folder / "a.pdf", content, page=page))
     try:
-        return read_text_layer(document[0]).lines, draw(document[0], 144)
+        return read_text_layer(document[0]).lines, render_page(document[0], 144)
     finally:
         document.close()
 
@@ -30,7 +30,7 @@ def lines_of_page(folder: Path, content: str, *, page: str = PLAIN) -> list[Line
     return read(folder, content, page=page)[0]
 
 
-def ink_of(picture: Picture) -> Box:
+def ink_of(picture: Raster) -> Box:
     rows, columns = np.nonzero(picture.pixels.min(axis=2) < 128)
     x1, y1, x2, y2 = (float(edge) / picture.scale for edge in (columns.min(), rows.min(), columns.max(), rows.max()))
     return (x1, y1, x2, y2)
@@ -185,7 +185,7 @@ def test_text_that_cannot_be_stored_is_cleaned(tmp_path: Path) -> None:
     document = pypdfium2.PdfDocument(path)
     (found,) = read_text_layer(document[0]).lines
     document.close()
-    assert storable(found.text) == found.text
+    assert without_unstorable(found.text) == found.text
     assert found.text.encode("utf-8").decode("utf-8") == found.text
     assert found.text.split()[-1] == "xfix"
     assert "\U0001f600" in found.text
@@ -209,7 +209,7 @@ def test_pages_of_any_size_are_drawn_within_bounds(tmp_path: Path, size: tuple[i
 def test_a_crop_is_at_least_one_pixel_and_stays_within_the_picture() -> None:
     pixels = canvas((10, 20))
     fill(pixels, (2, 3, 4, 6), BLACK)
-    picture = Picture(pixels, 2.0)
+    picture = Raster(pixels, 2.0)
     assert picture.cut((2, 3, 4, 6)).shape == (6, 4, 3)
     assert picture.cut((2, 3, 4, 6)).max() == 0
     assert picture.cut((2, 3, 4, 6), margin=1).shape == (10, 8, 3)

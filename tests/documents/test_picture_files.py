@@ -11,12 +11,12 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources import image_files as picture_files
-from quoteweave.documents.sources.image_files import open_pictures
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.image_files import open_image_file
+from quoteweave.documents.sources.raw_page import Raster
 
 
-def drawn(path: Path, number: int = 0) -> Picture:
-    with open_pictures(path) as frames:
+def drawn(path: Path, number: int = 0) -> Raster:
+    with open_image_file(path) as frames:
         return frames.draw(number)
 
 
@@ -75,12 +75,12 @@ def test_a_tiff_has_a_page_for_each_frame_and_an_animation_only_one(tmp_path: Pa
     for name, grows in {"a.tif": 1, "a.webp": 0, "a.png": 0}.items():
         frames = [Image.new("RGB", (20, 10 + grows * i), (i, 0, 0)) for i in range(3)]
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
-    with open_pictures(tmp_path / "a.tif") as opened:
+    with open_image_file(tmp_path / "a.tif") as opened:
         assert opened.count == 3
         # In any order, as ranges of pages are read by several processes.
         assert [opened.draw(i).pixels.shape[0] for i in (2, 0, 1)] == [12, 10, 11]
     for name in ("a.webp", "a.png"):
-        with open_pictures(tmp_path / name) as opened:
+        with open_image_file(tmp_path / name) as opened:
             assert opened.count == 1
 
 
@@ -98,7 +98,7 @@ def test_what_unpacks_to_too_much_is_told_by_its_header(tmp_path: Path, name: st
 
 def test_a_later_frame_may_be_too_large_as_well(tmp_path: Path) -> None:
     (tmp_path / "a.tif").write_bytes(tiff_that_claims((3, 3), (60_000, 60_000)))
-    with open_pictures(tmp_path / "a.tif") as frames:
+    with open_image_file(tmp_path / "a.tif") as frames:
         assert frames.count == 2
         assert frames.draw(0).pixels.shape == (3, 3, 3)
         with pytest.raises(DamagedDocument, match="more than 90 megapixels"):
@@ -108,7 +108,7 @@ def test_a_later_frame_may_be_too_large_as_well(tmp_path: Path) -> None:
 def test_a_damaged_frame_does_not_hide_the_others(tmp_path: Path) -> None:
     data = tiff_that_claims((3, 3), (3, 3))
     (tmp_path / "a.tif").write_bytes(data[:-60])
-    with open_pictures(tmp_path / "a.tif") as frames:
+    with open_image_file(tmp_path / "a.tif") as frames:
         assert frames.draw(0).pixels.shape == (3, 3, 3)
         assert frames.count == 2
         with pytest.raises(Exception, match=r"."):
@@ -153,6 +153,6 @@ def test_what_is_animated_says_so(tmp_path: Path) -> None:
     frames = [Image.new("RGB", (60, 60), (shade, 0, 0)) for shade in (0, 90, 200)]
     for name in ("a.webp", "a.png"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
-        with open_pictures(tmp_path / name) as opened:
+        with open_image_file(tmp_path / name) as opened:
             content = PageReader(ImageStore(tmp_path / "images"), None).read(opened.read(0))
         assert content.warnings == ("it is animated: 2 more pictures were left out",)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.reflow import linked_images as module
-from quoteweave.documents.reflow.linked_images import Pictures, file_hash
+from quoteweave.documents.reflow.linked_images import LinkedImages, file_hash
 
 
 def encoded(format_name: str = "PNG", size: tuple[int, int] = (40, 50), mode: str = "RGB") -> bytes:
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_picture_below_the_folder_is_stored_as_it_is(folder: Path, images: ImageStore) -> None:
     (folder / "figures" / "a b.jpg").write_bytes(encoded("JPEG"))
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     picture = pictures.at_address("figures/a%20b.jpg?version=2#top")
     assert picture is not None
     assert (picture.width, picture.height, Path(picture.key).suffix) == (40, 50, ".jpg")
@@ -52,14 +52,14 @@ def test_formats_that_browsers_do_not_all_show_become_png(
     folder: Path, images: ImageStore, format_name: str, mode: str
 ) -> None:
     (folder / "picture").write_bytes(encoded(format_name, mode=mode))
-    picture = Pictures(folder, images).at_path("picture")
+    picture = LinkedImages(folder, images).at_path("picture")
     assert picture is not None
     assert Image.open(images.path(picture.key)).format == "PNG"
 
 
 def test_a_picture_within_the_document_is_read(folder: Path, images: ImageStore) -> None:
     address = "data:image/png;base64," + base64.b64encode(encoded()).decode()
-    picture = Pictures(folder, images).at_address(address)
+    picture = LinkedImages(folder, images).at_address(address)
     assert picture is not None
     assert picture.width == 40
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_had_becomes_a_warning(folder: Path, images: ImageStore, 
     (folder / "text.png").write_bytes(b"hello")
     (folder / "short.png").write_bytes(encoded("PNG", (300, 300))[:80])
     (folder / "script.eps").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n")
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     assert pictures.at_address(address) is None
     assert len(pictures.warnings) == 1
     assert says in pictures.warnings[0]
@@ -104,7 +104,7 @@ def test_what_cannot_be_had_becomes_a_warning(folder: Path, images: ImageStore, 
 @pytest.mark.parametrize("size", [(8001, 8001), (12_000, 12_000), (60_000, 60_000)])
 def test_decompression_bombs_are_told_by_their_header(folder: Path, images: ImageStore, size: tuple[int, int]) -> None:
     (folder / "bomb.png").write_bytes(png_header(*size) + b"\x00\x00\x00\x00IDAT")
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     assert pictures.at_path("bomb.png") is None
     assert "more than 64 megapixels" in pictures.warnings[0]
 
@@ -114,7 +114,7 @@ def test_a_file_that_is_too_large_is_not_read(
 ) -> None:
     monkeypatch.setattr(module, "MAX_MEGABYTES", 0)
     (folder / "a.png").write_bytes(encoded())
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     assert pictures.at_path("a.png") is None
     assert "larger than 0 MB" in pictures.warnings[0]
 
@@ -126,7 +126,7 @@ def test_files_are_known_by_the_hash_of_what_was_read(
     (folder / "a.png").write_bytes(encoded())
     (folder / "text.png").write_bytes(b"hello")
     (folder / "large.png").write_bytes(bytes(1001))
-    pictures, names = Pictures(folder, images), ("a.png", "text.png", "large.png", "missing.png", "figures")
+    pictures, names = LinkedImages(folder, images), ("a.png", "text.png", "large.png", "missing.png", "figures")
     for name in names:
         pictures.at_path(name)
     assert pictures.files == {name: file_hash(folder / name) for name in names}
@@ -142,13 +142,13 @@ def test_a_single_address_is_read_once(folder: Path, images: ImageStore, monkeyp
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", counted)
-    assert Pictures(folder, images).at_one_of(["a.png"]) is not None
+    assert LinkedImages(folder, images).at_one_of(["a.png"]) is not None
     assert names == ["a.png"]
 
 
 def test_a_picture_is_read_and_warned_of_once(folder: Path, images: ImageStore) -> None:
     (folder / "a.png").write_bytes(encoded())
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     first = pictures.at_address("a.png")
     (folder / "a.png").unlink()
     assert pictures.at_address("a.png") == first
@@ -163,7 +163,7 @@ def test_only_so_many_pictures_are_stored_and_only_so_many_warnings_listed(
     monkeypatch.setattr(module, "MAX_PICTURES", 2)
     for number in range(30):
         (folder / f"{number}.png").write_bytes(encoded())
-    pictures = Pictures(folder, images)
+    pictures = LinkedImages(folder, images)
     stored = [pictures.at_path(f"{number}.png") for number in range(30)]
     assert sum(picture is not None for picture in stored) == 2
     assert len(pictures.warnings) == 21

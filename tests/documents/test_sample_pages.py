@@ -12,7 +12,7 @@ from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.pdf import draw, read_text_layer
+from quoteweave.documents.sources.pdf import read_text_layer, render_page
 from quoteweave.documents.sources.raw_page import RawPage
 from quoteweave.documents.structure.assemble import assemble
 
@@ -35,7 +35,10 @@ def parsed(name: str, images: ImageStore) -> ParsedDocument:
             [
                 reader.read(
                     RawPage(
-                        i, draw(page, 144), lines=read_text_layer(page).lines, label=document.get_page_label(i) or None
+                        i,
+                        render_page(page, 144),
+                        lines=read_text_layer(page).lines,
+                        label=document.get_page_label(i) or None,
                     )
                 )
                 for i, page in enumerate(document)

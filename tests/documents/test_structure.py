@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from made_pieces import SENTENCE, body, image, page, text
 
 from quoteweave.core.records import Layout, Quote
-from quoteweave.documents.layout.page import Piece
+from quoteweave.documents.layout.page import PageElement
 from quoteweave.documents.structure.assemble import LONGEST_LIST, assemble
 
 
-def layout(piece: Piece) -> Layout:
+def layout(piece: PageElement) -> Layout:
     """Of a piece on a page of running text."""
     return assemble([page(0, piece, body(300), body(400))]).quotes[0].layout
 
@@ -38,9 +38,9 @@ def layout(piece: Piece) -> Layout:
         (image("chart", (50, 100, 250, 200)), "chart"),
         (image("page", (0, 0, 600, 800)), "page"),
     ],
-    ids=lambda value: value.text[:24] if isinstance(value, Piece) else value,
+    ids=lambda value: value.text[:24] if isinstance(value, PageElement) else value,
 )
-def test_pieces_are_called_what_they_are(piece: Piece, expected: Layout) -> None:
+def test_pieces_are_called_what_they_are(piece: PageElement, expected: Layout) -> None:
     assert layout(piece) == expected
 
 
@@ -127,7 +127,7 @@ pieces = st.one_of(
 
 
 @given(st.lists(st.lists(pieces, max_size=12), max_size=6))
-def test_ids_are_unique_pages_complete_and_no_words_lost(made: list[list[Piece]]) -> None:
+def test_ids_are_unique_pages_complete_and_no_words_lost(made: list[list[PageElement]]) -> None:
     document = assemble([page(i, *found) for i, found in enumerate(made)])
     ids = [quote.id for quote in document.quotes]
     assert len(set(ids)) == len(ids)

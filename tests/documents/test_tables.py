@@ -6,7 +6,7 @@ import pytest
 from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
-from quoteweave.documents.layout.drawing import Drawing, find_drawing
+from quoteweave.documents.layout.drawing import PageGraphics, find_graphics
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Pixels
@@ -25,11 +25,11 @@ def cell_lines(cells: Sequence[Sequence[str]], xs: Sequence[float], ys: Sequence
 
 
 def grids(pixels: Pixels, lines: list[Line]) -> list[Table]:
-    return grid_tables(find_drawing(picture(pixels), lines), lines)
+    return grid_tables(find_graphics(picture(pixels), lines), lines)
 
 
 def ruled(pixels: Pixels, lines: list[Line]) -> list[Table]:
-    return ruled_tables(find_drawing(picture(pixels), lines), lines, A4[0])
+    return ruled_tables(find_graphics(picture(pixels), lines), lines, A4[0])
 
 
 def test_a_grid_has_the_cells_that_its_rules_close() -> None:
@@ -165,6 +165,6 @@ def test_thousands_of_cells_and_rules_are_read() -> None:
     lines = [line("7", 5.8 * (i % 100), 8 * (i // 100), size=3) for i in range(8000)]
     aligned_tables(lines)
     box: list[Box] = [(10, y / 2, 500 + y % 90, y / 2 + 0.5) for y in range(1500)]
-    drawing = Drawing(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
+    drawing = PageGraphics(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
     assert grid_tables(drawing, lines) == []
     assert isinstance(ruled_tables(drawing, lines, 600), list)

@@ -13,8 +13,8 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ingest import AddOptions, Progress, add
-from quoteweave.documents.parser import ParserSettings, Source, keep_pages, stamp_of
+from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.parser import ParserSettings, SourceFile, file_stamp, read_and_keep_pages
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
 PAGES = 40
@@ -61,7 +61,7 @@ def interrupted(folder: Path, root: Path, ending: signal.Signals) -> str:
 
 def pages_to_come(collection: Collection, folder: Path) -> int:
     totals: list[int] = []
-    add(collection, [folder], OPTIONS, Progress(on_total=totals.append))
+    add(collection, [folder], OPTIONS, AddProgress(on_total=totals.append))
     return sum(totals)
 
 
@@ -144,10 +144,12 @@ def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
 
 def test_pages_are_not_kept_of_a_file_that_has_changed_since_it_was_hashed(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", [PROSE, PROSE])
-    source = Source("a.pdf", path, ParserSettings(ocr=False), ImageStore(tmp_path / "images"), stamp=stamp_of(path))
+    source = SourceFile(
+        "a.pdf", path, ParserSettings(ocr=False), ImageStore(tmp_path / "images"), stamp=file_stamp(path)
+    )
     kept = UnfinishedPages(tmp_path / "kept")
-    assert list(keep_pages([0], source, Format.PDF, kept)) == [0]
+    assert list(read_and_keep_pages([0], source, Format.PDF, kept)) == [0]
     pdf(path, [PROSE, PROSE, "Another version."])
     with pytest.raises(DamagedDocument, match=r"'a\.pdf' changed while it was being read"):
-        list(keep_pages([1], source, Format.PDF, kept))
+        list(read_and_keep_pages([1], source, Format.PDF, kept))
     assert kept.pages() == {0}

@@ -13,9 +13,16 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import ProcessError
-from quoteweave.documents.worker_pool import MEGABYTE, Limits, Outcome, Stop, Workers, default_memory
+from quoteweave.documents.worker_pool import (
+    MEGABYTE,
+    ProcessLimits,
+    StopReason,
+    TaskOutcome,
+    WorkerPool,
+    default_memory,
+)
 
-ROOMY = Limits(memory=300 * MEGABYTE, seconds=60)
+ROOMY = ProcessLimits(memory=300 * MEGABYTE, seconds=60)
 
 
 def ends(pid: int) -> bool:
@@ -34,7 +41,7 @@ def one(call: Callable[..., Any], *args: Any) -> Iterator[Any]:
     yield call(*args)
 
 
-def asked(workers: Workers, call: Callable[..., Any], *args: Any, limits: Limits = ROOMY) -> Outcome[Any]:
+def asked(workers: WorkerPool, call: Callable[..., Any], *args: Any, limits: ProcessLimits = ROOMY) -> TaskOutcome[Any]:
     return workers.submit(limits, one, call, *args).result()
 
 
@@ -44,7 +51,7 @@ def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_they_are_other_processes_with_one_thread_a_library_and_deaf_to_interrupts() -> None:
-    with Workers(2) as workers:
+    with WorkerPool(2) as workers:
         pids = [workers.submit(ROOMY, one, os.getpid) for _ in range(2)]
         for name in ("OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
             assert asked(workers, os.getenv, name).items == ["1"]
@@ -73,12 +80,12 @@ def raises_odd() -> Iterator[int]:
 
 
 def test_what_a_call_yields_and_raises_is_given_back() -> None:
-    with Workers(1) as workers:
+    with WorkerPool(1) as workers:
         outcome = workers.submit(ROOMY, fails_after, 3, KeyError("x")).result()
         assert (outcome.items, repr(outcome.error), outcome.stop) == ([0, 1, 2], "KeyError('x')", None)
         outcome = workers.submit(ROOMY, raises_odd).result()
         assert (outcome.items, repr(outcome.error)) == ([1], "RuntimeError('Odd: often')")
-        assert asked(workers, divmod, 7, 2) == Outcome([(3, 1)], fresh=False)
+        assert asked(workers, divmod, 7, 2) == TaskOutcome([(3, 1)], fresh=False)
 
 
 def dies_after(count: int) -> Iterator[int]:
@@ -87,14 +94,14 @@ def dies_after(count: int) -> Iterator[int]:
 
 
 def test_a_crash_costs_one_task_and_the_next_finds_a_fresh_process() -> None:
-    with Workers(2) as workers:
+    with WorkerPool(2) as workers:
         beside = workers.submit(ROOMY, one, "".join, ["beside"])
         crashing = [workers.submit(ROOMY, dies_after, count) for count in (0, 2, 0)]
         after = [workers.submit(ROOMY, one, divmod, 7, 2) for _ in range(4)]
         assert [(task.result().items, task.result().stop) for task in crashing] == [
-            ([], Stop.CRASH),
-            ([0, 1], Stop.CRASH),
-            ([], Stop.CRASH),
+            ([], StopReason.CRASH),
+            ([0, 1], StopReason.CRASH),
+            ([], StopReason.CRASH),
         ]
         assert beside.result().items == ["beside"]
         assert [task.result().items for task in after] == [[(3, 1)]] * 4
@@ -109,10 +116,10 @@ def hoards(step: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("step", [MEGABYTE, 2000 * MEGABYTE], ids=["in small pieces", "at once"])
 def test_a_process_beyond_its_memory_is_ended(step: int) -> None:
-    limits = Limits(memory=150 * MEGABYTE, seconds=60)
-    with Workers(1, limits) as workers:
+    limits = ProcessLimits(memory=150 * MEGABYTE, seconds=60)
+    with WorkerPool(1, limits) as workers:
         outcome = workers.submit(workers.limits, hoards, step).result()
-        assert (outcome.items, outcome.stop) == ([1], Stop.MEMORY)
+        assert (outcome.items, outcome.stop) == ([1], StopReason.MEMORY)
         assert asked(workers, divmod, 7, 2).items == [(3, 1)]
 
 
@@ -128,10 +135,10 @@ def waits() -> Iterator[int]:
 
 
 def test_a_process_beyond_its_time_is_ended_by_processor_or_by_the_clock() -> None:
-    with Workers(1) as workers:
-        outcome = workers.submit(Limits(seconds=0.2), spins, 4).result()
-        assert (outcome.items, outcome.stop) == ([0, 1, 2, 3], Stop.TIME)
-        assert workers.submit(Limits(seconds=0.05), waits).result().stop is Stop.TIME
+    with WorkerPool(1) as workers:
+        outcome = workers.submit(ProcessLimits(seconds=0.2), spins, 4).result()
+        assert (outcome.items, outcome.stop) == ([0, 1, 2, 3], StopReason.TIME)
+        assert workers.submit(ProcessLimits(seconds=0.05), waits).result().stop is StopReason.TIME
         assert asked(workers, divmod, 7, 2).items == [(3, 1)]
 
 
@@ -142,13 +149,13 @@ def spins_a_little(count: int) -> Iterator[int]:
 
 
 def test_the_time_is_that_of_one_item() -> None:
-    with Workers(1) as workers:
-        outcome = workers.submit(Limits(seconds=1.0), spins_a_little, 60).result()
+    with WorkerPool(1) as workers:
+        outcome = workers.submit(ProcessLimits(seconds=1.0), spins_a_little, 60).result()
         assert (len(outcome.items), outcome.stop) == (60, None)
 
 
 def test_leaving_ends_a_busy_process_at_once() -> None:
-    with Workers(1) as workers:
+    with WorkerPool(1) as workers:
         (pid,) = asked(workers, os.getpid).items
         workers.submit(ROOMY, waits)
         workers.submit(ROOMY, waits)
@@ -156,18 +163,18 @@ def test_leaving_ends_a_busy_process_at_once() -> None:
 
 
 def test_nothing_starts_before_it_is_needed() -> None:
-    with Workers(1):
+    with WorkerPool(1):
         pass
     with pytest.raises(ValueError, match="greater than 0"):
-        Workers(-1)
+        WorkerPool(-1)
     with pytest.raises(ValueError, match="greater than 0"):
-        Limits(seconds=0)
+        ProcessLimits(seconds=0)
 
 
 def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
     assert default_memory(1) <= 600 * MEGABYTE
     assert default_memory(10_000) == 300 * MEGABYTE
-    assert Workers(3).limits.memory == default_memory(3)
+    assert WorkerPool(3).limits.memory == default_memory(3)
 
 
 PARENT = """
@@ -243,5 +250,5 @@ def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatc
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(SpawnProcess, "start", refused)
-    with Workers(1) as workers, pytest.raises(ProcessError, match=r"no process can be started .*\(--processes\)"):
+    with WorkerPool(1) as workers, pytest.raises(ProcessError, match=r"no process can be started .*\(--processes\)"):
         asked(workers, os.getpid)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointError, EndpointUnreachable, StorageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.call_cache import CachedChat, Mode, request_key
+from quoteweave.endpoints.call_cache import CachedChat, CacheMode, request_key
 from quoteweave.testing.fakes import FakeChat
 
 ASKED = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "Did sales grow?"}]
@@ -160,7 +160,7 @@ def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["record", "both"])
-def test_equal_calls_at_the_same_time_are_one(tmp_path: Path, mode: Mode) -> None:
+def test_equal_calls_at_the_same_time_are_one(tmp_path: Path, mode: CacheMode) -> None:
     async def twice() -> tuple[list[Completion], int]:
         model = Held()
         chat = CachedChat(model, tmp_path, mode)

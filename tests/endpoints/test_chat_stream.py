@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.answers import Completion, Piece, Usage
-from quoteweave.core.chat.streams import ThoughtSplitter
+from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable
 from quoteweave.core.protocols import StreamingChatModel
 from quoteweave.endpoints.chat import OpenAIChat
@@ -18,13 +18,13 @@ MESSAGES = [{"role": "user", "content": "Did sales grow?"}]
 EVENTS = {"content-type": "text/event-stream"}
 
 
-async def read(chat: StreamingChatModel) -> tuple[list[Piece], Completion]:
+async def read(chat: StreamingChatModel) -> tuple[list[CompletionDelta], Completion]:
     *pieces, last = [item async for item in chat.stream(MESSAGES)]
     assert isinstance(last, Completion)
-    return [piece for piece in pieces if isinstance(piece, Piece)], last
+    return [piece for piece in pieces if isinstance(piece, CompletionDelta)], last
 
 
-def ask(*replies: Reply, max_retries: int = 0, timeout_s: float = 20) -> tuple[list[Piece], Completion]:
+def ask(*replies: Reply, max_retries: int = 0, timeout_s: float = 20) -> tuple[list[CompletionDelta], Completion]:
     with ModelServer(replies) as server:
         chat = OpenAIChat("m", base_url=server.base_url, max_retries=max_retries, timeout_s=timeout_s)
         return asyncio.run(read(chat))
@@ -54,13 +54,13 @@ def test_it_asks_for_a_stream_with_usage_and_does_without_it() -> None:
 
 
 def test_a_piece_is_there_before_the_next_is_sent() -> None:
-    async def first(server: ModelServer) -> Piece | Completion:
+    async def first(server: ModelServer) -> CompletionDelta | Completion:
         async with aclosing(OpenAIChat("m", base_url=server.base_url).stream(MESSAGES)) as stream:
             return await anext(stream)
 
     # The second half is never sent: the server waits with it until it is closed.
     with ModelServer([Reply(text="Yes, it did", sizes=(4,), delays_s=(0, 0, 600))]) as server:
-        assert asyncio.run(first(server)) == Piece(text="Yes,")
+        assert asyncio.run(first(server)) == CompletionDelta(text="Yes,")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_reasoning_is_apart_from_the_answer_however_it_is_sent(reply: Reply, siz
 
 
 def split(parts: Sequence[str], *, opened: bool = False) -> tuple[str, str]:
-    splitter = ThoughtSplitter(opened=opened)
+    splitter = ReasoningSplitter(opened=opened)
     pieces = [*(splitter.feed(part) for part in parts), splitter.end()]
     return "".join(piece.text for piece in pieces), "".join(piece.reasoning for piece in pieces)
 
@@ -156,7 +156,7 @@ def test_a_stream_that_breaks_off_is_unreachable_and_says_how_much_had_come(repl
 
 
 def test_the_pieces_before_the_break_have_come() -> None:
-    async def listen(server: ModelServer) -> list[Piece | Completion]:
+    async def listen(server: ModelServer) -> list[CompletionDelta | Completion]:
         async with aclosing(OpenAIChat("m", base_url=server.base_url).stream(MESSAGES)) as stream:
             heard = [await anext(stream) for _ in range(2)]
             with pytest.raises(EndpointUnreachable):
@@ -164,7 +164,7 @@ def test_the_pieces_before_the_break_have_come() -> None:
             return heard
 
     with ModelServer([Reply(text="Sales grew", sizes=(5,), cut_after=3), Reply()]) as server:
-        assert asyncio.run(listen(server)) == [Piece(text="Sales"), Piece(text=" grew")]
+        assert asyncio.run(listen(server)) == [CompletionDelta(text="Sales"), CompletionDelta(text=" grew")]
     assert len(server.requests) == 1
 
 

@@ -15,7 +15,7 @@ from quoteweave.core.errors import EndpointError
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient
-from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, redactor_of
+from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, endpoint_redactor
 from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.testing import ModelServer, Reply
 
@@ -45,7 +45,7 @@ def told(form: str) -> str:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_secret_is_taken_out_in_whatever_form(form: str) -> None:
-    cleaned = redactor_of(URL, KEY).clean(told(form))
+    cleaned = endpoint_redactor(URL, KEY).clean(told(form))
     assert REDACTED in cleaned
     assert not [secret for secret in (KEY, PASSWORD, "secret-01", "s1gnature", form[8:-4] or form) if secret in cleaned]
     assert cleaned.startswith("you sent ")
@@ -54,7 +54,7 @@ def test_a_secret_is_taken_out_in_whatever_form(form: str) -> None:
 
 @given(st.sampled_from(FORMS), st.lists(st.integers(1, 9), min_size=1))
 def test_a_secret_cut_in_parts_is_taken_out_as_one_that_is_whole(form: str, sizes: list[int]) -> None:
-    redactor = redactor_of(URL, KEY)
+    redactor = endpoint_redactor(URL, KEY)
     stream, text, got, turn = StreamRedactor(redactor), told(form), "", 0
     while text:
         size = sizes[turn % len(sizes)]
@@ -68,16 +68,16 @@ def test_a_secret_cut_in_parts_is_taken_out_as_one_that_is_whole(form: str, size
     [("http://host/v1", "none"), ("http://host/v1?api-version=2024-02-01", "ollama"), ("http://@host", "")],
 )
 def test_without_secrets_nothing_is_changed(url: str, key: str, text: str) -> None:
-    redactor = redactor_of(url, key)
+    redactor = endpoint_redactor(url, key)
     stream = StreamRedactor(redactor)
     assert redactor.clean(text) == stream.feed(text) + stream.end() == text
 
 
 def test_a_short_password_is_taken_out_with_its_user_alone() -> None:
-    redactor = redactor_of("http://me:pw@host", "none")
+    redactor = endpoint_redactor("http://me:pw@host", "none")
     assert redactor.clean("me:pw " + b64encode(b"me:pw").decode()).count(REDACTED) == 2
     assert redactor.clean("a pw of me") == "a pw of me"
-    assert redactor_of("http://t0ken-t0ken@host", "none").clean("t0ken-t0ken") == REDACTED
+    assert endpoint_redactor("http://t0ken-t0ken@host", "none").clean("t0ken-t0ken") == REDACTED
 
 
 SECRETS = (KEY, PASSWORD, quote(PASSWORD), BASIC, b64encode(KEY.encode()).decode()[:-4])

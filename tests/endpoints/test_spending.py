@@ -10,7 +10,7 @@ from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.budget import Budget, BudgetedChat, Spent
+from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.testing.fakes import FakeChat
 
@@ -126,7 +126,7 @@ def test_threads_never_spend_more_than_there_is() -> None:
     budget = Budget(max_tokens=500 * 7 + 3)
 
     def spend(_: int) -> bool:
-        cost = Spent(7)
+        cost = Cost(7)
         try:
             budget.reserve(cost)
         except BudgetSpent:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.chat.streams import stream_of
+from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointError, EndpointUnreachable
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 from quoteweave.endpoints.budget import Budget, BudgetedChat
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.endpoints.rate_limits import LimitedChat
+from quoteweave.endpoints.rate_limits import RateLimitedChat
 from quoteweave.testing import ModelServer, Reply
 from quoteweave.testing.fakes import FakeChat
 
@@ -28,9 +28,9 @@ WAITS = Reply(text="Sales grew", sizes=(4,), delays_s=(0, 0, 600))
 Wrap = Callable[[ChatModel, Path], ChatModel]
 WRAPS: Sequence[Wrap] = (
     CachedChat,
-    lambda chat, folder: LimitedChat(chat, concurrency=1, tokens_per_minute=1000),
+    lambda chat, folder: RateLimitedChat(chat, concurrency=1, tokens_per_minute=1000),
     lambda chat, folder: BudgetedChat(chat, Budget(max_tokens=1000)),
-    lambda chat, folder: CachedChat(LimitedChat(BudgetedChat(chat, Budget()), concurrency=1), folder),
+    lambda chat, folder: CachedChat(RateLimitedChat(BudgetedChat(chat, Budget()), concurrency=1), folder),
 )
 wraps = pytest.mark.parametrize("wrap", WRAPS, ids=["calls", "limits", "spending", "all"])
 
@@ -48,14 +48,14 @@ def at(server: ModelServer) -> OpenAIChat:
     return OpenAIChat("m", base_url=server.base_url, max_retries=0)
 
 
-async def items_of(chat: ChatModel) -> list[Piece | Completion]:
-    async with aclosing(stream_of(chat, HUNDRED)) as stream:
+async def items_of(chat: ChatModel) -> list[CompletionDelta | Completion]:
+    async with aclosing(stream_completion(chat, HUNDRED)) as stream:
         return [item async for item in stream]
 
 
-async def first_of(chat: ChatModel) -> Piece | Completion:
+async def first_of(chat: ChatModel) -> CompletionDelta | Completion:
     """The first piece of a stream that is closed then."""
-    async with aclosing(stream_of(chat, HUNDRED)) as stream:
+    async with aclosing(stream_completion(chat, HUNDRED)) as stream:
         return await anext(stream)
 
 
@@ -65,7 +65,7 @@ def test_pieces_come_as_they_are_sent_and_then_the_completion(wrap: Wrap, tmp_pa
         chat = wrap(at(server), tmp_path)
         assert isinstance(chat, StreamingChatModel)
         *pieces, last = asyncio.run(items_of(chat))
-    assert [piece.text for piece in pieces if isinstance(piece, Piece)] == ["", "Sale", "s gr", "ew."]
+    assert [piece.text for piece in pieces if isinstance(piece, CompletionDelta)] == ["", "Sale", "s gr", "ew."]
     assert last == Completion(
         text="Sales grew.", reasoning="Hm.", model="m", finish_reason="stop", usage=GREW.usage or Usage()
     )
@@ -74,18 +74,18 @@ def test_pieces_come_as_they_are_sent_and_then_the_completion(wrap: Wrap, tmp_pa
 @wraps
 def test_a_piece_is_there_before_the_next_is_sent(wrap: Wrap, tmp_path: Path) -> None:
     with ModelServer([WAITS]) as server:
-        assert asyncio.run(first_of(wrap(at(server), tmp_path))) == Piece(text="Sale")
+        assert asyncio.run(first_of(wrap(at(server), tmp_path))) == CompletionDelta(text="Sale")
 
 
 @wraps
 def test_what_does_not_stream_comes_in_one_piece(wrap: Wrap, tmp_path: Path) -> None:
-    said = [Piece(text="Yes.", reasoning="Hm."), Completion(text="Yes.", reasoning="Hm.", model="whole")]
+    said = [CompletionDelta(text="Yes.", reasoning="Hm."), Completion(text="Yes.", reasoning="Hm.", model="whole")]
     assert asyncio.run(items_of(Whole())) == asyncio.run(items_of(wrap(Whole(), tmp_path))) == said
 
 
 @wraps
 def test_a_stream_that_breaks_off_or_is_closed_leaves_room_for_the_next(wrap: Wrap, tmp_path: Path) -> None:
-    async def three(server: ModelServer) -> list[Piece | Completion]:
+    async def three(server: ModelServer) -> list[CompletionDelta | Completion]:
         chat = wrap(at(server), tmp_path)
         with pytest.raises(EndpointUnreachable, match="broke off after 8 characters"):
             await items_of(chat)
@@ -103,7 +103,7 @@ def test_what_was_read_to_its_end_is_kept_for_both_ways_of_asking(tmp_path: Path
         *_, last = asyncio.run(items_of(CachedChat(at(server), tmp_path)))
     replay = CachedChat(OpenAIChat("m"), tmp_path, "replay")
     assert asyncio.run(replay.complete(HUNDRED)) == last
-    assert asyncio.run(items_of(replay)) == [Piece(text="Sales grew.", reasoning="Hm."), last]
+    assert asyncio.run(items_of(replay)) == [CompletionDelta(text="Sales grew.", reasoning="Hm."), last]
 
 
 def test_what_was_not_read_to_its_end_is_not_kept(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_what_was_not_read_to_its_end_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_of_equal_streams_at_the_same_time_one_is_asked_for(tmp_path: Path) -> None:
-    async def both(chat: ChatModel) -> list[list[Piece | Completion]]:
+    async def both(chat: ChatModel) -> list[list[CompletionDelta | Completion]]:
         return list(await asyncio.gather(items_of(chat), items_of(chat)))
 
     with ModelServer([GREW]) as server:
@@ -128,7 +128,7 @@ def test_of_equal_streams_at_the_same_time_one_is_asked_for(tmp_path: Path) -> N
 
 def test_a_stream_is_under_way_until_it_is_read_or_closed() -> None:
     async def run() -> list[str]:
-        chat, heard = LimitedChat(FakeChat(["abcdef", "second"]), concurrency=1), list[str]()
+        chat, heard = RateLimitedChat(FakeChat(["abcdef", "second"]), concurrency=1), list[str]()
 
         async def other() -> None:
             heard.append((await chat.complete(HUNDRED)).text)
@@ -155,7 +155,7 @@ def test_a_minutes_tokens_are_put_right_by_what_came(read: Callable[[ChatModel],
         raise EndpointError("would wait")
 
     async def run(server: ModelServer) -> None:
-        chat = LimitedChat(at(server), tokens_per_minute=400, clock=lambda: 0.0, sleep=sleep)
+        chat = RateLimitedChat(at(server), tokens_per_minute=400, clock=lambda: 0.0, sleep=sleep)
         await read(chat)
         with pytest.raises(EndpointError, match="would wait"):
             await chat.complete([{"role": "user", "content": "a" * 4 * 400}])

@@ -2,7 +2,7 @@
 
 import threading
 
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.testing import ModelServer
 
@@ -10,7 +10,7 @@ MESSAGES = [{"role": "user", "content": "Did sales grow?"}]
 
 
 def ask(server: ModelServer) -> None:
-    wait_for(OpenAIChat("m", base_url=server.base_url).complete(MESSAGES))
+    run_sync(OpenAIChat("m", base_url=server.base_url).complete(MESSAGES))
 
 
 def test_questions_one_after_another_share_a_connection() -> None:

@@ -7,7 +7,7 @@ import pytest
 from made_judgements import CONTEXT, Judging, made_pair, said
 
 from quoteweave.core.answers import Completion, Context, Usage
-from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
+from quoteweave.core.chat.token_estimates import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
 from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, AnswerJudge, judge_all, plan_judging
 from quoteweave.evaluation.judges.batch import MAX_CONSECUTIVE_FAILURES, judging_items
@@ -75,9 +75,9 @@ def test_pictures_are_sent_where_a_reader_is_handed_in() -> None:
     assert content[1]["text"] == "image1:"
     assert content[2]["image_url"]["url"] == "data:image/jpeg;base64,YS9jYWxscy5qcGc="
     without = plan_judging(AnswerJudge(FakeChat([])), [(prediction, example)], {}).input_tokens
-    assert plan_judging(judge, [(prediction, example)], {}).input_tokens == without + PICTURE_TOKENS + tokens_of(
-        "image1:"
-    )
+    assert plan_judging(
+        judge, [(prediction, example)], {}
+    ).input_tokens == without + TOKENS_PER_IMAGE + estimate_tokens("image1:")
 
     def unreadable(key: str) -> bytes:
         raise FileNotFoundError(key)
@@ -181,7 +181,7 @@ def test_what_is_left_is_missing_failed_or_about_another_answer() -> None:
     assert [example.id for _, example in work.left] == ["failed", "changed", "missing"]
     assert (work.done, work.no_answer) == (1, 1)
     sent = [str(judge.request(*pair).messages[0]["content"]) for pair in pairs[1:4]]
-    assert work.input_tokens == sum(map(tokens_of, sent))
+    assert work.input_tokens == sum(map(estimate_tokens, sent))
     assert work.output_tokens > 0
 
 

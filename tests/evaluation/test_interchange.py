@@ -8,7 +8,7 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
-from quoteweave.core.runs import Run, open_run
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.scoring.matching import match_predictions
 
@@ -31,7 +31,7 @@ def test_responses_become_predictions_and_errors_stay_errors(tmp_path: Path) -> 
 
 def test_a_run_is_read_as_a_folder_and_as_its_file(tmp_path: Path) -> None:
     prediction = Prediction(example="a", scope="context", response="No [2].")
-    with open_run(tmp_path / "run", Run(configuration={"model": "m"})) as run:
+    with open_run(tmp_path / "run", RunRecord(configuration={"model": "m"})) as run:
         run.append(prediction)
     assert load_predictions(tmp_path / "run") == [prediction]
     assert load_predictions(tmp_path / "run" / "predictions.jsonl") == [prediction]

@@ -6,7 +6,7 @@ import pytest
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
-from quoteweave.core.files.jsonl import appending
+from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict, load_judgements, malformed, read_verdicts
 
 
@@ -25,7 +25,7 @@ def verdict(example: str, score: int | None = 4, *, model: str = "judge", prompt
 
 
 def write(path: Path, *verdicts: AnswerVerdict) -> None:
-    with appending(path) as append:
+    with open_for_append(path) as append:
         for one in verdicts:
             append(one)
 
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_and_the_later_line_counts(tmp_path: Path) -> No
 
 def test_each_verdict_is_on_the_disk_at_once(tmp_path: Path) -> None:
     path = tmp_path / "judgements.jsonl"
-    with appending(path) as append:
+    with open_for_append(path) as append:
         append(verdict("a"))
         assert list(read(path)) == ["a"]
 
@@ -79,7 +79,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         read(path)
     with pytest.raises(DatasetError, match="cannot be read"):
         read(tmp_path)
-    with pytest.raises(StorageError, match="cannot write"), appending(tmp_path):
+    with pytest.raises(StorageError, match="cannot write"), open_for_append(tmp_path):
         pass
 
 

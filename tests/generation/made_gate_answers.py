@@ -4,12 +4,12 @@ from builders import make_context
 
 from quoteweave.core.answers import Answer, Context, Verdict
 from quoteweave.core.records import Quote
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import check_sentence
 
 
 def woven(text: str, context: Context, *, question: str = "What happened?") -> Answer:
-    return weave(question, text, context, model="m")
+    return build_answer(question, text, context, model="m")
 
 
 def verdicts(answer: Answer) -> list[Verdict | None]:

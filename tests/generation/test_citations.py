@@ -9,7 +9,7 @@ from numbered_quotes import CONTEXT
 from quoteweave.core.answers import Answer, ImageBlock, TextBlock
 from quoteweave.core.records import Kind
 from quoteweave.core.text.marks import MAX_RANGE, parse_marks
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import build_answer
 
 Numbered = list[tuple[Kind, int]]
 
@@ -21,7 +21,7 @@ def resolved(text: str) -> tuple[Numbered, Numbered]:
 
 
 def woven(text: str) -> Answer:
-    return weave("why?", text, CONTEXT, model="m")
+    return build_answer("why?", text, CONTEXT, model="m")
 
 
 @pytest.mark.parametrize(

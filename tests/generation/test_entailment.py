@@ -19,7 +19,7 @@ from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Entailment
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.entailment.local import LocalEntailment
-from quoteweave.generation.entailment.nli import NliEntailment, entailed
+from quoteweave.generation.entailment.nli import NliEntailment, entailment_class
 from quoteweave.generation.entailment.t5 import T5Entailment
 from quoteweave.models.checkpoints import Hardware
 
@@ -84,7 +84,7 @@ def plain_t5(folder: Path, premise: str, claim: str) -> str:
 
 def kept(model: LocalEntailment, premise: str, claim: str) -> list[str]:
     """The tokens of a pair that the model reads."""
-    ids = model._fitted(premise, claim)["input_ids"]
+    ids = model._truncate(premise, claim)["input_ids"]
     tokens: list[str] = model._loaded.tokenizer.convert_ids_to_tokens(ids)
     return tokens
 
@@ -106,7 +106,7 @@ def test_classifiers_say_what_plain_transformers_says(kind: str, request: pytest
 
 def test_margins_are_those_of_plain_logits(bert: Path) -> None:
     model = make_entailment(str(bert), CPU)
-    margins = model._margins([model._fitted(*pair) for pair in PAIRS])
+    margins = model._margins([model._truncate(*pair) for pair in PAIRS])
     for margin, pair in zip(margins, PAIRS, strict=True):
         other, neutral, entailment = plain_nli(bert, *pair)[1].tolist()
         assert margin == pytest.approx(entailment - max(other, neutral), abs=1e-4)
@@ -166,7 +166,7 @@ def test_a_cut_pair_is_the_one_that_transformers_cuts(kind: str, request: pytest
     folder = request.getfixturevalue(kind)
     model = make_entailment(str(folder), CPU)
     library = LIBRARY.AutoTokenizer.from_pretrained(folder)
-    row = model._fitted(f"oil {LONG}", "coal by ship")
+    row = model._truncate(f"oil {LONG}", "coal by ship")
     assert row == dict(library(f"oil {LONG}", "coal by ship", truncation="only_first", max_length=64))
 
 
@@ -219,7 +219,7 @@ def test_a_mark_in_a_text_is_plain_text(folder: Path) -> None:
     ],
 )
 def test_the_class_of_entailment_is_found_by_its_name(labels: dict[int, str], number: int) -> None:
-    assert entailed(labels, "model") == number
+    assert entailment_class(labels, "model") == number
 
 
 @pytest.mark.parametrize(

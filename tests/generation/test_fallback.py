@@ -7,7 +7,7 @@ import pytest
 from harbour_quotes import EVERYTHING
 
 from quoteweave.core.answer_events import Event
-from quoteweave.core.answers import Answer, Completion, Piece
+from quoteweave.core.answers import Answer, Completion, CompletionDelta
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator
@@ -56,8 +56,8 @@ def test_other_errors_are_raised() -> None:
 
 
 class FailsLate(FakeChat):
-    async def stream(self, messages: Sequence[object]) -> AsyncGenerator[Piece | Completion, None]:
-        yield Piece(text="Grain gained because ")
+    async def stream(self, messages: Sequence[object]) -> AsyncGenerator[CompletionDelta | Completion, None]:
+        yield CompletionDelta(text="Grain gained because ")
         raise EndpointUnreachable("gone")
 
 

@@ -13,8 +13,8 @@ from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextB
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed, ModelNotFound
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.citations import weave
-from quoteweave.generation.gate import REFUSAL, apply, check, check_entailment
+from quoteweave.generation.citations import build_answer
+from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer, check_entailment
 from quoteweave.generation.gate.answer_check import MOST_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
@@ -27,7 +27,7 @@ GOOD, BAD = "The port received 1,058 vessel calls [1].", "Grain came to 557 thou
 
 
 def checked(text: str) -> Answer:
-    return check(woven(text, CONTEXT), CONTEXT)
+    return check_answer(woven(text, CONTEXT), CONTEXT)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_factual_sentences_without_citation_are_warned_of() -> None:
 
 def test_checking_again_changes_nothing() -> None:
     answer = checked(f"{GOOD} {BAD} Timber came to 296 thousand tonnes.")
-    assert check(answer, CONTEXT) == answer
+    assert check_answer(answer, CONTEXT) == answer
 
 
 def test_an_abstained_answer_is_not_warned_of() -> None:
-    answer = weave("q", "The 12 quotes do not say.", CONTEXT, model="m", status="abstained")
-    assert check(answer, CONTEXT) == answer
+    answer = build_answer("q", "The 12 quotes do not say.", CONTEXT, model="m", status="abstained")
+    assert check_answer(answer, CONTEXT) == answer
 
 
 def test_warnings_of_an_answer_that_never_cites_are_bounded() -> None:
@@ -82,13 +82,13 @@ def test_warnings_of_an_answer_that_never_cites_are_bounded() -> None:
 
 def test_report_shows_the_answer_as_it_is() -> None:
     answer = checked(f"{GOOD} {BAD}")
-    assert apply(answer, "report") == answer
+    assert apply_policy(answer, "report") == answer
 
 
 @pytest.mark.parametrize("policy", ["report", "drop", "refuse"])
 def test_nothing_is_done_where_nothing_is_unsupported(policy: str) -> None:
     answer = checked(GOOD)
-    assert apply(answer, policy) == answer  # type: ignore[arg-type]
+    assert apply_policy(answer, policy) == answer  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_nothing_is_done_where_nothing_is_unsupported(policy: str) -> None:
 )
 def test_drop_takes_sentences_out(text: str, left: str) -> None:
     before = checked(text)
-    answer = apply(before, "drop")
+    answer = apply_policy(before, "drop")
     assert (answer.text, answer.raw, answer.status) == (left, text, "answered")
     assert set(verdicts(answer)) == {"supported"}
-    again = check(woven(left, CONTEXT), CONTEXT)
+    again = check_answer(woven(left, CONTEXT), CONTEXT)
     assert (answer.blocks, answer.citations) == (again.blocks, again.citations)
 
 
 def test_drop_says_what_was_taken_out_and_why() -> None:
-    (warning,) = apply(checked(f"{GOOD} {BAD}"), "drop").warnings
+    (warning,) = apply_policy(checked(f"{GOOD} {BAD}"), "drop").warnings
     assert (
         warning
         == "Taken out: “Grain came to 557 thousand tonnes.” 557 thousand tonnes does not occur in what it cites."
@@ -122,7 +122,10 @@ def test_drop_says_what_was_taken_out_and_why() -> None:
 
 
 def test_refuse_and_a_drop_that_leaves_nothing_cited_abstain() -> None:
-    for answer in (apply(checked(f"{GOOD} {BAD}"), "refuse"), apply(checked(f"Two things: {BAD}"), "drop")):
+    for answer in (
+        apply_policy(checked(f"{GOOD} {BAD}"), "refuse"),
+        apply_policy(checked(f"Two things: {BAD}"), "drop"),
+    ):
         assert (answer.text, answer.status, answer.citations) == (REFUSAL, "abstained", ())
         assert answer.warnings[-1].startswith("Withheld: “")
         assert answer.raw is not None
@@ -130,7 +133,7 @@ def test_refuse_and_a_drop_that_leaves_nothing_cited_abstain() -> None:
 
 
 def test_raw_keeps_the_marks_that_were_removed_before() -> None:
-    answer = apply(checked(f"{GOOD} {BAD} It was 3 [9]."), "drop")
+    answer = apply_policy(checked(f"{GOOD} {BAD} It was 3 [9]."), "drop")
     assert answer.raw == f"{GOOD} {BAD} It was 3 [9]."
     assert [answer.raw[mark.start : mark.end] for mark in answer.unresolved] == ["[9]"]
 
@@ -167,7 +170,7 @@ class Failing:
 
 
 def opined(text: str, checker: ClaimChecker, context: Context = CONTEXT) -> Answer:
-    return asyncio.run(check_entailment(check(woven(text, context), context), context, checker))
+    return asyncio.run(check_entailment(check_answer(woven(text, context), context), context, checker))
 
 
 def test_a_checker_says_its_own_beside_the_gate() -> None:
@@ -234,10 +237,10 @@ _PIECES = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: str) -> None:
     plain = woven(text, CONTEXT)
-    answer = check(plain, CONTEXT)
+    answer = check_answer(plain, CONTEXT)
     assert (answer.text, len(answer.citations)) == (plain.text, len(plain.citations))
     assert None not in verdicts(answer)
-    shown = apply(answer, "drop")
+    shown = apply_policy(answer, "drop")
     Answer.model_validate(shown.model_dump())
     assert "unsupported" not in verdicts(shown)
     named = [(m.start, m.kind, number) for m in parse_marks(shown.text) for number in m.numbers]

@@ -7,11 +7,11 @@ from numbered_quotes import CONTEXT, quotes
 
 from quoteweave.core.answer_events import Event
 from quoteweave.core.answers import Completion, Context
-from quoteweave.core.chat.streams import ThoughtSplitter
+from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator
-from quoteweave.generation.citations import weave
-from quoteweave.generation.gate import check
+from quoteweave.generation.citations import build_answer
+from quoteweave.generation.gate import check_answer
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
 from quoteweave.pipeline.fitting import Window, fit
 
@@ -30,12 +30,12 @@ def seconds(work: object) -> float:
 def test_a_sentence_of_thousands_of_numbers_is_judged_in_a_moment() -> None:
     given = context_of(" ".join(f"{n * 7 + 1000} kg" for n in range(60)))
     text = f"Together {' '.join(str(n * 13 + 200_003) for n in range(2000))} [1]."
-    answer = weave("why?", text, given, model="m")
-    assert seconds(lambda: check(answer, given)) < 2
+    answer = build_answer("why?", text, given, model="m")
+    assert seconds(lambda: check_answer(answer, given)) < 2
 
 
 def test_long_reasoning_and_long_sentences_are_read_in_linear_time() -> None:
-    splitter = ThoughtSplitter(opened=True)
+    splitter = ReasoningSplitter(opened=True)
     assert seconds(lambda: [splitter.feed("word ") for _ in range(100_000)]) < 2
     assert len(splitter.end().text) == 500_000
     text, reader = "e.g. word " * 4000, ClaimReader()
@@ -47,7 +47,7 @@ def test_long_reasoning_and_long_sentences_are_read_in_linear_time() -> None:
 
 def test_code_amid_a_line_does_not_hide_the_marks_behind_it() -> None:
     given = context_of("It grew.", "Dues rose by 7 %.")
-    answer = check(weave("why?", "It grew [1]. ```x``` dues rose by 7 % [2].", given, model="m"), given)
+    answer = check_answer(build_answer("why?", "It grew [1]. ```x``` dues rose by 7 % [2].", given, model="m"), given)
     assert answer.citations[1].verdict != "unsupported"
 
 
@@ -70,10 +70,10 @@ def test_a_tag_that_the_answer_speaks_of_takes_nothing_away() -> None:
 
 
 def test_quotes_of_many_short_lines_and_long_names_keep_to_the_window() -> None:
-    from quoteweave.core.chat.token_estimates import tokens_of_messages
+    from quoteweave.core.chat.token_estimates import estimate_message_tokens
     from quoteweave.generation.prompt_messages import CitedMessages
 
     given = context_of(*["a\n" * 4000] * 10)
     for question in ("why?", "why " * 3000):
         cut, _ = fit(given, Window(tokens=8000), question)
-        assert tokens_of_messages(CitedMessages().of(Query(text=question), cut, {})) <= 8000
+        assert estimate_message_tokens(CitedMessages().of(Query(text=question), cut, {})) <= 8000

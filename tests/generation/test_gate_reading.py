@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from quoteweave.generation.gate.amounts import loose_scales
+from quoteweave.generation.gate.amounts import stated_scales
 from quoteweave.generation.gate.facts import plain, read_evidence, read_sentence
 
 
@@ -129,4 +129,4 @@ def test_confusions_of_ocr_are_read_both_ways_in_quotes_only() -> None:
     ],
 )
 def test_what_tables_say_that_their_numbers_are_in(text: str, scales: list[int]) -> None:
-    assert list(loose_scales(plain(text))) == scales
+    assert list(stated_scales(plain(text))) == scales

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.records import Quote
-from quoteweave.generation.highlights import spans_of, text_of
+from quoteweave.generation.highlights import find_highlights, text_of
 
 DUES_TABLE = image("Table 1: Harbour dues.", DUES, layout="table")
 
 
 def said(claim: str, cited: Quote | str) -> list[str]:
     found = quote(cited) if isinstance(cited, str) else cited
-    return [text_of(found)[start:end] for start, end in spans_of(claim, found)]
+    return [text_of(found)[start:end] for start, end in find_highlights(claim, found)]
 
 
 def test_what_is_repeated_is_the_evidence() -> None:
@@ -121,7 +121,7 @@ def test_all_labels_of_a_chart_are_no_closer_than_the_chart() -> None:
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_spans_lie_in_the_text_in_order_and_apart(claim: str, text: str) -> None:
     for cited in (quote(text), image(None, text, layout="table"), image(None, text)):
-        spans = spans_of(claim, cited)
+        spans = find_highlights(claim, cited)
         assert all(0 <= start < end <= len(text_of(cited)) for start, end in spans)
         assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
 

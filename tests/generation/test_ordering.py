@@ -12,7 +12,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.sentence_ranking import FEWEST, LEAST, key_of, stand
+from quoteweave.generation.extractive.sentence_ranking import MIN_SCORE, MIN_SENTENCES, rank_sentences, sentence_key
 from quoteweave.generation.extractive.statements import text_statements
 
 COAL = "The harbour shipped 300 tonnes of coal in 2022."
@@ -118,12 +118,12 @@ SCORES = st.lists(st.integers(-5, 5), min_size=2, max_size=8)
 def test_standings_do_not_depend_on_the_scale_of_scores(scores: list[int], factor: float, more: int) -> None:
     statements = text_statements(context([quote(f"Ship number {number} left.") for number in range(len(scores))]), 350)
     by_text = {statement.text: float(score) for statement, score in zip(statements, scores, strict=True)}
-    plain = asyncio.run(stand(Scorer(by_text.__getitem__), "?", statements))
-    scaled = asyncio.run(stand(Scorer(lambda text: factor * by_text[text] + more), "?", statements))
+    plain = asyncio.run(rank_sentences(Scorer(by_text.__getitem__), "?", statements))
+    scaled = asyncio.run(rank_sentences(Scorer(lambda text: factor * by_text[text] + more), "?", statements))
     assert plain == scaled
-    assert set(plain.of) == {key_of(statement) for statement in statements}
-    assert LEAST <= min(plain.of.values()) <= max(plain.of.values()) == 1
-    best = [key_of(one) for one in statements if by_text[one.text] == max(by_text.values())]
+    assert set(plain.of) == {sentence_key(statement) for statement in statements}
+    assert MIN_SCORE <= min(plain.of.values()) <= max(plain.of.values()) == 1
+    best = [sentence_key(one) for one in statements if by_text[one.text] == max(by_text.values())]
     assert plain.first in ([None] if len(best) > 1 else [None, *best])
 
 
@@ -143,14 +143,14 @@ def test_which_is_clearly_first(scores: dict[str, float | None], first: str | No
     # What says the same again takes nothing from it.
     again = [quote(f"Ship {first} left the quay.", id="again")] if first else []
     scorer = Scorer(lambda sentence: scores.get(sentence[5], 0.0))
-    found = asyncio.run(stand(scorer, "?", text_statements(context([*quotes, *again]), 350)))
+    found = asyncio.run(rank_sentences(scorer, "?", text_statements(context([*quotes, *again]), 350)))
     assert found.first == (None if first is None else (first, 0))
 
 
 def test_of_few_sentences_none_is_clearly_the_first() -> None:
     statements = text_statements(context(["One ship left. Two came. Three stayed. Four sank."]), 350)
-    assert len(statements) == FEWEST - 1
-    assert asyncio.run(stand(Scorer(lambda text: float(text == "Two came.")), "?", statements)).first is None
+    assert len(statements) == MIN_SENTENCES - 1
+    assert asyncio.run(rank_sentences(Scorer(lambda text: float(text == "Two came.")), "?", statements)).first is None
 
 
 def test_a_model_that_leaves_sentences_out_is_a_mistake_and_no_answer() -> None:

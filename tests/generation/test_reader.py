@@ -17,7 +17,7 @@ from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.span_reader import SpanReader, Window, best_sentence
+from quoteweave.generation.extractive.span_reader import PassageWindow, SpanReader, best_sentence
 from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers
@@ -39,8 +39,8 @@ def read(folder: Path, passages: Sequence[Sequence[str]], question: str = QUESTI
     return asyncio.run(SpanReader(str(folder), CPU).score(question, passages))
 
 
-def window(sentences: Sequence[int], passage: int = 0) -> Window:
-    return Window(passage, {"input_ids": [0] * len(sentences)}, tuple(sentences), 0)
+def window(sentences: Sequence[int], passage: int = 0) -> PassageWindow:
+    return PassageWindow(passage, {"input_ids": [0] * len(sentences)}, tuple(sentences), 0)
 
 
 def test_the_sentence_that_answers_has_a_score_and_the_others_have_none(taught: Path) -> None:

@@ -4,15 +4,15 @@ import pytest
 from harbour_quotes import DUES
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.table_arithmetic import reckoned_in_words
-from quoteweave.generation.relevance import what_is_asked
+from quoteweave.generation.extractive.table_arithmetic import compute_from_table
+from quoteweave.generation.relevance import question_terms
 
 WHOLE = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318\nTotal | 2,021 | 2,140"
 
 
 def reckoned(question: str, table: str = WHOLE) -> str:
-    asked = what_is_asked(question)
-    return reckoned_in_words(table, asked, set(words(f"Dues of each group of {table}")))
+    asked = question_terms(question)
+    return compute_from_table(table, asked, set(words(f"Dues of each group of {table}")))
 
 
 @pytest.mark.parametrize(

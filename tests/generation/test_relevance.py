@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from quoteweave.generation.relevance import MISSING_NAME, adjacency, coverage, overlap, weigh, what_is_asked
+from quoteweave.generation.relevance import MISSING_NAME, adjacency, coverage, overlap, question_terms, weigh_terms
 
 
 def test_the_words_that_only_ask_are_left_out() -> None:
-    question = what_is_asked("According to the annual report, how many harbour dues does Merrow list for 2021?")
+    question = question_terms("According to the annual report, how many harbour dues does Merrow list for 2021?")
     assert question.terms == ("harbour", "due", "merrow", "2021")
     assert question.pairs == {("harbour", "due"), ("due", "merrow"), ("merrow", "2021")}
     assert question.names == {"merrow", "2021"}
@@ -16,8 +16,8 @@ def test_the_words_that_only_ask_are_left_out() -> None:
 
 
 def test_capitals_mean_nothing_where_all_are_capitals() -> None:
-    assert what_is_asked("HOW DEEP IS THE HARBOUR?").names == frozenset()
-    assert what_is_asked("How deep is the Harbour?").names == {"harbour"}
+    assert question_terms("HOW DEEP IS THE HARBOUR?").names == frozenset()
+    assert question_terms("How deep is the Harbour?").names == {"harbour"}
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,11 @@ def test_capitals_mean_nothing_where_all_are_capitals() -> None:
     ],
 )
 def test_questions_for_a_number(question: str, wanted: bool) -> None:
-    assert what_is_asked(question).reading.wants_number is wanted
+    assert question_terms(question).reading.wants_number is wanted
 
 
 def test_rare_words_and_missing_names_weigh_more() -> None:
-    weights = weigh(what_is_asked("dues of grain at Rotterdam"), [["due", "grain"], ["due"], ["due"]])
+    weights = weigh_terms(question_terms("dues of grain at Rotterdam"), [["due", "grain"], ["due"], ["due"]])
     raw = {
         "due": 0.6,  # ln(4 / 3.5) / ln(4 / 0.5) = 0.06, below the least weight
         "grain": max(0.6, math.log(4 / 1.5) / math.log(8)),
@@ -46,18 +46,18 @@ def test_rare_words_and_missing_names_weigh_more() -> None:
 
 
 def test_a_question_without_words_is_covered_by_nothing() -> None:
-    weights = weigh(what_is_asked("What is it?"), [["due"]])
+    weights = weigh_terms(question_terms("What is it?"), [["due"]])
     assert (weights, coverage(weights, ["due"])) == ({}, 0.0)
 
 
 def test_neighbours_and_overlap() -> None:
-    question = what_is_asked("vessel calls by quarter")
+    question = question_terms("vessel calls by quarter")
     assert adjacency(question, ["vessel", "call", "rose"]) == 0.5
-    assert adjacency(what_is_asked("vessels"), ["vessel"]) == 0.0
+    assert adjacency(question_terms("vessels"), ["vessel"]) == 0.0
     assert overlap(["a", "b"], ["b", "c"]) == pytest.approx(1 / 3)
     assert overlap([], []) == 0.0
 
 
 def test_how_to_answer_is_not_what_is_asked() -> None:
     question = "How many ships came to Merrow? Answer in percentage terms, round to 2 decimal places."
-    assert what_is_asked(question).terms == ("ship", "came", "merrow")
+    assert question_terms(question).terms == ("ship", "came", "merrow")

@@ -23,8 +23,8 @@ from quoteweave.generation.prompt_pictures import (
     InlinePictures,
     LinkedPictures,
     PictureLimits,
-    PictureShower,
-    Shown,
+    PreparedPictures,
+    PromptPictures,
 )
 
 PLACE = {"document": "a.pdf", "page": 0, "page_label": "1", "bbox": (0.0, 0.0, 9.0, 9.0), "kind": "image"}
@@ -74,7 +74,7 @@ class Folder:
         return self.files[key]
 
 
-def show(pictures: PictureShower, made: Context) -> Shown:
+def show(pictures: PromptPictures, made: Context) -> PreparedPictures:
     return asyncio.run(pictures.shown(made))
 
 
@@ -192,10 +192,10 @@ def test_each_picture_is_read_and_encoded_once_whoever_asks() -> None:
     folder = Folder({str(n): file(40 + n, 40) for n in range(6)})
     pictures = InlinePictures(folder, PictureLimits(max_pixels=1_000))
 
-    async def ask() -> list[Shown]:
+    async def ask() -> list[PreparedPictures]:
         return await asyncio.gather(*(pictures.shown(context(*folder.files)) for _ in range(50)))
 
-    answers: list[Shown] = []
+    answers: list[PreparedPictures] = []
     threads = [threading.Thread(target=lambda: answers.extend(asyncio.run(ask()))) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -235,7 +235,7 @@ def test_a_question_given_up_does_not_cost_another_its_picture() -> None:
         go_on.wait(10)
         return file(9, 9)
 
-    async def ask() -> Shown:
+    async def ask() -> PreparedPictures:
         pictures = InlinePictures(slow)
         first, second = (asyncio.create_task(pictures.shown(context("a"))) for _ in range(2))
         await asyncio.to_thread(reading.wait, 10)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Citation, Context, Verdict
-from quoteweave.generation.citations import weave
-from quoteweave.generation.confidence_signals import bearing, signals_of, support
+from quoteweave.generation.citations import build_answer
+from quoteweave.generation.confidence_signals import best_quote_coverage, signals_of, supported_share
 
 
 def cited(*verdicts: Verdict | None) -> list[Citation]:
@@ -29,26 +29,26 @@ def cited(*verdicts: Verdict | None) -> list[Citation]:
     ],
 )
 def test_support_by_hand(verdicts: tuple[Verdict | None, ...], expected: float) -> None:
-    assert support(cited(*verdicts)) == pytest.approx(expected)
+    assert supported_share(cited(*verdicts)) == pytest.approx(expected)
 
 
 def test_a_question_bears_on_the_quote_that_holds_most_of_its_words() -> None:
     given = context(["Grain arrived by ship.", "Timber arrived by rail.", "Coal was dear."])
-    assert bearing("Did grain arrive by ship?", given) == 1
+    assert best_quote_coverage("Did grain arrive by ship?", given) == 1
     # Each of its words is somewhere, but no quote holds both.
-    apart = bearing("Was grain dear?", given)
+    apart = best_quote_coverage("Was grain dear?", given)
     assert apart == pytest.approx(1 / 2)
     # A name that no quote holds weighs most.
-    assert bearing("Did grain arrive at Lindholm by ship?", given) < 0.6
-    assert bearing("What is the melting point of copper?", given) == 0
+    assert best_quote_coverage("Did grain arrive at Lindholm by ship?", given) < 0.6
+    assert best_quote_coverage("What is the melting point of copper?", given) == 0
 
 
 def test_captions_sections_and_names_of_documents_count() -> None:
     given = context(
         [quote("It fell.", section="Exports of grain", document="lindholm.pdf")], [image("Dues for timber")]
     )
-    assert bearing("What of grain exports at lindholm?", given) == 1
-    assert bearing("What are the dues for timber?", given) == 1
+    assert best_quote_coverage("What of grain exports at lindholm?", given) == 1
+    assert best_quote_coverage("What are the dues for timber?", given) == 1
 
 
 def test_the_score_is_the_best_of_both_kinds_and_unknown_where_nothing_was_found() -> None:
@@ -62,11 +62,11 @@ def test_the_score_is_the_best_of_both_kinds_and_unknown_where_nothing_was_found
 
 def test_support_is_of_the_answer() -> None:
     given = context(["Grain came by ship."])
-    answer = weave("Did grain come?", "It came [1].", given, model="m")
+    answer = build_answer("Did grain come?", "It came [1].", given, model="m")
     assert signals_of("Did grain come?", given, answer).support == 1 / 2
     assert signals_of("Did grain come?", given).support == 0
 
 
 @given(st.text(max_size=80))
 def test_any_question_has_a_bearing(question: str) -> None:
-    assert 0 <= bearing(question, EVERYTHING) <= 1
+    assert 0 <= best_quote_coverage(question, EVERYTHING) <= 1

@@ -4,12 +4,12 @@ import pytest
 from harbour_quotes import context, image, quote
 
 from quoteweave.core.answers import Context
-from quoteweave.generation.extractive.topic import LEAST, is_about, margin
-from quoteweave.generation.relevance import what_is_asked
+from quoteweave.generation.extractive.topic import THRESHOLD, is_on_topic, topic_margin
+from quoteweave.generation.relevance import question_terms
 
 
 def about(question: str, given: Context, **rarity: float) -> bool:
-    return is_about(what_is_asked(question), given.model_copy(update={"rarity": rarity}))
+    return is_on_topic(question_terms(question), given.model_copy(update={"rarity": rarity}))
 
 
 def test_the_margin_by_hand() -> None:
@@ -17,9 +17,9 @@ def test_the_margin_by_hand() -> None:
         update={"rarity": {"timber": 0.8, "tolland": 0.5, "elsinor": 1.0, "price": 0.4}}
     )
     # "timber" and "Tolland" are held; "Elsinore" stands nowhere in the collection and counts half as much again.
-    found = margin(what_is_asked("Does Tolland ship timber to Elsinore?"), given)
+    found = topic_margin(question_terms("Does Tolland ship timber to Elsinore?"), given)
     ship = 0.6  # a word whose rarity is not known, and which is held
-    assert found == pytest.approx(0.8 + 0.5 + ship - 0.5 * 1.5 * 1.0 - LEAST)
+    assert found == pytest.approx(0.8 + 0.5 + ship - 0.5 * 1.5 * 1.0 - THRESHOLD)
 
 
 def test_a_word_that_stands_everywhere_is_no_sign() -> None:

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numbered_quotes import CONTEXT
 
-from quoteweave.core.text.marks import LONGEST, Mark, MarkReader, parse_marks
-from quoteweave.generation.citations import Strand, Weaver, weave
+from quoteweave.core.text.marks import MAX_MARK_CHARACTERS, Mark, MarkReader, parse_marks
+from quoteweave.generation.citations import AnswerPart, MarkResolver, build_answer
 
 PIECES = st.sampled_from(
     ["[", "]", "!", "(", ")", "1", "9", "0", ",", "-", " ", "\n", "`", "```", "a", "image", ".", "é", "\n\n", "    "]
@@ -31,8 +31,8 @@ def parts_of(text: str, sizes: Sequence[int]) -> list[str]:
 SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=5)
 
 
-def shown_of(parts: Sequence[str]) -> list[Strand]:
-    weaver = Weaver(CONTEXT)
+def shown_of(parts: Sequence[str]) -> list[AnswerPart]:
+    weaver = MarkResolver(CONTEXT)
     return [*(one for part in parts for one in weaver.feed(part)), *weaver.end()]
 
 
@@ -51,8 +51,8 @@ def test_marks_are_read_alike_however_the_text_is_cut(text: str, sizes: list[int
 @example("[99]```\n[1]", [2])
 @example("news! [99] [1]", [1])
 def test_the_same_is_shown_however_the_text_is_cut(text: str, sizes: list[int]) -> None:
-    answer = weave("why?", text, CONTEXT, model="m")
-    weaver = Weaver(CONTEXT)
+    answer = build_answer("why?", text, CONTEXT, model="m")
+    weaver = MarkResolver(CONTEXT)
     shown = [*(one for part in parts_of(text, sizes) for one in weaver.feed(part)), *weaver.end()]
     assert "".join(one.text for one in shown) == answer.text
     assert tuple(citation for one in shown for citation in one.citations) == answer.citations
@@ -80,28 +80,30 @@ def test_a_mark_is_shown_whole_and_with_its_citations(text: str, sizes: list[int
     ],
 )
 def test_text_is_shown_as_soon_as_it_is_certain(parts: list[str], shown: list[str]) -> None:
-    weaver = Weaver(CONTEXT)
+    weaver = MarkResolver(CONTEXT)
     told = [one.text for part in parts for one in weaver.feed(part)]
     assert [*told, *(one.text for one in weaver.end())] == shown
 
 
 def test_what_is_certain_does_not_wait_for_more() -> None:
-    weaver = Weaver(CONTEXT)
+    weaver = MarkResolver(CONTEXT)
     assert [one.text for one in weaver.feed("The harbour ")] == ["The harbour"]
     assert [one.text for one in weaver.feed("grew [1] and")] == [" ", "grew", " ", "[1]", " ", "and"]
 
 
 @pytest.mark.parametrize("begun", ["![never closed", "`never closed", "[1"])
 def test_nothing_is_held_back_for_ever(begun: str) -> None:
-    weaver = Weaver(CONTEXT)
+    weaver = MarkResolver(CONTEXT)
     more = "1, " if begun == "[1" else "on and on "
     told = sum(len(one.text) for _ in range(1000) for one in weaver.feed(begun[:1] + more))
-    assert len(more) * 1000 - told < 2 * LONGEST + 2000
+    assert len(more) * 1000 - told < 2 * MAX_MARK_CHARACTERS + 2000
 
 
-@pytest.mark.parametrize("length", [LONGEST, LONGEST + 1])
+@pytest.mark.parametrize("length", [MAX_MARK_CHARACTERS, MAX_MARK_CHARACTERS + 1])
 def test_marks_have_a_greatest_length(length: int) -> None:
     text = f"![{'a' * (length - len('![](image1)'))}](image1) [2]"
-    assert [mark.kind for mark in parse_marks(text)] == (["image", "text"] if length == LONGEST else ["text"])
+    assert [mark.kind for mark in parse_marks(text)] == (
+        ["image", "text"] if length == MAX_MARK_CHARACTERS else ["text"]
+    )
     shown = shown_of(parts_of(text, [100]))
     assert [c.kind for one in shown for c in one.citations] == [mark.kind for mark in parse_marks(text)]

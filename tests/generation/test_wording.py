@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.generation.answer_text import cited, clip, neutral, tidy
+from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_long_sentences_are_cut_after_a_clause_else_after_a_word() -> None:
     ],
 )
 def test_marks_lose_their_look(text: str, expected: str) -> None:
-    assert neutral(text) == expected
+    assert escape_marks(text) == expected
 
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from("![]()`1, -\nimage")), st.text(st.sampled_from("![]()`1, -\nimage")))
 def test_our_mark_is_the_only_one_whatever_stands_around_it(before: str, after: str) -> None:
-    text = f"{cited(neutral(before), '[7]')} {neutral(after)}"
+    text = f"{add_mark(escape_marks(before), '[7]')} {escape_marks(after)}"
     assert [mark.mark for mark in parse_marks(text)] == ["[7]"]
 
 
@@ -65,4 +65,4 @@ def test_our_mark_is_the_only_one_whatever_stands_around_it(before: str, after: 
     ],
 )
 def test_the_mark_stands_before_the_final_stop(sentence: str, expected: str) -> None:
-    assert cited(sentence, "[2]") == expected
+    assert add_mark(sentence, "[2]") == expected

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quoteweave.index.base import Scope, Shard
+from quoteweave.index.base import SearchScope, Shard
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BEFORE = b"what stands before the numbers  "
 
 
-class Among(Scope):
+class Among(SearchScope):
     """A scope of these rows."""
 
     def __init__(self, rows: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from quoteweave.collection.records import IndexPlan
 from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelFailed
 from quoteweave.core.records import Quote
 from quoteweave.index import embedding
-from quoteweave.index.embedding import Embedded, EmbedProgress, embed
+from quoteweave.index.embedding import EmbedProgress, EmbedResult, embed_missing
 from quoteweave.index.vector_store import make_plan
 from quoteweave.testing import FakeEncoder
 
@@ -38,16 +38,16 @@ def run(
     *,
     pictures: ColourPictures | None = None,
     progress: EmbedProgress | None = None,
-) -> Embedded:
+) -> EmbedResult:
     with collection.writer() as writer:
-        return embed(collection, writer, encoder, plan_of(encoder), pictures=pictures, progress=progress)
+        return embed_missing(collection, writer, encoder, plan_of(encoder), pictures=pictures, progress=progress)
 
 
 def plan_of(encoder: FakeEncoder) -> IndexPlan:
     return make_plan(encoder, "fake")
 
 
-def vectors(embedded: Embedded, name: str) -> list["Matrix"]:
+def vectors(embedded: EmbedResult, name: str) -> list["Matrix"]:
     """What is stored of each item of a document."""
     stored = embedded.stored[name]
     shape = (int(stored.lengths.sum()), stored.dimension)

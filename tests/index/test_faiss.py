@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from quoteweave.core.errors import CollectionError, MissingExtra
-from quoteweave.index.base import Found, Scope, VectorIndex
+from quoteweave.index.base import SearchScope, TopItems, VectorIndex
 from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.testing.vector_index_conformance import VectorIndexTests
@@ -76,7 +76,7 @@ class TestByChunks(FaissTests):
         monkeypatch.setattr(faiss_search, "CHUNK", 5)
 
 
-class Only(Scope):
+class Only(SearchScope):
     """A scope of these rows."""
 
     def __init__(self, rows: npt.NDArray[np.int64]) -> None:
@@ -104,7 +104,7 @@ def clustered(number: int, dimension: int = 16) -> Matrix:
     return made[:number]
 
 
-def rows_of(found: list[Found]) -> list[list[int]]:
+def rows_of(found: list[TopItems]) -> list[list[int]]:
     return [one.rows.tolist() for one in found]
 
 
@@ -346,8 +346,8 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[FakeGpu]:
 def test_where_there_is_a_gpu_a_flat_index_is_searched_there(copies: list[FakeGpu]) -> None:
     vectors = clustered(400)
     index, queries = index_of("flat", vectors), [query[None] for query in vectors[:30]]
-    right = [Found(np.array(brute_force(vectors, query[0], 5)), np.empty(5, np.float32)) for query in queries]
-    within = [Found(np.array(brute_force(vectors[:90], query[0], 5)), np.empty(5, np.float32)) for query in queries]
+    right = [TopItems(np.array(brute_force(vectors, query[0], 5)), np.empty(5, np.float32)) for query in queries]
+    within = [TopItems(np.array(brute_force(vectors[:90], query[0], 5)), np.empty(5, np.float32)) for query in queries]
     index.add_vectors(np.array([400]), -vectors[:1])
     assert rows_of(index.search(queries, 5)) == rows_of(index.search(queries, 5)) == rows_of(right)
     assert [copy.searches for copy in copies] == [2]

@@ -10,7 +10,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.index.faiss.recall import SAMPLE, Recall, recall_of, stored_sample, suggestion
+from quoteweave.index.faiss.recall import SAMPLE, FaissRecall, measure_faiss_recall, stored_sample, suggest_faster_kind
 
 Matrix = npt.NDArray[np.float32]
 ENOUGH = 10_184
@@ -50,7 +50,7 @@ def stored(folder: Path, *shards: Matrix) -> Collection:
 
 def test_recall_is_the_share_of_what_exact_search_finds() -> None:
     vectors = clustered(ENOUGH)
-    measured = [recall_of(kind, vectors) for kind in ("fp16", "hnsw", "ivfpq")]
+    measured = [measure_faiss_recall(kind, vectors) for kind in ("fp16", "hnsw", "ivfpq")]
     halves, graph, lists = (one.recall if one is not None else 0.0 for one in measured)
     assert halves > 0.99
     assert graph > 0.9
@@ -63,12 +63,12 @@ def test_recall_is_the_share_of_what_exact_search_finds() -> None:
     [("hnsw", ENOUGH - 1, False), ("ivfpq", ENOUGH - 1, False), ("fp16", 210, True), ("fp16", 209, False)],
 )
 def test_of_too_few_vectors_recall_is_not_told(kind: str, vectors: int, measured: bool) -> None:
-    assert (recall_of(kind, clustered(vectors)) is not None) == measured
+    assert (measure_faiss_recall(kind, clustered(vectors)) is not None) == measured
 
 
 @pytest.mark.parametrize(("kind", "number"), [("fp16", 300), ("hnsw", ENOUGH), ("ivfpq", ENOUGH)])
 def test_where_all_vectors_are_equal_what_is_found_is_as_good(kind: str, number: int) -> None:
-    told = recall_of(kind, np.zeros((number, 4), np.float32))
+    told = measure_faiss_recall(kind, np.zeros((number, 4), np.float32))
     assert told is not None
     assert (told.recall, told.items) == (1, number - 200)
 
@@ -76,12 +76,12 @@ def test_where_all_vectors_are_equal_what_is_found_is_as_good(kind: str, number:
 @pytest.mark.parametrize("kind", ["fp16", "hnsw", "ivfpq"])
 @pytest.mark.parametrize("shape", [(0, 0), (3, 16)])
 def test_of_three_vectors_or_none_there_is_nothing_to_tell(kind: str, shape: tuple[int, int]) -> None:
-    assert recall_of(kind, np.zeros(shape, np.float32)) is None
+    assert measure_faiss_recall(kind, np.zeros(shape, np.float32)) is None
 
 
 def test_recall_is_told_in_one_line() -> None:
     said = "hnsw finds 98.4 % of the first 10 of exact search in 0.0012 s (measured on 11,800 of your own)"
-    assert str(Recall("hnsw", 0.984, 0.0012, 11_800)) == said
+    assert str(FaissRecall("hnsw", 0.984, 0.0012, 11_800)) == said
 
 
 def test_the_sample_is_drawn_from_all_documents(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_a_faster_kind_is_suggested_where_a_flat_search_is_slow(tmp_path: Path) 
     vectors = clustered(ENOUGH)
     index = index_of(vectors)
     with stored(tmp_path / "my quotes", vectors) as collection:
-        assert suggestion(index, collection, PLAN, spec_of=spec_of, slow_s=60) is None
-        line = suggestion(index, collection, PLAN, spec_of=spec_of, slow_s=0)
+        assert suggest_faster_kind(index, collection, PLAN, spec_of=spec_of, slow_s=60) is None
+        line = suggest_faster_kind(index, collection, PLAN, spec_of=spec_of, slow_s=0)
         assert line is not None
         assert f"(measured on {ENOUGH - 200:,} of your own)" in line
         assert "hnsw finds 9" in line or "hnsw finds 100 %" in line
@@ -116,4 +116,4 @@ def test_a_faster_kind_is_suggested_where_a_flat_search_is_slow(tmp_path: Path) 
 def test_for_few_vectors_nothing_is_suggested(number: int, tmp_path: Path) -> None:
     vectors = clustered(number)
     with stored(tmp_path, vectors) as collection:
-        assert suggestion(index_of(vectors), collection, PLAN, spec_of=spec_of, slow_s=0) is None
+        assert suggest_faster_kind(index_of(vectors), collection, PLAN, spec_of=spec_of, slow_s=0) is None

@@ -160,7 +160,7 @@ def test_readers_beside_a_busy_writer_never_fail_and_see_whole_documents(
 
 def test_segments_are_few_and_each_document_is_in_one(tmp_path: Path) -> None:
     with make_collection(tmp_path, {f"d{i:03}": ["grain by rail"] for i in range(120)}) as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
         assert len(index.segments) <= 6
         names = [name for segment in index.segments.values() for name in segment.names]
         assert sorted(names) == [f"d{i:03}" for i in range(120)]
@@ -174,7 +174,7 @@ def test_a_small_segment_stands_behind_a_large_one(tmp_path: Path) -> None:
         for retriever in (Bm25Retriever(made), LexicalRetriever(made), TfidfRetriever(made)):
             assert found(retriever) == ["b"] * len(found(retriever)) != []
         assert found(Bm25Retriever(made), "timber 699")[0] == "a"
-        assert lexical.current(made).pages_named("figure 2").tolist() == [700]
+        assert lexical.current_lexical_index(made).pages_named("figure 2").tolist() == [700]
 
 
 def test_words_of_a_removed_document_are_in_no_segment(collection: Collection, tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_a_long_document_counted_in_parts_gives_the_same_segment(
         for i in range(40)
     ]
     names, files = ("first", "long", "last"), []
-    for most in (segment_builder.MOST_GATHERED, 1, 20):
-        monkeypatch.setattr(segment_builder, "MOST_GATHERED", most)
+    for most in (segment_builder.MAX_GATHERED, 1, 20):
+        monkeypatch.setattr(segment_builder, "MAX_GATHERED", most)
         builder = segment_builder.SegmentBuilder()
         for name, some in zip(names, (quotes[:2], quotes, quotes[:5]), strict=True):
             builder.add(name, enumerate(some))
@@ -275,7 +275,7 @@ def test_every_flip_of_a_segment_is_found_out(collection: Collection) -> None:
         flipped[at] ^= 0x10
         path.write_bytes(flipped)
         with pytest.raises(CollectionError, match="is damaged"):
-            lexical.current(collection)
+            lexical.current_lexical_index(collection)
 
 
 def test_a_quote_that_the_catalogue_lacks_is_damage_and_no_silence(collection: Collection) -> None:
@@ -286,7 +286,7 @@ def test_a_quote_that_the_catalogue_lacks_is_damage_and_no_silence(collection: C
 
 
 def test_an_opened_index_outlives_its_files(collection: Collection) -> None:
-    index = lexical.current(collection)
+    index = lexical.current_lexical_index(collection)
     for path in collection.segments()[0]:
         path.unlink()
     assert (index.scores("quotes", ["grain"]) > 0).tolist() == [True, True]
@@ -310,7 +310,7 @@ def test_a_description_is_found_and_its_quotes_get_new_rows(tmp_path: Path) -> N
 def test_headers_and_footers_are_words_of_their_page_but_no_quotes(tmp_path: Path) -> None:
     quotes = [made_quote("Annual report", layout="header"), made_quote("grain"), made_quote("timber", page=1)]
     with make_collection(tmp_path, {"a": quotes}) as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
         assert index.rows.tolist() == collection.select().tolist()
         assert index.page_of.tolist() == [0, 1]
         assert index.page_count == 2
@@ -378,7 +378,7 @@ def test_collections_and_writers_keep_no_descriptor(collection: Collection, tmp_
 def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> None:
     make_collection(tmp_path, {"a.md": ["grain silo"], "b.md": ["grain"]}).close()
     with Collection.open(tmp_path / "collection") as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
     assert index.rarity_share("volcano") == 1.0
     # As if 1, and 2, of 100 pages had them: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
     assert index.rarity_share("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)

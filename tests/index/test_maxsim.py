@@ -16,7 +16,7 @@ from quoteweave.index.maxsim import item_table
 from quoteweave.index.maxsim import scoring as maxsim
 from quoteweave.index.maxsim.compression import sign_bits
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, best
+from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, top_k
 from quoteweave.testing.vector_fixtures import brute_force
 
 if TYPE_CHECKING:
@@ -139,6 +139,6 @@ def test_signs_that_differ_are_counted(dimension: int) -> None:
 @given(st.lists(st.integers(-2, 2), max_size=12), st.integers(1, 14))
 def test_the_best_are_the_first_of_all_in_order(scores: list[int], k: int) -> None:
     rows = np.arange(10, 10 + len(scores))
-    found = best(np.array(scores, np.float32), rows, k)
+    found = top_k(np.array(scores, np.float32), rows, k)
     right = sorted(zip((-score for score in scores), rows.tolist(), strict=True))[:k]
     assert list(zip((-found.scores).tolist(), found.rows.tolist(), strict=True)) == right

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quoteweave.core.errors import MissingExtra
-from quoteweave.index.maxsim.compression import mean_vector, pool_tokens, sign_bits
+from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
 from quoteweave.index.maxsim.scoring import SignBits
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def directions(count: int, dimension: int, *, about: int) -> "Matrix":
 
 def test_the_mean_has_length_one() -> None:
     vectors = np.array([[3, 0], [0, 1], [0, 7]], np.float32)
-    np.testing.assert_allclose(mean_vector(vectors), [[3 / 73**0.5, 8 / 73**0.5]], rtol=1e-6)
+    np.testing.assert_allclose(mean_direction(vectors), [[3 / 73**0.5, 8 / 73**0.5]], rtol=1e-6)
 
 
 def test_vectors_that_cancel_have_no_direction() -> None:
-    assert mean_vector(np.array([[1, 2], [-1, -2]], np.float32)).tolist() == [[0, 0]]
+    assert mean_direction(np.array([[1, 2], [-1, -2]], np.float32)).tolist() == [[0, 0]]
 
 
 def test_tokens_that_are_near_are_pooled() -> None:

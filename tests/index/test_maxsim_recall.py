@@ -9,11 +9,11 @@ import pytest
 from made_shards import made_shard, topics
 
 from quoteweave.core.errors import CollectionError
-from quoteweave.index.kinds import OF_MANY
+from quoteweave.index.kinds import MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim import candidates
 from quoteweave.index.maxsim import recall as maxsim_recall
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.recall import recall_of
+from quoteweave.index.maxsim.recall import measure_maxsim_recall
 
 ITEMS = 400
 LENGTHS = [len(vectors) for vectors in topics(ITEMS).values()]
@@ -34,9 +34,9 @@ def made_index(folder: Path, items: int = ITEMS) -> MultiVectorIndex:
     return index
 
 
-@pytest.mark.parametrize("kind", OF_MANY[1:])
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS[1:])
 def test_it_is_high_where_the_kind_fits(kind: str, tmp_path: Path) -> None:
-    told = recall_of(kind, made_index(tmp_path))
+    told = measure_maxsim_recall(kind, made_index(tmp_path))
     assert told is not None
     assert (told.kind, told.items) == (kind, ITEMS)
     assert told.recall > 0.9
@@ -44,12 +44,12 @@ def test_it_is_high_where_the_kind_fits(kind: str, tmp_path: Path) -> None:
     assert told.item_bytes == pytest.approx(BYTES[kind], rel=0.05)
 
 
-@pytest.mark.parametrize("kind", OF_MANY[1:])
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS[1:])
 @pytest.mark.parametrize("items", [3, 150, 300])
 def test_where_all_items_are_equal_what_is_found_is_as_good(kind: str, items: int, tmp_path: Path) -> None:
     index = MultiVectorIndex("exact", 64)
     index.add(made_shard(tmp_path / "zero.bin", {row: np.zeros((3, 64), np.float32) for row in range(items)}))
-    told = recall_of(kind, index)
+    told = measure_maxsim_recall(kind, index)
     assert (None if told is None else told.recall) == (1 if index_narrows(kind, items) else None)
 
 
@@ -61,7 +61,7 @@ def index_narrows(kind: str, items: int) -> bool:
 def test_it_falls_with_the_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made_index(tmp_path)
     monkeypatch.setattr(candidates, "TIMES_COMPRESSED", 1)
-    narrow = recall_of("binary", index)
+    narrow = measure_maxsim_recall("binary", index)
     assert narrow is not None
     assert 0.3 < narrow.recall < 0.95
 
@@ -70,33 +70,33 @@ def test_a_first_stage_that_knows_nothing_finds_little(tmp_path: Path, monkeypat
     def lowest_rows(self: Any, queries: Any, count: int, scope: Any) -> Any:
         return [self._items.rows[:count] for _ in queries]
 
-    monkeypatch.setattr(candidates.Compressed, "nearest", lowest_rows)
-    told = recall_of("pool2", made_index(tmp_path))
+    monkeypatch.setattr(candidates.CompressedCandidates, "nearest", lowest_rows)
+    told = measure_maxsim_recall("pool2", made_index(tmp_path))
     assert told is not None
     assert told.recall < 0.5
 
 
 def test_where_all_items_are_scored_there_is_nothing_to_tell(tmp_path: Path) -> None:
     index = made_index(tmp_path)
-    assert recall_of("exact", index) is None
-    assert recall_of("two-stage", made_index(tmp_path, 150)) is None
+    assert measure_maxsim_recall("exact", index) is None
+    assert measure_maxsim_recall("two-stage", made_index(tmp_path, 150)) is None
 
 
 def test_it_takes_a_bounded_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made_index(tmp_path)
     monkeypatch.setattr(maxsim_recall, "FEWEST", 130)
     monkeypatch.setattr(maxsim_recall, "VECTORS", 1300)
-    told = recall_of("binary", index)
+    told = measure_maxsim_recall("binary", index)
     assert told is not None
     assert 150 < told.items < 250
     monkeypatch.setattr(maxsim_recall, "VECTORS", 1)
-    told = recall_of("binary", index)
+    told = measure_maxsim_recall("binary", index)
     assert told is not None
     assert told.items == 130
 
 
 def test_it_is_told_in_a_line() -> None:
-    told = maxsim_recall.Recall("binary", 0.9876, 2000, 1234.5, 98765.4)
+    told = maxsim_recall.MaxSimRecall("binary", 0.9876, 2000, 1234.5, 98765.4)
     assert str(told) == (
         "binary finds 98.8 % of the first 10 of exact search, and keeps 1,234 bytes an item, whose vectors take 98,765 "
         "(measured on 2,000 of your own)"
@@ -107,4 +107,4 @@ def test_a_missing_shard_is_said(tmp_path: Path) -> None:
     index = made_index(tmp_path)
     (tmp_path / "91.bin").unlink()
     with pytest.raises(CollectionError, match=r"91\.bin is missing"):
-        recall_of("binary", index)
+        measure_maxsim_recall("binary", index)

@@ -14,12 +14,12 @@ from made_collections import make_collection, put
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter
-from quoteweave.index.base import Scope, VectorIndex
+from quoteweave.index.base import SearchScope, VectorIndex
 from quoteweave.index.milvus import index as milvus
 from quoteweave.index.milvus.connection import Milvus
 from quoteweave.index.milvus.index import MilvusIndex
 from quoteweave.index.milvus.schema import expression
-from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, Made, make_vectors
+from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, VectorFixture, make_vectors
 from quoteweave.testing.vector_index_conformance import FILTERS, VectorIndexTests
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ class TestMilvusIndex(VectorIndexTests):
 
     @pytest.mark.parametrize("at_once", [7, 16])
     def test_how_much_milvus_gives_at_once_limits_nothing(
-        self, made: Made, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
+        self, made: VectorFixture, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
     ) -> None:
-        limits = {"_MOST_HITS": at_once, "_HITS_AT_ONCE": 20, "_QUESTIONS_AT_ONCE": 2, "_ROWS_AT_ONCE": 5}
+        limits = {"_MAX_HITS": at_once, "_HITS_AT_ONCE": 20, "_QUESTIONS_AT_ONCE": 2, "_ROWS_AT_ONCE": 5}
         for name, most in limits.items():
             monkeypatch.setattr(milvus, name, most)
         _refuse_more(monkeypatch, hits=at_once, questions=2, rows=5)
@@ -83,18 +83,20 @@ class TestMilvusIndex(VectorIndexTests):
         for query in (self.queries(1)[0], 0 * self.queries(1)[0]):
             for k in (at_once, 12, 1000):
                 self.check(index, items, query, k)
-                self.check(index, items, query, k, scope=Scope(made.collection, FILTERS["two documents"]))
+                self.check(index, items, query, k, scope=SearchScope(made.collection, FILTERS["two documents"]))
         assert len(index.search(self.queries(5), 1)) == 5
         index.remove(index.rows[:-1])
         self.check(index, {max(items): items[max(items)]}, self.queries(1)[0], 3)
 
-    def test_items_that_are_added_again_are_there_once(self, index: VectorIndex, made: Made, items: "Items") -> None:
+    def test_items_that_are_added_again_are_there_once(
+        self, index: VectorIndex, made: VectorFixture, items: "Items"
+    ) -> None:
         renewed = {**items, **{row: 2 * items[row] for row in made.rows(MILL)}}
         index.add(made.shard(MILL, renewed))
         assert index.rows.tolist() == sorted(items)
         self.check(index, renewed, self.queries(1)[0], 1000)
 
-    def test_what_a_killed_run_left_is_dropped_and_nothing_else(self, made: Made, tmp_path: Path) -> None:
+    def test_what_a_killed_run_left_is_dropped_and_nothing_else(self, made: VectorFixture, tmp_path: Path) -> None:
         saved, current = self.make(DIMENSION), self.make(DIMENSION)
         assert isinstance(saved, MilvusIndex)
         assert isinstance(current, MilvusIndex)
@@ -114,16 +116,16 @@ class TestMilvusIndex(VectorIndexTests):
             client.drop_collection(foreign)
         assert isinstance(self.reopen(saved, tmp_path), MilvusIndex)
 
-    def test_items_of_many_vectors_are_refused(self, made: Made, items: "Items") -> None:
+    def test_items_of_many_vectors_are_refused(self, made: VectorFixture, items: "Items") -> None:
         two = {row: np.concatenate([matrix, matrix]) for row, matrix in items.items()}
         with pytest.raises(ValueError, match="one vector"):
             self.make(DIMENSION).add(made.shard(MILL, two))
 
-    def test_a_scope_of_unknown_documents_is_refused(self, index: VectorIndex, made: Made) -> None:
+    def test_a_scope_of_unknown_documents_is_refused(self, index: VectorIndex, made: VectorFixture) -> None:
         with pytest.raises(UsageError, match=r"mil\.txt.*did you mean 'mill\.txt'"):
-            index.search(self.queries(1), 3, Scope(made.collection, Filter(documents=(MILL, "mil.txt"))))
+            index.search(self.queries(1), 3, SearchScope(made.collection, Filter(documents=(MILL, "mil.txt"))))
 
-    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: Made) -> None:
+    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: VectorFixture) -> None:
         assert isinstance(index, MilvusIndex)
         (row, *_) = made.rows(ROAD)
         (quote,) = made.collection.quotes_at([row])
@@ -187,7 +189,7 @@ def _names_mean_their_documents(names: Sequence[str], place: Path) -> None:
             for name, other in zip(names, [*names[1:], names[0]], strict=True):
                 assert _rows(index, collection, Filter(documents=(name,))) == rows[name]
                 assert _rows(index, collection, Filter(documents=(name, other))) == sorted(rows[name] + rows[other])
-                asked = expression(Scope(collection, Filter(documents=(name,))))
+                asked = expression(SearchScope(collection, Filter(documents=(name,))))
                 assert asked == f'document_id in ["{collection.document(name).id}"]'
             index.close()
 
@@ -195,7 +197,7 @@ def _names_mean_their_documents(names: Sequence[str], place: Path) -> None:
 def _index_of(collection: Collection, folder: Path, place: Path) -> tuple[MilvusIndex, dict[str, list[int]]]:
     """An index of the collection, and its rows by document."""
     (folder / "vectors").mkdir()
-    made, index = Made(collection, folder / "vectors"), MilvusIndex(DIMENSION, place=place)
+    made, index = VectorFixture(collection, folder / "vectors"), MilvusIndex(DIMENSION, place=place)
     chance = np.random.default_rng(0)
     items = {row: make_vectors(chance, 1, whole=True) for row in collection.select().tolist()}
     rows = {document.name: made.rows(document.name) for document in collection.documents()}
@@ -205,7 +207,7 @@ def _index_of(collection: Collection, folder: Path, place: Path) -> tuple[Milvus
 
 
 def _rows(index: MilvusIndex, collection: Collection, where: Filter) -> list[int]:
-    (found,) = index.search([np.ones((1, DIMENSION), np.float32)], 100, Scope(collection, where))
+    (found,) = index.search([np.ones((1, DIMENSION), np.float32)], 100, SearchScope(collection, where))
     return sorted(found.rows.tolist())
 
 

@@ -29,7 +29,7 @@ from quoteweave.core.errors import (
 )
 from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Server
 from quoteweave.index.milvus.index import POINTER, MilvusIndex
-from quoteweave.testing.vector_fixtures import DIMENSION, Made, make_documents
+from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture, make_vector_fixture
 
 MILL = "mill.txt"
 QUERY = [np.ones((1, DIMENSION), np.float32)]
@@ -43,8 +43,8 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    made = make_documents(tmp_path_factory.mktemp("made"))
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorFixture]:
+    made = make_vector_fixture(tmp_path_factory.mktemp("made"))
     with made.collection:
         yield made
 
@@ -56,7 +56,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
 
 
 @pytest.fixture
-def saved(server: MilvusServer, made: Made, tmp_path: Path) -> Path:
+def saved(server: MilvusServer, made: VectorFixture, tmp_path: Path) -> Path:
     """The folder of an index on the server."""
     folder = tmp_path / "saved"
     folder.mkdir()
@@ -66,11 +66,11 @@ def saved(server: MilvusServer, made: Made, tmp_path: Path) -> Path:
     return folder
 
 
-def add(index: MilvusIndex, made: Made) -> None:
+def add(index: MilvusIndex, made: VectorFixture) -> None:
     index.add(made.shard(MILL, {row: np.full((1, DIMENSION), row, np.float32) for row in made.rows(MILL)}))
 
 
-def test_an_index_on_a_server_is_found_by_its_pointer(saved: Path, server: MilvusServer, made: Made) -> None:
+def test_an_index_on_a_server_is_found_by_its_pointer(saved: Path, server: MilvusServer, made: VectorFixture) -> None:
     with closing(MilvusIndex(DIMENSION, saved, place=saved / "place")) as index:
         assert index.rows.tolist() == made.rows(MILL)
         assert index.search(QUERY, 1)[0].rows.tolist() == made.rows(MILL)[-1:]
@@ -89,7 +89,9 @@ def test_the_environment_says_where_new_indexes_lie(
     assert not (tmp_path / "place").exists()
 
 
-def test_a_saved_index_is_opened_at_the_address_that_is_given(saved: Path, server: MilvusServer, made: Made) -> None:
+def test_a_saved_index_is_opened_at_the_address_that_is_given(
+    saved: Path, server: MilvusServer, made: VectorFixture
+) -> None:
     line = Line(server.port)
     with closing(MilvusIndex(DIMENSION, saved, place=saved, uri=line.uri)) as index:
         assert index.rows.tolist() == made.rows(MILL)
@@ -98,7 +100,7 @@ def test_a_saved_index_is_opened_at_the_address_that_is_given(saved: Path, serve
             index.search(QUERY, 1)
 
 
-def test_an_embedded_index_stays_embedded(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedded_index_stays_embedded(made: VectorFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
@@ -108,7 +110,9 @@ def test_an_embedded_index_stays_embedded(made: Made, tmp_path: Path, monkeypatc
         assert index.rows.tolist() == made.rows(MILL)
 
 
-def test_a_lost_connection_is_made_anew_and_the_call_repeated(server: MilvusServer, made: Made, tmp_path: Path) -> None:
+def test_a_lost_connection_is_made_anew_and_the_call_repeated(
+    server: MilvusServer, made: VectorFixture, tmp_path: Path
+) -> None:
     line, rows = Line(server.port), made.rows(MILL)
     with closing(MilvusIndex(DIMENSION, place=tmp_path, uri=line.uri)) as index:
         calls: list[Callable[[], object]] = [
@@ -243,7 +247,7 @@ def test_what_a_server_refuses_is_said(saved: Path, server: MilvusServer, monkey
             index.search(QUERY, 1)
 
 
-def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: Made, tmp_path: Path) -> None:
+def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: VectorFixture, tmp_path: Path) -> None:
     first, second = MilvusIndex(DIMENSION, place=tmp_path), MilvusIndex(2, place=tmp_path)
     first.close()
     assert second.rows.tolist() == []
@@ -261,7 +265,7 @@ def test_a_folder_that_is_no_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    made: VectorFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     from milvus_lite.db import MilvusLite
     from milvus_lite.engine.collection import Collection
@@ -281,7 +285,7 @@ def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(
         MilvusIndex(DIMENSION, tmp_path, place=tmp_path)
 
 
-def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: Made, tmp_path: Path) -> None:
+def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: VectorFixture, tmp_path: Path) -> None:
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
@@ -296,7 +300,9 @@ def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: Made, tm
 
 
 @pytest.mark.parametrize("suffix", ["idx", "sidx"])
-def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(made: Made, tmp_path: Path, suffix: str) -> None:
+def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(
+    made: VectorFixture, tmp_path: Path, suffix: str
+) -> None:
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
@@ -308,7 +314,7 @@ def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(made: Made, tmp_p
 
 
 def test_a_full_disk_is_said_and_what_was_there_is_found(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: VectorFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from milvus_lite.engine.collection import Collection
 
@@ -334,7 +340,7 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         MilvusIndex(DIMENSION, place=tmp_path)
 
 
-def test_no_thread_outlives_the_index(made: Made, tmp_path: Path) -> None:
+def test_no_thread_outlives_the_index(made: VectorFixture, tmp_path: Path) -> None:
     before = set(threading.enumerate())
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
@@ -370,19 +376,19 @@ print(len(index.rows))
 """
 
 
-def child(code: str, place: Path, made: Made) -> subprocess.CompletedProcess[str]:
+def child(code: str, place: Path, made: VectorFixture) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", CHILD + code, str(place), str(made.collection.root)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_normal_work_says_nothing_and_an_index_left_open_does_no_harm(made: Made, tmp_path: Path) -> None:
+def test_normal_work_says_nothing_and_an_index_left_open_does_no_harm(made: VectorFixture, tmp_path: Path) -> None:
     done = child(WORK, tmp_path, made)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(made.rows(MILL)) - 1}\n", "")
     with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
         assert index.rows.tolist() == made.rows(MILL)[1:]
 
 
-def test_another_process_is_told_that_the_folder_is_in_use(made: Made, tmp_path: Path) -> None:
+def test_another_process_is_told_that_the_folder_is_in_use(made: VectorFixture, tmp_path: Path) -> None:
     code = (
         "try:\n    milvus.MilvusIndex(DIMENSION, place=place)\nexcept QuoteweaveError as error:\n    print(repr(error))"
     )
@@ -392,7 +398,7 @@ def test_another_process_is_told_that_the_folder_is_in_use(made: Made, tmp_path:
     assert done.stderr == ""
 
 
-def test_after_a_kill_adding_again_mends_the_index(made: Made, tmp_path: Path) -> None:
+def test_after_a_kill_adding_again_mends_the_index(made: VectorFixture, tmp_path: Path) -> None:
     killing = """
 index = milvus.MilvusIndex(DIMENSION, place=place)
 index.save(place)

@@ -18,7 +18,7 @@ from test_killed_writer import STEPS
 from quoteweave.collection.checksums import unsealed
 from quoteweave.collection.collection import Collection
 from quoteweave.index.milvus import index as milvus
-from quoteweave.index.milvus.index import POINTER, Pointer
+from quoteweave.index.milvus.index import POINTER, MilvusPointer
 from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
@@ -101,7 +101,7 @@ def mend(root: Path, found_before: list[str]) -> None:
         opened = store_of(collection).current()
         assert opened.index is not None
         assert opened.manifest.count == len(opened.index.rows) == len(texts)
-        pointer = unsealed(Pointer, (state.folder / POINTER).read_bytes())
+        pointer = unsealed(MilvusPointer, (state.folder / POINTER).read_bytes())
         assert [path.name for path in (root / "milvus" / "collections").iterdir()] == [pointer.collection]
 
 

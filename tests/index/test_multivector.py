@@ -18,7 +18,7 @@ from made_shards import BEFORE, Among, made_shard, topics
 from quoteweave.collection.checksums import seal
 from quoteweave.core.errors import CollectionError, StorageError
 from quoteweave.index.base import VectorIndex
-from quoteweave.index.kinds import OF_MANY
+from quoteweave.index.kinds import MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim import candidates
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.testing.vector_fixtures import DIMENSION, brute_force
@@ -48,7 +48,7 @@ class TestExactOfOneVector(TestExact):
     many = False
 
 
-@pytest.mark.parametrize("kind", OF_MANY[1:], scope="class")
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS[1:], scope="class")
 class TestTwoStages(TestExact):
     exact = False
 
@@ -82,7 +82,7 @@ def questions() -> "list[Matrix]":
 
 def test_two_stages_find_most_of_what_exact_search_finds(tmp_path: Path) -> None:
     exact = made_index("exact", tmp_path)
-    for kind in OF_MANY[1:]:
+    for kind in MULTI_VECTOR_KINDS[1:]:
         index = made_index(kind, tmp_path)
         for scope, items in ((None, ITEMS), (Among(range(50, 301)), 251)):
             assert index.scored(10, items) < exact.scored(10, items) == items
@@ -91,7 +91,7 @@ def test_two_stages_find_most_of_what_exact_search_finds(tmp_path: Path) -> None
             assert np.mean(shared) > 9
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_a_collection_may_be_moved(kind: str, tmp_path: Path) -> None:
     index = made_index(kind, tmp_path / "before")
     expected = [found.rows.tolist() for found in index.search(questions(), 10)]
@@ -120,7 +120,7 @@ def test_what_was_removed_leaves_the_files(tmp_path: Path) -> None:
     assert len(json.loads((folder / "files.json").read_text("utf-8"))) == 1
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_a_shard_that_is_gone_or_cut_short_is_named(kind: str, tmp_path: Path) -> None:
     index = MultiVectorIndex(kind, 64, published(made_index(kind, tmp_path), tmp_path))
     shard = tmp_path / "vectors" / "encoder" / "101.npz"
@@ -137,7 +137,7 @@ def test_a_shard_that_is_gone_or_cut_short_is_named(kind: str, tmp_path: Path) -
     assert index.search(questions(), 10)[0].rows.size == 10
 
 
-@pytest.mark.parametrize("kind", OF_MANY[1:])
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS[1:])
 def test_a_shard_that_cannot_be_compressed_is_named_and_not_added(kind: str, tmp_path: Path) -> None:
     index, shard = MultiVectorIndex(kind, 64), made_shard(tmp_path / "shard.npz", topics(40))
     shard.path.unlink()
@@ -146,7 +146,7 @@ def test_a_shard_that_cannot_be_compressed_is_named_and_not_added(kind: str, tmp
     assert index.rows.tolist() == []
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_a_damaged_folder_is_refused_when_it_is_opened(kind: str, tmp_path: Path) -> None:
     folder = published(made_index(kind, tmp_path), tmp_path)
     for path in [path for path in folder.rglob("*") if path.is_file() and path.name != "vectors.bin"]:
@@ -181,7 +181,7 @@ def test_compressed_vectors_that_were_cut_short_are_named(tmp_path: Path) -> Non
         MultiVectorIndex("binary", 64, folder).search(questions(), 10)
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_items_without_vectors_are_never_found(kind: str, tmp_path: Path) -> None:
     index, none, one = MultiVectorIndex(kind, 4), np.empty((0, 4), np.float32), np.ones((1, 4), np.float32)
     index.add(made_shard(tmp_path / "some", {1: none, 2: np.concatenate([-one, -one]), 3: none, 4: -2 * one, 5: none}))
@@ -191,7 +191,7 @@ def test_items_without_vectors_are_never_found(kind: str, tmp_path: Path) -> Non
     assert (found.rows.tolist(), found.scores.tolist()) == ([2, 4], [-8, -16])
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_a_question_without_vectors_finds_nothing(kind: str, tmp_path: Path) -> None:
     index, some = made_index(kind, tmp_path), questions()[0]
     found = index.search([np.empty((0, 64), np.float32), some, np.empty((0, 64), np.float32)], 5)
@@ -214,7 +214,7 @@ def test_changes_after_opening_are_kept_with_what_was_compressed_before(tmp_path
                 assert one.rows.tolist() == other.rows.tolist()
 
 
-@pytest.mark.parametrize("kind", OF_MANY)
+@pytest.mark.parametrize("kind", MULTI_VECTOR_KINDS)
 def test_threads_may_search_at_once(kind: str, tmp_path: Path) -> None:
     index = MultiVectorIndex(kind, 64, published(made_index(kind, tmp_path), tmp_path))
     alone = [index.search([query], 7)[0].rows.tolist() for query in questions()]

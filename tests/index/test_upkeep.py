@@ -9,7 +9,7 @@ from made_vectors import ColourPictures, PlainIndex, plain_index
 
 from quoteweave.collection import views
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
 from quoteweave.index import kinds
 from quoteweave.index.sync import indexes_behind, refresh_indexes
@@ -98,7 +98,7 @@ def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alon
 ) -> None:
     built(port, FakeEncoder())
     (before,) = port.indexes()
-    monkeypatch.setattr(views, "VERSION", views.VERSION + 1)
+    monkeypatch.setattr(views, "VIEWS_VERSION", views.VIEWS_VERSION + 1)
     with port.writer() as writer:
         put(writer, tmp_path, "c.txt", [made_quote("wool")])
         (note,) = refresh_indexes(port, writer)
@@ -115,7 +115,7 @@ def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alon
 
 def test_vectors_that_an_index_still_reads_outlive_their_document(port: Collection) -> None:
     store = built(port, FakeEncoder())
-    (manifest,) = [found for state in port.indexes() if (found := manifest_of(state)) is not None]
+    (manifest,) = [found for state in port.indexes() if (found := try_read_manifest(state)) is not None]
     with port.writer() as writer:
         writer.remove("a.txt")  # and no index hears of it, as where the process is killed
     kept = {path.stem for path in (port.root / "vectors").rglob("*.npz")}

@@ -11,7 +11,7 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import PlainIndex, plain_index, written
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import (
     CollectionError,
     CollectionLocked,
@@ -21,11 +21,11 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.core.protocols import Setting
+from quoteweave.core.protocols import SettingValue
 from quoteweave.index import kinds
 from quoteweave.index.base import Shard
 from quoteweave.index.sync import drop_index
-from quoteweave.index.vector_store import IndexReport, LeftOut, VectorStore, make_plan
+from quoteweave.index.vector_store import IndexReport, SkippedItem, VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def store_of(collection: Collection, encoder: FakeEncoder, kind: str | None = No
     return VectorStore(collection, encoder, make_plan(encoder, f"fake@{kind}" if kind else "fake", kind=kind))
 
 
-def wordless(store: VectorStore) -> tuple[LeftOut, ...]:
+def wordless(store: VectorStore) -> tuple[SkippedItem, ...]:
     """The quote of the port that has no words."""
     quote = store.collection.document_quotes("b.txt")[2]
-    return (LeftOut(quote=quote.id, document="b.txt", page_label=quote.page_label, reason="it has no words"),)
+    return (SkippedItem(quote=quote.id, document="b.txt", page_label=quote.page_label, reason="it has no words"),)
 
 
 def build(store: VectorStore, *, replace: bool = False) -> IndexReport:
@@ -97,7 +97,7 @@ def test_an_index_is_built_and_says_what_it_holds(port: Collection) -> None:
         "refused": {},
     }
     assert said["documents"] == port.shard_keys(store.plan.shards)
-    manifest = manifest_of(state)
+    manifest = try_read_manifest(state)
     assert manifest is not None
     assert manifest.fingerprint == state.fingerprint
 
@@ -256,7 +256,7 @@ def test_what_an_index_lacks_is_told_and_what_was_removed_is_not(port: Collectio
     assert store.lacking() is None
 
 
-UNSAID: Mapping[str, Setting] = {"dimensions": None}
+UNSAID: Mapping[str, SettingValue] = {"dimensions": None}
 
 
 def test_a_model_that_changes_its_dimension_needs_replace(port: Collection, tmp_path: Path) -> None:

@@ -10,16 +10,16 @@ import made_collections
 import pytest
 from made_documents import made, put
 
-from quoteweave.collection.catalog.file_checksum import recorded
+from quoteweave.collection.catalog.file_checksum import read_catalog_checksum
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import RECOVERED
+from quoteweave.collection.folder import RECOVERED_FOLDER
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.records import Filter, Query
 from quoteweave.index.sync import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
-from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder
 
@@ -55,7 +55,7 @@ def copy(original: Path, tmp_path: Path) -> Path:
 def retrievers(collection: Collection) -> Iterator[VectorRetriever]:
     for which, kind in KINDS:
         encoder = ENCODERS[which]
-        yield VectorRetriever(collection, encoder, spec=Spec(name=encoder.name, kind=kind))
+        yield VectorRetriever(collection, encoder, spec=RetrieverSpec(name=encoder.name, kind=kind))
 
 
 def read_all(root: Path) -> list[Any]:
@@ -137,7 +137,7 @@ def test_a_catalogue_that_cannot_be_read_at_all_keeps_the_files_of_its_documents
     (copy / "catalog.sqlite").write_bytes(b"nothing is left")
     report = check_and_repair(copy)
     assert not report.whole
-    assert {path.name: path.read_bytes() for path in (copy / RECOVERED).iterdir()} == sources
+    assert {path.name: path.read_bytes() for path in (copy / RECOVERED_FOLDER).iterdir()} == sources
     assert all(name in " ".join(damage.what for damage in report.damaged) for name in sources)
     with Collection.open(copy) as collection:
         assert collection.documents() == []
@@ -168,30 +168,30 @@ def test_a_row_that_an_index_knows_and_the_catalogue_has_lost_is_damage(copy: Pa
 
 def test_the_catalogue_has_a_checksum_only_while_nobody_writes(copy: Path, tmp_path: Path) -> None:
     path = copy / "catalog.sqlite"
-    before = recorded(path)
+    before = read_catalog_checksum(path)
     assert before is not None
     with Collection.open(copy) as collection, Collection.open(copy) as reader:
         with collection.writer():
-            assert recorded(path) == before  # nothing was written yet
-        assert recorded(path) == before
+            assert read_catalog_checksum(path) == before  # nothing was written yet
+        assert read_catalog_checksum(path) == before
         with collection.writer() as writer:
             put(writer, tmp_path, "new.txt", made(["new"]))
-            assert recorded(path) is None
+            assert read_catalog_checksum(path) is None
             assert len(reader.documents()) == 4
             with Collection.open(copy) as other:  # while somebody writes
                 assert len(other.documents()) == 4
-        after = recorded(path)
+        after = read_catalog_checksum(path)
         assert after not in (None, before)
         written = path.read_bytes()
     assert path.read_bytes() == written  # closing changes nothing
     with pytest.raises(KeyboardInterrupt), Collection.open(copy) as collection, collection.writer() as writer:
         interrupt(writer)
-    assert recorded(path) is None
+    assert read_catalog_checksum(path) is None
     with Collection.open(copy) as collection:
         assert len(collection.documents()) == 3
         with collection.writer():
             pass
-    assert recorded(path) is not None
+    assert read_catalog_checksum(path) is not None
 
 
 def interrupt(writer: Writer) -> None:
@@ -216,9 +216,9 @@ def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path
         root = collection.root
     (root / "catalog.sqlite").write_bytes(b"nothing is left")
     check_and_repair(root)
-    assert len(list((root / RECOVERED).iterdir())) == 2
+    assert len(list((root / RECOVERED_FOLDER).iterdir())) == 2
     with Collection.open(root) as collection:
         with collection.writer() as writer:
             made_collections.put(writer, tmp_path / "files", "a.txt", [made_collections.made_quote("grain")])
         remove_documents(collection, ["a.txt"])
-    assert [path.read_text() for path in (root / RECOVERED).iterdir()] == ["['timber']"]
+    assert [path.read_text() for path in (root / RECOVERED_FOLDER).iterdir()] == ["['timber']"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import fitting, in_batches
+from quoteweave.models.batches import catch_out_of_memory, encode_in_batches
 
 Encode = Callable[[list[str]], Sequence[np.ndarray[Any, Any]]]
 CUDA = "CUDA out of memory. Tried to allocate 20.00 MiB.\nmore of it"
@@ -20,7 +20,7 @@ def lengths(texts: list[str]) -> list[np.ndarray[Any, Any]]:
 
 
 def run(texts: Sequence[str], encode: Encode, batch_size: int = 8, budget: int | None = None) -> list[float]:
-    found = in_batches(texts, encode, size_of=len, batch_size=batch_size, name="tiny", budget=budget)
+    found = encode_in_batches(texts, encode, size_of=len, batch_size=batch_size, name="tiny", budget=budget)
     return [float(matrix[0, 0]) for matrix in found]
 
 
@@ -110,7 +110,7 @@ def test_a_model_that_failed_is_not_asked_for_less() -> None:
 def test_other_errors_are_left_as_they_are() -> None:
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         run(["x"] * 3, Recorded(room=0, error=RuntimeError("shapes cannot be multiplied")))
-    with pytest.raises(RuntimeError, match="shapes"), fitting("tiny"):
+    with pytest.raises(RuntimeError, match="shapes"), catch_out_of_memory("tiny"):
         raise RuntimeError("shapes")
 
 
@@ -134,7 +134,7 @@ def test_matrices_are_float32_and_may_have_any_number_of_rows() -> None:
     def encode(batch: list[str]) -> list[np.ndarray[Any, Any]]:
         return [np.ones((len(text), 3), dtype=np.float16).T.copy().T for text in batch]
 
-    found = in_batches(["a", "abc", ""], encode, size_of=len, batch_size=2, name="tiny")
+    found = encode_in_batches(["a", "abc", ""], encode, size_of=len, batch_size=2, name="tiny")
     assert [(matrix.shape, matrix.dtype, matrix.flags.c_contiguous) for matrix in found] == [
         ((1, 3), np.dtype(np.float32), True),
         ((3, 3), np.dtype(np.float32), True),

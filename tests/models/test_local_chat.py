@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from tiny_chat import TEMPLATE, byte_tokenizer, make_chat, make_seeing_chat
 
-from quoteweave.core.answers import Completion, Piece
+from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.errors import ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
-from quoteweave.models.chat import LocalChat, Scribe
+from quoteweave.models.chat import LocalChat, TokenStreamer
 from quoteweave.models.checkpoints import Hardware
 
 QUESTION = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "How many ships?"}]
@@ -191,10 +191,10 @@ def test_an_adapter_of_another_model(folder: Path, tmp_path: Path) -> None:
         asked(LocalChat(str(adapter)))
 
 
-async def read(model: StreamingChatModel) -> tuple[list[Piece], Completion]:
+async def read(model: StreamingChatModel) -> tuple[list[CompletionDelta], Completion]:
     *pieces, last = [item async for item in model.stream(QUESTION)]
     assert isinstance(last, Completion)
-    return [piece for piece in pieces if isinstance(piece, Piece)], last
+    return [piece for piece in pieces if isinstance(piece, CompletionDelta)], last
 
 
 def test_it_is_heard_as_it_writes(folder: Path) -> None:
@@ -207,8 +207,8 @@ def test_it_is_heard_as_it_writes(folder: Path) -> None:
 
 @pytest.mark.parametrize("opened", [False, True], ids=["by the model", "by the template"])
 def test_reasoning_and_characters_of_several_tokens_come_whole(opened: bool, folder: Path) -> None:
-    tokenizer, heard = byte_tokenizer(TEMPLATE), list[Piece]()
-    scribe = Scribe(tokenizer, heard.append, Event())
+    tokenizer, heard = byte_tokenizer(TEMPLATE), list[CompletionDelta]()
+    scribe = TokenStreamer(tokenizer, heard.append, Event())
     scribe.put(torch_row(tokenizer, "Think first.<think>\n" if opened else "How many?"))
     said = ("" if opened else "<think>") + "zwölf 木?</think>\n\n木 [1]."
     for token in tokenizer(said)["input_ids"]:
@@ -227,22 +227,22 @@ def torch_row(tokenizer: Any, said: str | list[int]) -> Any:
 
 
 def test_a_stream_that_is_closed_stops_the_model(folder: Path) -> None:
-    async def first(model: LocalChat) -> Piece | Completion:
+    async def first(model: LocalChat) -> CompletionDelta | Completion:
         async with aclosing(model.stream(QUESTION)) as stream:
             return await anext(stream)
 
     model = LocalChat(str(folder), max_tokens=4000)
     loaded = model._loaded
     loaded.model.generation_config.eos_token_id = None  # it would go on to the end
-    put, tokens = Scribe.put, list[int]()
+    put, tokens = TokenStreamer.put, list[int]()
 
-    def counted(self: Scribe, value: Any) -> None:
+    def counted(self: TokenStreamer, value: Any) -> None:
         put(self, value)
         tokens.append(1)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Scribe, "put", counted)
-        assert isinstance(asyncio.run(first(model)), Piece)  # and the model's thread has ended
+        patch.setattr(TokenStreamer, "put", counted)
+        assert isinstance(asyncio.run(first(model)), CompletionDelta)  # and the model's thread has ended
         stopped = len(tokens)
     assert stopped < 4000
 

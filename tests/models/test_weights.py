@@ -10,7 +10,14 @@ import pytest
 from loopback_hub import COMMIT, LoopbackHub, serving
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
-from quoteweave.models.checkpoints import Hardware, described, identity, is_local, locate, required
+from quoteweave.models.checkpoints import (
+    Hardware,
+    import_required,
+    is_local,
+    locate_checkpoint,
+    read_config,
+    weights_identity,
+)
 
 FILES = {
     "config.json": "{}",
@@ -159,39 +166,39 @@ def test_paths_are_told_from_names_on_the_hub(checkpoint: str, local: bool) -> N
 
 def test_a_local_folder_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "some" / "model", FILES)
-    assert locate(str(folder)) == folder
+    assert locate_checkpoint(str(folder)) == folder
     monkeypatch.chdir(tmp_path)
-    assert locate("some/model") == Path("some/model")
+    assert locate_checkpoint("some/model") == Path("some/model")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert locate("~/some/model") == folder
+    assert locate_checkpoint("~/some/model") == folder
 
 
 @pytest.mark.parametrize("name", ["gone", "empty"])
 def test_a_folder_that_holds_no_model_is_not_found(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelNotFound, match=rf"{name} is no model: a model is a folder that holds a config.json"):
-        locate(str(tmp_path / name))
+        locate_checkpoint(str(tmp_path / name))
     with pytest.raises(ModelNotFound, match=name):
-        identity(str(tmp_path / name))
+        weights_identity(str(tmp_path / name))
 
 
 def test_what_no_hub_can_have_is_not_found() -> None:
     with pytest.raises(ModelNotFound, match="the model no model! is neither a folder nor a name on a hub"):
-        locate("no model!")
+        locate_checkpoint("no model!")
 
 
 def test_a_model_on_the_hub_is_identified_by_its_revision_without_looking_for_it() -> None:
-    assert identity("BAAI/bge-large-en-v1.5", COMMIT) == f"BAAI/bge-large-en-v1.5@{COMMIT}"
+    assert weights_identity("BAAI/bge-large-en-v1.5", COMMIT) == f"BAAI/bge-large-en-v1.5@{COMMIT}"
 
 
 def test_a_folder_is_identified_by_what_it_holds_not_by_where_it_is(tmp_path: Path) -> None:
     one = make(tmp_path / "one", FILES)
-    before = identity(str(one))
+    before = weights_identity(str(one))
     shutil.copytree(one, tmp_path / "two")
     make(tmp_path / "two", {".git/index": "hidden", ".cache": "hidden", "README.md": "of no consequence"})
-    assert identity(str(tmp_path / "two")) == before
+    assert weights_identity(str(tmp_path / "two")) == before
     os.utime(one / "model.safetensors", (0, 0))
-    assert identity(str(one)) == before
+    assert weights_identity(str(one)) == before
 
 
 @pytest.mark.parametrize(
@@ -200,9 +207,9 @@ def test_a_folder_is_identified_by_what_it_holds_not_by_where_it_is(tmp_path: Pa
 )
 def test_any_change_of_a_small_file_changes_the_identity(tmp_path: Path, change: dict[str, str]) -> None:
     folder = make(tmp_path, FILES)
-    before = identity(str(folder))
+    before = weights_identity(str(folder))
     make(folder, change)
-    assert identity(str(folder)) != before
+    assert weights_identity(str(folder)) != before
 
 
 def test_hardware_is_what_was_asked_for_or_what_is_there() -> None:
@@ -215,12 +222,12 @@ def test_hardware_is_what_was_asked_for_or_what_is_there() -> None:
 
 def test_a_library_that_is_not_installed_is_named_with_its_extra() -> None:
     with pytest.raises(MissingExtra, match=r"no-such-library is not installed; .*quoteweave\[visual\]"):
-        required("no_such_library.part", "visual")
+        import_required("no_such_library.part", "visual")
 
 
 def test_a_checkpoint_is_described_by_its_json(tmp_path: Path) -> None:
     make(tmp_path, {"config.json": json.dumps({"hidden_size": 3}), "list.json": "[1]", "broken.json": "{"})
-    assert described(tmp_path) == {"hidden_size": 3}
-    assert described(tmp_path, "none.json") == described(tmp_path, "list.json") == {}
+    assert read_config(tmp_path) == {"hidden_size": 3}
+    assert read_config(tmp_path, "none.json") == read_config(tmp_path, "list.json") == {}
     with pytest.raises(ModelFailed, match=r"broken.json is no JSON"):
-        described(tmp_path, "broken.json")
+        read_config(tmp_path, "broken.json")

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from quoteweave.core.answers import Answer, Context, TextBlock, Usage
-from quoteweave.core.confidence import Calibration, Point, SignalName, Stage, Weight
+from quoteweave.core.confidence import Calibration, ConfidenceModel, RiskCoveragePoint, SignalName, SignalWeight
 from quoteweave.core.records import Hit, Quote
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import build_answer
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.gate import check
+from quoteweave.generation.gate import check_answer
 from quoteweave.pipeline.abstaining import NOT_ENOUGH, abstain_before, abstain_below
 
 TEXT = "In 1921 the port shipped 1,204 tonnes of grain."
@@ -23,9 +23,11 @@ def context(text: str = TEXT) -> Context:
     return Context(texts=(Hit(rank=1, score=4.0, quote=quote),))
 
 
-def stage(signal: SignalName, threshold: float) -> Stage:
+def stage(signal: SignalName, threshold: float) -> ConfidenceModel:
     """A confidence of one half where the signal is one half, far higher and lower at 1 and 0."""
-    return Stage(intercept=0, weights=(Weight(signal=signal, mean=0.5, scale=0.1, weight=1),), threshold=threshold)
+    return ConfidenceModel(
+        intercept=0, weights=(SignalWeight(signal=signal, mean=0.5, scale=0.1, weight=1),), threshold=threshold
+    )
 
 
 CALIBRATION = Calibration(
@@ -35,13 +37,13 @@ CALIBRATION = Calibration(
     answers=40,
     before=stage("bearing", 0.2),
     after=stage("support", 0.7),
-    curve=(Point(threshold=0.7, answers=40, coverage=1, risk=0.1),),
+    curve=(RiskCoveragePoint(threshold=0.7, answers=40, coverage=1, risk=0.1),),
 )
 
 
 def written(said: str) -> Answer:
-    answer = weave(ASKED, said, context(), model="m", warnings=("Cut short.",))
-    return check(answer, context()).model_copy(update={"usage": Usage(input_tokens=9), "seconds": 2.0})
+    answer = build_answer(ASKED, said, context(), model="m", warnings=("Cut short.",))
+    return check_answer(answer, context()).model_copy(update={"usage": Usage(input_tokens=9), "seconds": 2.0})
 
 
 def test_an_answer_that_is_sure_enough_is_given_as_it_is() -> None:
@@ -71,7 +73,7 @@ def test_raw_keeps_what_was_written_first() -> None:
 
 
 def test_an_abstention_stays_as_it_is() -> None:
-    answer = weave(ASKED, "The quotes do not say.", context(), model="m", status="abstained")
+    answer = build_answer(ASKED, "The quotes do not say.", context(), model="m", status="abstained")
     assert abstain_below(answer, context(), CALIBRATION) is answer
 
 

@@ -22,7 +22,7 @@ from lxml.html import HtmlElement
 
 from quoteweave.core.answers import Context
 from quoteweave.core.boxes import Box
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import build_answer
 from quoteweave.pipeline.answer_page import AnswerView, PageView, render_answer, render_answers
 from quoteweave.pipeline.answer_sections import data_url
 
@@ -213,7 +213,7 @@ def test_other_bytes_are_no_picture(data: bytes | None) -> None:
 
 def test_no_word_is_lost_where_a_mark_was_taken_out() -> None:
     context = make_context(make_quote("report:0:1", "Bars were read.", (10.0, 10.0, 90.0, 30.0)))
-    answer = weave("Which?", "Foo [9] bar baz [1]. And more [1].", context, model="m")
+    answer = build_answer("Which?", "Foo [9] bar baz [1]. And more [1].", context, model="m")
     assert answer.unresolved
     page = render_answer(answer, context, [], {})
     assert "Foo bar baz" in re.sub(r"<[^>]+>", "", page)

@@ -7,7 +7,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from quoteweave.core.answers import Answer, Context, Verdict
-from quoteweave.generation.gate import REFUSAL, apply, check
+from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer
 from quoteweave.pipeline.answer_page import AnswerView, render_answer
 from quoteweave.pipeline.answer_verdicts import judged, tally
 
@@ -95,7 +95,9 @@ def test_a_hostile_reason_stays_text() -> None:
 
 def test_an_answer_that_was_refused_says_so_and_why() -> None:
     context = CONTEXT
-    refused = apply(check(make_answer("?", "Grain came to 557 tons [1].", context, model="m"), context), "refuse")
+    refused = apply_policy(
+        check_answer(make_answer("?", "Grain came to 557 tons [1].", context, model="m"), context), "refuse"
+    )
     page = page_of(refused)
     assert words(page.find_class("notice")[0]) == f"The answer is withheld {REFUSAL}"
     assert "557 tons does not occur in what it cites." in words(page.find_class("warnings")[0])

@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import DocumentError, UsageError
-from quoteweave.core.protocols import Pictures
+from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
@@ -75,7 +75,7 @@ def write_pdf(path: Path, lines: list[str], password: str | None = None) -> None
 
 
 def test_models_see_what_people_are_shown(samples_opened: Collection) -> None:
-    pictures: Pictures = CollectionPictures(samples_opened)
+    pictures: ImageProvider = CollectionPictures(samples_opened)
     seen = 0
     for document in samples_opened.documents():
         for quote in samples_opened.document_quotes(document.name)[:12]:

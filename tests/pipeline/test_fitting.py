@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from test_arranging import quote
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.token_estimates import tokens_of
+from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.records import Hit
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.pipeline.fitting import PROMPT_TOKENS, Window, fit
@@ -16,7 +16,7 @@ def context(*texts: str) -> Context:
 
 
 def sizes(made: Context) -> list[int]:
-    return [tokens_of(hit.quote.words()) for hit in (*made.texts, *made.images)]
+    return [estimate_tokens(hit.quote.words()) for hit in (*made.texts, *made.images)]
 
 
 @given(st.lists(st.integers(0, 3000), max_size=8), st.integers(0, 4000))
@@ -55,8 +55,8 @@ def test_pictures_beyond_the_number_that_is_shown_take_words() -> None:
     one = PictureLimits(max_pictures=1, max_pixels=75_000)
     cut, count = fit(made, Window(tokens=PROMPT_TOKENS + 100 + 500, pictures=True, limits=one))
     assert (count, cut.images[0]) == (1, made.images[0])
-    assert tokens_of(cut.images[1].quote.words()) == 500
+    assert estimate_tokens(cut.images[1].quote.words()) == 500
 
 
 def test_other_scripts_take_a_token_a_character() -> None:
-    assert tokens_of("港" * 100) >= 100 > tokens_of("x" * 100)
+    assert estimate_tokens("港" * 100) >= 100 > estimate_tokens("x" * 100)

@@ -9,7 +9,7 @@ from test_arranging import quote
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Hit, Page, PageWords
-from quoteweave.generation.citations import weave
+from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.highlighting import highlighted
@@ -70,7 +70,7 @@ def answered(text: str) -> tuple[Answer, Context]:
     given = Context(
         texts=(Hit(rank=1, score=1, quote=quote("text", "t", text="The port has nine pilots. Dues rose by 5 %.")),)
     )
-    return weave("q", text, given, model="m"), given
+    return build_answer("q", text, given, model="m"), given
 
 
 def test_where_words_have_no_boxes_the_characters_are_told_all_the_same() -> None:

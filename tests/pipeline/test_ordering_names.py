@@ -8,7 +8,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.generation.extractive.span_reader import SpanReader
 from quoteweave.pipeline.ordering import EncodedSentences, RerankedSentences, make_sentence_scorer
-from quoteweave.retrievers.registry import Means
+from quoteweave.retrievers.registry import Resources
 from quoteweave.testing import FakeEncoder, FakeReranker, ModelServer
 
 PASSAGES = [["Grain came by ship.", "Coal came by rail."], ["Dogs need no ticket."]]
@@ -41,7 +41,7 @@ def test_a_reranker_scores_each_sentence_in_its_place() -> None:
 def test_a_rerank_endpoint_is_sent_the_sentences_and_that_is_told() -> None:
     told: list[str] = []
     with ModelServer() as server:
-        scorer = make_sentence_scorer(f"endpoint:m@{server.base_url}", means=Means(tell=told.append))
+        scorer = make_sentence_scorer(f"endpoint:m@{server.base_url}", means=Resources(tell=told.append))
         (first, second), (third,) = score(scorer)
     assert server.requests[0]["documents"] == [sentence for passage in PASSAGES for sentence in passage]
     assert (first or 0) > max(second or 0, third or 0)

@@ -5,7 +5,7 @@ import pytest
 from made_collections import made_quote
 
 from quoteweave.core.answers import Answer
-from quoteweave.core.context_sizes import Split
+from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.endpoints.chat import OpenAIChat
@@ -30,7 +30,7 @@ def test_a_model_answers_and_its_marks_lead_to_the_quotes() -> None:
 
 
 def test_without_a_model_the_answer_is_extracted() -> None:
-    extracts = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=Split(texts=2, images=0))
+    extracts = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=ContextSize(texts=2, images=0))
     answer = extracts.answer("What came by rail?")
     assert (answer.model, answer.status) == ("extractive", "answered")
     assert "Timber came by rail [2]." in answer.text
@@ -84,7 +84,10 @@ def test_errors_of_the_retriever_come_through_as_they_are() -> None:
 def test_a_question_s_own_filter_narrows_the_standing_one_further() -> None:
     retriever = FakeRetriever(QUOTES)
     standing = Rag(
-        retriever, CitedGenerator(FakeChat(["a", "b"])), split=Split(texts=1, images=0), where=Filter(documents=("a",))
+        retriever,
+        CitedGenerator(FakeChat(["a", "b"])),
+        split=ContextSize(texts=1, images=0),
+        where=Filter(documents=("a",)),
     )
     standing.answer("q")
     standing.answer("q", where=Filter(first_page=2))
@@ -96,6 +99,6 @@ def test_a_question_s_own_filter_narrows_the_standing_one_further() -> None:
 
 def test_the_split_is_what_is_asked_for() -> None:
     answered = Rag(
-        FakeRetriever(QUOTES), CitedGenerator(FakeChat(["a"])), split=Split(texts=1, images=0)
+        FakeRetriever(QUOTES), CitedGenerator(FakeChat(["a"])), split=ContextSize(texts=1, images=0)
     ).answer_with_context("q")
     assert (len(answered.context.texts), len(answered.context.images)) == (1, 0)

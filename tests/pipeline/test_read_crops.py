@@ -17,10 +17,10 @@ from quoteweave.collection.stores.ocr_texts import OcrTextStore
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DocumentError, StorageError
 from quoteweave.core.records import Hit, Page, ParsedDocument, Quote
-from quoteweave.documents.layout.page import encode
+from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.index.sync import remove_documents
 from quoteweave.pipeline.arranging import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
@@ -31,7 +31,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by the language of each reading; what is read is one word."""
     languages: list[str] = []
 
-    def read(ocr: RapidOcr, picture: Picture) -> list[Line]:
+    def read(ocr: RapidOcr, picture: Raster) -> list[Line]:
         languages.append(ocr.language)
         box = (0.0, 0.0, 9.0, 9.0)
         return [Line((Word("pool", box),), box, size=9, baseline=9)]
@@ -52,7 +52,7 @@ def put(collection: Collection, tmp_path: Path, language: str | None, picture: b
     source.write_bytes(b"%PDF")
     pixels = np.full((20, 30, 3), 255, dtype=np.uint8)
     with collection.writer() as writer:
-        image = collection.images.put(picture or encode(pixels), suffix=".png")
+        image = collection.images.put(picture or encode_image(pixels), suffix=".png")
         chart = made_quote("Depth 5", layout="chart").model_copy(update={"image": image, "id": "0:0"})
         page = Page(number=0, label="1", width=600, height=800, text_source="text_layer")
         parsed = ParsedDocument(pages=(page,), quotes=(chart,), ocr_language=language)

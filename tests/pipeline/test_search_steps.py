@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from made_collections import made_quote
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
+from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
@@ -65,7 +65,7 @@ def shelf(texts: int, images: int) -> Shelf:
     return Shelf([numbered(f"t{i}") for i in range(texts)] + [numbered(f"i{i}", "chart") for i in range(images)])
 
 
-def context(search: Search, split: Split = C15, where: Filter | None = None) -> Retrieved:
+def context(search: Search, split: ContextSize = C15, where: Filter | None = None) -> Retrieved:
     return asyncio.run(search.context(QUERY, split, where=where))
 
 
@@ -74,7 +74,7 @@ def words(hits: Sequence[Hit]) -> list[str]:
 
 
 @pytest.mark.parametrize(("split", "texts", "images"), [(TOP_10, 7, 3), (C15, 10, 5), (C20, 12, 8)])
-def test_a_split_fixes_how_many_of_each_kind(split: Split, texts: int, images: int) -> None:
+def test_a_split_fixes_how_many_of_each_kind(split: ContextSize, texts: int, images: int) -> None:
     found = context(Search(shelf(30, 30)), split).context
     assert words(found.texts) == [f"t{i}" for i in range(texts)]
     assert words(found.images) == [f"i{i}" for i in range(images)]
@@ -94,7 +94,7 @@ def test_a_filter_by_kind_leaves_the_other_empty(kind: Kind, texts: int, images:
 
 def test_the_rest_of_a_filter_is_kept_and_nothing_is_searched_deeper_than_asked() -> None:
     retriever = shelf(1, 1)
-    context(Search(retriever), Split(texts=2, images=1), Filter(documents=("a",), last_page=3))
+    context(Search(retriever), ContextSize(texts=2, images=1), Filter(documents=("a",), last_page=3))
     kept = {"documents": ("a",), "last_page": 3}
     assert retriever.asked == [
         (["grain"], 2, Filter.model_validate({**kept, "kind": "text"})),
@@ -104,7 +104,7 @@ def test_the_rest_of_a_filter_is_kept_and_nothing_is_searched_deeper_than_asked(
 
 def test_a_kind_of_which_none_is_wanted_is_not_searched() -> None:
     retriever = shelf(3, 3)
-    found = context(Search(retriever), Split(texts=0, images=2)).context
+    found = context(Search(retriever), ContextSize(texts=0, images=2)).context
     assert (len(found.texts), len(found.images), len(retriever.asked)) == (0, 2, 1)
 
 
@@ -127,7 +127,7 @@ def test_a_single_ranking_keeps_its_scores() -> None:
 def test_a_reranker_sees_the_pool_of_each_kind_and_the_question_itself() -> None:
     reranker = Backwards()
     search = Search(shelf(9, 4), expander=Clauses("other"), reranker=reranker, pool=6)
-    found = context(search, Split(texts=2, images=2)).context
+    found = context(search, ContextSize(texts=2, images=2)).context
     assert reranker.given == [
         ("grain", ["t0", "t1", "t2", "t3", "t4", "t5"]),
         ("grain", ["i0", "i1", "i2", "i3"]),
@@ -148,7 +148,7 @@ def test_a_reranker_is_not_asked_about_nothing() -> None:
 
 def test_the_trace_tells_what_was_done() -> None:
     search = Search(shelf(9, 1), expander=Clauses("a", "b", note="the model was away"), reranker=Backwards(), pool=7)
-    trace = context(search, Split(texts=2, images=2)).trace
+    trace = context(search, ContextSize(texts=2, images=2)).trace
     assert (trace.clauses, trace.notes) == (("a", "b"), ("the model was away",))
     assert (trace.expander, trace.reranker) == ("clauses", "backwards")
     assert trace.candidates == {"text": 7, "image": 1}

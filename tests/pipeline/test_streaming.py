@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent, events_of
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent, replay_events
 from quoteweave.core.answers import Answer, Completion, Context
-from quoteweave.core.context_sizes import Split
+from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.core.examples import Prediction
-from quoteweave.core.runs import Run, open_run, read_run
+from quoteweave.core.runs import RunRecord, open_run, read_run
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
@@ -84,11 +84,11 @@ def test_over_http_in_chunks_and_back_from_a_run(policy: Policy | None, tmp_path
     assert "".join(event.text for event in events if isinstance(event, ThoughtEvent)) == (
         "" if policy == "refuse" else "Well, then."
     )
-    with open_run(tmp_path / "run", Run(configuration={})) as run:
+    with open_run(tmp_path / "run", RunRecord(configuration={})) as run:
         run.append(Prediction(example="1", answer=answer, response=text))
     (kept,) = read_run(tmp_path / "run")[1]
     assert kept.answer is not None
-    check_events(list(events_of(kept.answer)), context)
+    check_events(list(replay_events(kept.answer)), context)
     assert kept.answer == answer
 
 
@@ -116,7 +116,7 @@ def test_nothing_of_an_answer_that_is_refused_gets_out(policy: Policy) -> None:
 
 
 def test_without_a_model_the_answer_comes_at_once() -> None:
-    asked = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=Split(texts=2, images=0))
+    asked = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=ContextSize(texts=2, images=0))
     events, context = asyncio.run(events_and_context(asked, "What came to 557 thousand tonnes?"))
     assert "Grain" in check_events(events, context).text
 

@@ -3,7 +3,7 @@
 import pytest
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.token_estimates import tokens_of_messages
+from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.generation.prompt_messages import CitedMessages
 from quoteweave.pipeline.fitting import Window, fit
@@ -26,11 +26,11 @@ def test_prompt_and_answer_keep_to_the_window(text: str, section: str | None, qu
     made, count = fit(context, Window(tokens=8000, answer=answer), question)
     messages = CitedMessages().of(Query(text=question), made, {})
     assert count == 20
-    assert 6000 < tokens_of_messages(messages) + answer <= 8000
+    assert 6000 < estimate_message_tokens(messages) + answer <= 8000
 
 
 def test_titles_as_long_as_pages_do_not_fill_the_window() -> None:
     context = Context(texts=hits("text", 12, "barley " * 3000, "A title without an end. " * 500), images=())
     made, count = fit(context, Window(tokens=8000), "How much?")
     assert count == 12
-    assert 6000 < tokens_of_messages(CitedMessages().of(Query(text="How much?"), made, {})) <= 8000
+    assert 6000 < estimate_message_tokens(CitedMessages().of(Query(text="How much?"), made, {})) <= 8000

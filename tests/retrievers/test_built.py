@@ -9,7 +9,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.index.vector_store import VectorStore, make_plan
-from quoteweave.retrievers.registry import as_built
+from quoteweave.retrievers.registry import resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.testing import FakeEncoder
 
@@ -53,7 +53,7 @@ def build(tmp_path: Path) -> Build:
 def test_a_short_name_means_the_index_that_was_built(build: Build, built: list[str], asked: str, meant: str) -> None:
     told: list[str] = []
     with build(built) as collection:
-        assert as_built(asked, collection, told.append) == meant
+        assert resolve_built_spec(asked, collection, told.append) == meant
     assert [line.split()[3] for line in told] == ([meant] if meant != asked else [])
 
 
@@ -62,5 +62,5 @@ def test_where_several_fit_they_are_listed(build: Build) -> None:
         with pytest.raises(
             UsageError, match=r"may mean one of several indexes; name one of them: minilm=/m, minilm=/n$"
         ):
-            as_built("minilm", collection)
-        assert as_built("bge", collection) == "bge"
+            resolve_built_spec("minilm", collection)
+        assert resolve_built_spec("bge", collection) == "bge"

@@ -19,7 +19,7 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.dse import DsePhi3Encoder, DseQwen2Encoder
-from quoteweave.retrievers.encoders.visual import on_canvas
+from quoteweave.retrievers.encoders.visual import pad_to_limits
 
 CPU = Hardware(device="cpu", dtype="float32")
 TRUSTING = CPU.model_copy(update={"trust_remote_code": True})
@@ -82,7 +82,7 @@ class Plain:
 def test_vectors_are_those_of_a_plain_forward_pass(encoder: Encoder, plain: Plain) -> None:
     black = Image.new("RGB", (56, 56))
     asked = [plain(f"Query: {question}", black) for question in QUESTIONS]
-    seen = [plain("What is shown in this image?", on_canvas(picture)) for picture in PICTURES]
+    seen = [plain("What is shown in this image?", pad_to_limits(picture)) for picture in PICTURES]
     np.testing.assert_allclose(np.concatenate(encoder.encode_queries(QUESTIONS)), asked, atol=1e-4)
     np.testing.assert_allclose(np.concatenate(encoder.encode_views(PICTURES)), seen, atol=1e-4)
     assert np.ptp(np.asarray(asked) @ np.asarray(seen).T) > 0.1  # random, but not all alike

@@ -12,19 +12,19 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_evidence import Evidence
+from quoteweave.retrievers.page_evidence import PageEvidence
 
 Told = dict[str, list[int]]
 
 
-def evidence(collection: Collection, question: str, where: Filter | None = None) -> Evidence:
-    return LexicalRetriever(collection).evidence(lexical.current(collection), question, where)
+def evidence(collection: Collection, question: str, where: Filter | None = None) -> PageEvidence:
+    return LexicalRetriever(collection).evidence(lexical.current_lexical_index(collection), question, where)
 
 
 def told(tmp_path: Path, quotes: Sequence[Quote], question: str, part: str) -> list[int]:
     """Pages for which a part speaks, in a document of its own."""
     with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
         points = evidence(collection, question).parts[part]
         numbers = sorted({quote.page for quote in quotes})
         assert len(points) == len(numbers) == index.page_count

@@ -11,11 +11,11 @@ from made_collections import make_collection
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.retrievers.fusion import RULES, FusedRetriever, Rule, reciprocal_rank_fusion, score_fusion
+from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, FusionRule, reciprocal_rank_fusion, score_fusion
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
 QUOTES = {name: make_quote(name, id=name) for name in "abcdefghij"}
-EACH_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+EACH_RULE = pytest.mark.parametrize("rule", FUSION_RULES.values(), ids=list(FUSION_RULES))
 
 scores = st.integers(-400, 400).map(lambda n: n / 4) | st.sampled_from([0.0, 1.0])
 rankings = st.dictionaries(st.sampled_from(sorted(QUOTES)), scores, max_size=8).map(
@@ -82,19 +82,19 @@ def test_ties_go_to_the_better_rank_then_to_the_lower_id() -> None:
 
 @EACH_RULE
 @given(found=rankings)
-def test_one_ranking_keeps_its_order(rule: Rule, found: list[Hit]) -> None:
+def test_one_ranking_keeps_its_order(rule: FusionRule, found: list[Hit]) -> None:
     assert ids(rule([found])) == ids(found)
 
 
 @EACH_RULE
 @given(found=st.lists(rankings, max_size=4), data=st.data())
-def test_the_order_of_the_rankings_plays_no_part(rule: Rule, found: list[list[Hit]], data: st.DataObject) -> None:
+def test_the_order_of_the_rankings_plays_no_part(rule: FusionRule, found: list[list[Hit]], data: st.DataObject) -> None:
     assert rule(data.draw(st.permutations(found))) == rule(found)
 
 
 @EACH_RULE
 @given(found=st.lists(rankings, max_size=4))
-def test_every_quote_comes_once_best_first(rule: Rule, found: list[list[Hit]]) -> None:
+def test_every_quote_comes_once_best_first(rule: FusionRule, found: list[list[Hit]]) -> None:
     fused = rule(found)
     assert sorted(ids(fused)) == sorted(set("".join(map(ids, found))))
     assert [hit.rank for hit in fused] == list(range(1, len(fused) + 1))
@@ -103,7 +103,7 @@ def test_every_quote_comes_once_best_first(rule: Rule, found: list[list[Hit]]) -
 
 @EACH_RULE
 @given(found=st.lists(rankings, min_size=1, max_size=4), weights=st.lists(st.floats(0.1, 10), min_size=4, max_size=4))
-def test_what_all_find_first_is_first(rule: Rule, found: list[list[Hit]], weights: list[float]) -> None:
+def test_what_all_find_first_is_first(rule: FusionRule, found: list[list[Hit]], weights: list[float]) -> None:
     led = [
         ranking([("a", 101.0), *((hit.quote.id, hit.score) for hit in hits if hit.quote.id != "a")]) for hits in found
     ]
@@ -119,7 +119,7 @@ def test_what_a_retrievers_scores_range_over_plays_no_part(found: list[tuple[lis
 
 
 @EACH_RULE
-def test_nothing_fused_is_nothing(rule: Rule) -> None:
+def test_nothing_fused_is_nothing(rule: FusionRule) -> None:
     assert rule([]) == []
     assert rule([[], []]) == []
     assert ids(rule([[], ranking([("a", 1)])])) == "a"
@@ -127,7 +127,7 @@ def test_nothing_fused_is_nothing(rule: Rule) -> None:
 
 @EACH_RULE
 @pytest.mark.parametrize("weights", [[1], [1, 2, 3], [1, 0], [1, -1], [1, math.nan], [1, math.inf]])
-def test_weights_must_be_one_positive_number_for_each(rule: Rule, weights: list[float]) -> None:
+def test_weights_must_be_one_positive_number_for_each(rule: FusionRule, weights: list[float]) -> None:
     with pytest.raises(UsageError, match="weight"):
         rule([[], []], weights)
     with pytest.raises(UsageError, match="weight"):
@@ -168,7 +168,7 @@ def test_without_retrievers_it_is_refused() -> None:
 
 
 @EACH_RULE
-def test_over_a_collection(rule: Rule, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_over_a_collection(rule: FusionRule, tmp_path_factory: pytest.TempPathFactory) -> None:
     corpus = {"a.txt": ["grain by ship", "timber"], "b.txt": ["grain grain", "crane"]}
     with make_collection(tmp_path_factory.mktemp("fused"), corpus) as collection:
         fused = FusedRetriever([Bm25Retriever(collection), TfidfRetriever(collection)], rule)

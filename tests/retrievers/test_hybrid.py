@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, Split
+from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
 from quoteweave.core.records import Filter, Hit, Kind, Query
 from quoteweave.retrievers.fusion import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
@@ -40,13 +40,13 @@ def names(hits: Sequence[Hit]) -> list[str]:
     return [hit.quote.text for hit in hits]
 
 
-def split_of(hits: Sequence[Hit]) -> Split:
+def split_of(hits: Sequence[Hit]) -> ContextSize:
     images = sum(hit.quote.kind == "image" for hit in hits)
-    return Split(texts=len(hits) - images, images=images)
+    return ContextSize(texts=len(hits) - images, images=images)
 
 
 @pytest.mark.parametrize("split", [TOP_10, C15, C20])
-def test_the_splits_of_the_paper(split: Split) -> None:
+def test_the_splits_of_the_paper(split: ContextSize) -> None:
     hits = search(SplitHybrid(Shelf("text"), Shelf("visual")), split.texts + split.images)
     assert split_of(hits) == split
     texts, images = ([hit for hit in hits if hit.quote.kind == kind] for kind in ("text", "image"))
@@ -63,7 +63,7 @@ def test_the_order_of_the_first_twenty() -> None:
 def test_beyond_twenty_three_in_five_are_text() -> None:
     hits = search(SplitHybrid(Shelf("text"), Shelf("visual")), 100)
     for k in range(20, 101, 5):
-        assert split_of(hits[:k]) == Split(texts=3 * k // 5, images=2 * k // 5)
+        assert split_of(hits[:k]) == ContextSize(texts=3 * k // 5, images=2 * k // 5)
 
 
 def test_a_score_says_the_place_and_no_more() -> None:

@@ -117,7 +117,7 @@ def test_a_quote_set_on_a_picture_does_not_count_twice_for_its_page(tmp_path: Pa
     around = made_quote("grain", page=0, layout="figure", bbox=(72, 72, 540, 400))
     once = made_quote("grain", page=1)
     with make_collection(tmp_path, {"a.pdf": [inside, around, once]}) as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
         words = LexicalRetriever(collection).evidence(index, "grain").parts["words"]
     assert words[0] == words[1] > 0
 

@@ -20,11 +20,11 @@ from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Encoder
 from quoteweave.core.records import Query
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.models.loading import Turns, loading
+from quoteweave.models.loading import ModelLock, reporting_load_errors
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder, row_for_path
+from quoteweave.retrievers.rerankers import reranker_row_for_path as reranker_at
 from quoteweave.retrievers.rerankers import reranker_rows
-from quoteweave.retrievers.rerankers import row_for_path as reranker_at
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 
 CPU = Hardware(device="cpu")
@@ -181,7 +181,7 @@ def test_what_is_loaded_elsewhere_meanwhile_is_not_our_matter(tmp_path: Path) ->
     folder = tiny.bert(tmp_path)
     bert: Any = BertForSequenceClassification
     before = bert.from_pretrained
-    with loading("bge", tmp_path), ThreadPoolExecutor(1) as other:
+    with reporting_load_errors("bge", tmp_path), ThreadPoolExecutor(1) as other:
         made: Any = other.submit(bert.from_pretrained, folder).result()
         _, found = other.submit(bert.from_pretrained, folder, output_loading_info=True).result()
     assert isinstance(made, bert)
@@ -192,15 +192,15 @@ def test_what_is_loaded_elsewhere_meanwhile_is_not_our_matter(tmp_path: Path) ->
 def test_whatever_loading_raises_names_the_model_and_its_folder(tmp_path: Path) -> None:
     with (
         pytest.raises(ModelFailed, match=rf"bge cannot be loaded from {tmp_path}: header too large$"),
-        loading("bge", tmp_path),
+        reporting_load_errors("bge", tmp_path),
     ):
         raise OSError("header too large\nand more of it")
-    with pytest.raises(ModelFailed, match="KeyError"), loading("bge", tmp_path):
+    with pytest.raises(ModelFailed, match="KeyError"), reporting_load_errors("bge", tmp_path):
         raise KeyError
     full = "bge does not fit into memory: CUDA out of memory; try"
-    with pytest.raises(ModelFailed, match=full), loading("bge", tmp_path):
+    with pytest.raises(ModelFailed, match=full), reporting_load_errors("bge", tmp_path):
         raise RuntimeError("CUDA out of memory.")
-    with pytest.raises(ModelNotFound, match="as it is"), loading("bge", tmp_path):
+    with pytest.raises(ModelNotFound, match="as it is"), reporting_load_errors("bge", tmp_path):
         raise ModelNotFound("as it is")
 
 
@@ -210,7 +210,7 @@ def test_reports_of_loading_are_kept_back_while_a_model_is_loaded(
     from transformers.utils import logging as transformers_logging
 
     logger = logging.getLogger("transformers.modeling_utils")
-    with loading("bge", tmp_path):
+    with reporting_load_errors("bge", tmp_path):
         assert not transformers_logging.is_progress_bar_enabled()
         logger.warning("BertModel LOAD REPORT from: there\nlinear.weight | UNEXPECTED")
         logger.warning("something else")
@@ -220,10 +220,10 @@ def test_reports_of_loading_are_kept_back_while_a_model_is_loaded(
 
 
 def test_no_two_models_are_loaded_at_once_and_loaded_ones_do_not_wait_for_each_other() -> None:
-    one, other = Turns(), Turns()
+    one, other = ModelLock(), ModelLock()
     both, first = threading.Barrier(2, timeout=10), threading.Event()
 
-    def take(turns: Turns) -> bool:
+    def take(turns: ModelLock) -> bool:
         with turns.taken():
             alone = not first.is_set()
             first.set()
@@ -237,7 +237,7 @@ def test_no_two_models_are_loaded_at_once_and_loaded_ones_do_not_wait_for_each_o
 
 
 def test_a_model_whose_first_turn_failed_is_still_to_be_loaded_alone() -> None:
-    failed, loaded = Turns(), Turns()
+    failed, loaded = ModelLock(), ModelLock()
     with pytest.raises(ModelFailed), failed.taken():
         raise ModelFailed("damaged")
     entered = threading.Event()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_collections import make_collection
 
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
 from quoteweave.index.sync import refresh_indexes
@@ -38,13 +38,13 @@ def test_a_quote_that_an_endpoint_refuses_is_told_and_the_others_are_found(tmp_p
         (state,) = collection.indexes()
         left_out = retriever.refresh().left_out
         assert [(one.document, "answered 413" in one.reason) for one in left_out] == [("a.txt", True), ("b.txt", True)]
-        manifest = manifest_of(state)
+        manifest = try_read_manifest(state)
         assert manifest is not None
         assert counts_by_reason(manifest) == {"refused by the endpoint": 2}
         with collection.writer() as writer:
             writer.remove("b.txt")
             refresh_indexes(collection, writer)
-        manifest = manifest_of(collection.indexes()[-1])
+        manifest = try_read_manifest(collection.indexes()[-1])
         assert manifest is not None
         assert list(manifest.refused) == [left_out[0].quote]
         (hits,) = retriever.search([Query(text="timber")], 5)

@@ -11,7 +11,16 @@ from quoteweave.core.records import Filter, Query
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.registry import DEFAULT, ENSEMBLE, SPARSE, Means, make_fused, make_retriever, members, names
+from quoteweave.retrievers.registry import (
+    DEFAULT_RETRIEVER,
+    ENSEMBLE,
+    SPARSE_RETRIEVERS,
+    Resources,
+    make_fused,
+    make_retriever,
+    member_specs,
+    retriever_names,
+)
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Term, Terms
 from quoteweave.retrievers.vector import VectorRetriever
@@ -27,7 +36,7 @@ class NoPictures:
     crop = page = page_key = ocr_text = crop_key
 
 
-PICTURES = Means(pictures=NoPictures())  # type: ignore[arg-type]
+PICTURES = Resources(pictures=NoPictures())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -37,7 +46,7 @@ def port(tmp_path: Path) -> Collection:
     )
 
 
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", SPARSE_RETRIEVERS)
 def test_each_sparse_name_gives_a_retriever_over_the_collection(name: str, port: Collection) -> None:
     (hits,) = make_retriever(name, port).search([Query(text="timber")], 5)
     assert [hit.quote.text for hit in hits][:1] == ["timber"]
@@ -45,11 +54,11 @@ def test_each_sparse_name_gives_a_retriever_over_the_collection(name: str, port:
 
 def test_the_names_mean_the_classes(port: Collection) -> None:
     assert type(make_retriever("bm25", port)) is Bm25Retriever
-    assert type(make_retriever(DEFAULT, port)) is LexicalRetriever
+    assert type(make_retriever(DEFAULT_RETRIEVER, port)) is LexicalRetriever
 
 
 def test_terms_are_what_lexical_searches_by(port: Collection) -> None:
-    means = Means(PICTURES.hardware, PICTURES.pictures, terms=(Terms([Term(name="cargo", made_of=("timber",))]),))
+    means = Resources(PICTURES.hardware, PICTURES.pictures, terms=(Terms([Term(name="cargo", made_of=("timber",))]),))
     for named in (["lexical"], ["bm25", "lexical"], ["lexical+colpali"]):
         make_fused(named, None, port, means)
     (hits,) = make_retriever("lexical", port, means).search([Query(text="cargo")], 5)
@@ -115,19 +124,19 @@ def test_what_cannot_be_is_refused_with_the_reason(text: str, complaint: str, po
 def test_a_hybrid_asks_the_one_that_reads_text_for_text(text: str, port: Collection) -> None:
     hybrid = make_retriever(text, port, PICTURES)
     assert isinstance(hybrid, SplitHybrid)
-    visual = next(part for part in members(text) if part.startswith("col") and not part.startswith("colbert"))
+    visual = next(part for part in member_specs(text) if part.startswith("col") and not part.startswith("colbert"))
     with pytest.raises(IndexMissing, match=visual):
         hybrid.search([Query(text="timber")], 1, where=Filter(kind="image"))
 
 
 def test_the_published_hybrids_have_their_names() -> None:
-    assert [members(name) for name in ("colpali+colbert", "colqwen2+bge")] == [
+    assert [member_specs(name) for name in ("colpali+colbert", "colqwen2+bge")] == [
         ["colpali", "colbert"],
         ["colqwen2", "bge"],
     ]
-    assert members("ensemble") == list(ENSEMBLE)
-    assert members("bge=/a+b/c") == ["bge=/a+b/c"]
-    assert members("colpali=/a+b+bge=/c+d") == ["colpali=/a+b", "bge=/c+d"]
+    assert member_specs("ensemble") == list(ENSEMBLE)
+    assert member_specs("bge=/a+b/c") == ["bge=/a+b/c"]
+    assert member_specs("colpali=/a+b+bge=/c+d") == ["colpali=/a+b", "bge=/c+d"]
 
 
 def test_the_ensemble_fuses_the_four_of_the_paper(port: Collection) -> None:
@@ -152,7 +161,7 @@ def test_a_rule_that_cannot_be_read_is_refused(rule: str, port: Collection) -> N
 def test_an_endpoint_is_told_once_and_used(port: Collection) -> None:
     told: list[str] = []
     with ModelServer() as server:
-        retriever = make_retriever(f"openai:m@{server.base_url}", port, Means(tell=told.append))
+        retriever = make_retriever(f"openai:m@{server.base_url}", port, Resources(tell=told.append))
         assert isinstance(retriever, VectorRetriever)
         retriever.refresh()
         (hits,) = retriever.search([Query(text="timber")], 1)
@@ -188,4 +197,4 @@ def test_a_path_may_end_like_a_suffix_that_is_none(port: Collection, tmp_path: P
 
 
 def test_all_names_can_be_listed() -> None:
-    assert {"lexical", "bge", "colpali", "ensemble"} <= set(names())
+    assert {"lexical", "bge", "colpali", "ensemble"} <= set(retriever_names())

@@ -17,10 +17,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Query
 from quoteweave.index.faiss import factory as faiss_kinds
 from quoteweave.index.faiss import search as faiss_search
-from quoteweave.index.kinds import EXACT, FAISS, OF_MANY
+from quoteweave.index.kinds import EXACT_KINDS, FAISS_KINDS, MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim import candidates
 from quoteweave.index.sync import refresh_indexes
-from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
 
@@ -28,7 +28,7 @@ NAMES = ("a.txt", "b.txt", "c.txt")
 Change = tuple[str, tuple[str, ...] | None, Literal["upkeep", "search", "index"]]
 WORDS = ("grain", "timber", "coal", "salt", "wool")
 FEW, ALL = 2, 100  # a first stage narrows a search for few, and none that wants more than there are
-COMPARING_ALL = (*EXACT, "fp16")
+COMPARING_ALL = (*EXACT_KINDS, "fp16")
 EVERY_WAY: list[Change] = [
     ("a.txt", ("grain", "coal"), "upkeep"),
     ("b.txt", ("coal", "salt", "salt"), "search"),
@@ -56,9 +56,9 @@ def follow(root: Path, kinds: Sequence[str], unit: Literal["quote", "page"], don
     """Makes the changes one by one; no index may ever find what is gone, and one brought up to date finds all."""
     there: dict[str, tuple[str, ...]] = {"old.txt": WORDS}
     with make_collection(root, {"old.txt": WORDS}) as collection:
-        encoders = {kind: FakeEncoder(many=kind in OF_MANY) for kind in kinds}
+        encoders = {kind: FakeEncoder(many=kind in MULTI_VECTOR_KINDS) for kind in kinds}
         retrievers = {
-            kind: VectorRetriever(collection, encoder, spec=Spec(name="fake", kind=kind, unit=unit))
+            kind: VectorRetriever(collection, encoder, spec=RetrieverSpec(name="fake", kind=kind, unit=unit))
             for kind, encoder in encoders.items()
         }
         for retriever in retrievers.values():
@@ -133,12 +133,12 @@ def first_stages_of_few_items() -> Iterator[list[str]]:
             patch.setattr(candidates, name, 1)
         patch.setattr(faiss, "IndexIVFPQ", of_two_bits)
         patch.setattr(faiss_search, "_quick", counted_quick)
-        for stage in (candidates.Pooled, candidates.Compressed):
+        for stage in (candidates.MeanVectorCandidates, candidates.CompressedCandidates):
             patch.setattr(stage, "nearest", counted("nearest", stage.nearest))
         yield reached
 
 
-@pytest.mark.parametrize("kind", [*FAISS, *OF_MANY])
+@pytest.mark.parametrize("kind", [*FAISS_KINDS, *MULTI_VECTOR_KINDS])
 def test_what_is_gone_is_never_found_and_what_stays_is(kind: str) -> None:
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(done=changes, unit=st.sampled_from(["quote", "page"]))

@@ -13,7 +13,7 @@ from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.cross_encoder import CrossEncoderReranker
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.rerankers.local import LocalReranker
@@ -37,7 +37,7 @@ def qwen3(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["cross-encoder", "qwen3"])
 def reranker(request: pytest.FixtureRequest, cross_encoder: Path, qwen3: Path) -> LocalReranker:
     made = {
-        "cross-encoder": make_local_reranker(row_for_path(str(cross_encoder)), Hardware(device="cpu")),
+        "cross-encoder": make_local_reranker(reranker_row_for_path(str(cross_encoder)), Hardware(device="cpu")),
         "qwen3": make_local_reranker(QWEN3, Hardware(device="cpu"), str(qwen3)),
     }[request.param]
     assert isinstance(made, LocalReranker)
@@ -69,7 +69,7 @@ def test_no_hits_are_none_and_one_is_one(reranker: LocalReranker) -> None:
 
 
 def test_nothing_is_loaded_for_a_blank_question() -> None:
-    made = make_local_reranker(row_for_path("/not/there"))
+    made = make_local_reranker(reranker_row_for_path("/not/there"))
     assert len(asyncio.run(made.rerank(Query(text=" "), made_hits())).hits) == len(TEXTS)
 
 
@@ -155,12 +155,12 @@ def test_a_cross_encoder_scores_as_sentence_transformers_does(cross_encoder: Pat
     from sentence_transformers import CrossEncoder
 
     library = CrossEncoder(str(cross_encoder), device="cpu").predict([(QUESTION, passage) for passage in PASSAGES])
-    made = CrossEncoderReranker(row_for_path(str(cross_encoder)), Hardware(device="cpu"))
+    made = CrossEncoderReranker(reranker_row_for_path(str(cross_encoder)), Hardware(device="cpu"))
     np.testing.assert_allclose(scores(made), library, atol=1e-4)
 
 
 def test_a_cross_encoder_reads_no_more_than_its_row_and_its_checkpoint_allow(cross_encoder: Path) -> None:
-    row = row_for_path(str(cross_encoder))
+    row = reranker_row_for_path(str(cross_encoder))
     long = ["grain " * 20 + f"{end} " * 100 for end in ("coal", "timber")]
     whole = CrossEncoderReranker(row.model_copy(update={"max_length": 1024}), Hardware(device="cpu"))
     assert len(set(scores(whole, long, "rail"))) == 2
@@ -169,7 +169,7 @@ def test_a_cross_encoder_reads_no_more_than_its_row_and_its_checkpoint_allow(cro
 
 
 def test_an_address_in_a_passage_is_text(cross_encoder: Path) -> None:
-    made = CrossEncoderReranker(row_for_path(str(cross_encoder)), Hardware(device="cpu"))
+    made = CrossEncoderReranker(reranker_row_for_path(str(cross_encoder)), Hardware(device="cpu"))
     assert len(set(scores(made, ["http://192.0.2.1/chart.png", "http://192.0.2.1/table.png"]))) == 2
 
 
@@ -178,18 +178,18 @@ def test_a_model_that_would_fetch_pictures_is_refused(cross_encoder: Path, monke
 
     monkeypatch.setattr(CrossEncoder, "modalities", ["text", "image"])
     with pytest.raises(ModelFailed, match="a reranker of pictures too"):
-        rerank(CrossEncoderReranker(row_for_path(str(cross_encoder))), made_hits())
+        rerank(CrossEncoderReranker(reranker_row_for_path(str(cross_encoder))), made_hits())
 
 
 def test_a_classifier_of_several_classes_is_no_reranker(tmp_path: Path) -> None:
     folder = make_cross_encoder(tmp_path, labels=3)
     with pytest.raises(ModelFailed, match="it gives 3 scores for a passage"):
-        rerank(CrossEncoderReranker(row_for_path(str(folder))), made_hits())
+        rerank(CrossEncoderReranker(reranker_row_for_path(str(folder))), made_hits())
 
 
 def test_a_checkpoint_without_a_head_for_scores_is_refused(qwen3: Path) -> None:
     with pytest.raises(ModelFailed, match="its architecture is Qwen3ForCausalLM, not one ForSequenceClassification"):
-        rerank(CrossEncoderReranker(row_for_path(str(qwen3))), made_hits())
+        rerank(CrossEncoderReranker(reranker_row_for_path(str(qwen3))), made_hits())
 
 
 def plain_score(folder: Path, passage: str) -> float:

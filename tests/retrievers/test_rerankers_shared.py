@@ -8,9 +8,9 @@ from reranked_hits import check_order, made_hits, ordinals, text_quote
 
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Query
-from quoteweave.retrievers.rerankers import reranker_rows, row_for_path
+from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
-from quoteweave.retrievers.rerankers.reordering import in_order, passage, reranked
+from quoteweave.retrievers.rerankers.reordering import passage_text, reorder_by_scores, rerank_by_scores
 
 
 @pytest.mark.parametrize("name", reranker_rows())
@@ -33,20 +33,20 @@ def test_another_checkpoint_takes_the_place_of_the_rows_own() -> None:
     row = reranker_rows()["bge-reranker"]
     assert row.at(None) == row.at(row.checkpoint) == row
     assert (row.at("/models/mine").checkpoint, row.at("/models/mine").revision) == ("/models/mine", "main")
-    assert row_for_path("/models/mine").loader == "cross-encoder"
+    assert reranker_row_for_path("/models/mine").loader == "cross-encoder"
 
 
 def test_a_passage_is_the_words_of_a_quote_and_the_section_of_an_image_quote() -> None:
     text = text_quote("Sales grew.").model_copy(update={"section": "Results"})
-    assert passage(text) == "Sales grew."
+    assert passage_text(text) == "Sales grew."
     chart = text.model_copy(update={"kind": "image", "layout": "chart", "caption": "Figure 1", "vlm_text": "A chart."})
-    assert passage(chart) == "Results\nFigure 1\nSales grew.\nA chart."
-    assert passage(chart.model_copy(update={"section": None, "caption": None})) == "Sales grew.\nA chart."
-    assert passage(text_quote("")) == ""
+    assert passage_text(chart) == "Results\nFigure 1\nSales grew.\nA chart."
+    assert passage_text(chart.model_copy(update={"section": None, "caption": None})) == "Sales grew.\nA chart."
+    assert passage_text(text_quote("")) == ""
 
 
 def test_equal_scores_keep_the_order_there_was() -> None:
-    assert ordinals(in_order(made_hits(), [1.0, 3.0, 1.0, 3.0, 2.0])) == [1, 3, 4, 0, 2]
+    assert ordinals(reorder_by_scores(made_hits(), [1.0, 3.0, 1.0, 3.0, 2.0])) == [1, 3, 4, 0, 2]
 
 
 @given(st.lists(st.floats(allow_nan=False), max_size=8))
@@ -56,7 +56,7 @@ def test_any_scores_give_every_hit_once(scores: list[float]) -> None:
         return scores
 
     hits = made_hits([f"text {i}" for i in range(len(scores))])
-    check_order(hits, asyncio.run(reranked(Query(text="grain"), hits, score)).hits)
+    check_order(hits, asyncio.run(rerank_by_scores(Query(text="grain"), hits, score)).hits)
 
 
 @pytest.mark.parametrize("question", ["", " \n"])
@@ -65,6 +65,6 @@ def test_a_blank_question_leaves_hits_as_they_are_and_asks_no_model(question: st
         raise AssertionError("not to be asked")
 
     hits = made_hits()[::-1]  # their scores rise, as those of a hybrid may
-    got = asyncio.run(reranked(Query(text=question), hits, score)).hits
+    got = asyncio.run(rerank_by_scores(Query(text=question), hits, score)).hits
     assert ordinals(got) == [4, 3, 2, 1, 0]
     assert [(hit.rank, hit.score) for hit in got] == [(1, 6), (2, 7), (3, 8), (4, 9), (5, 10)]

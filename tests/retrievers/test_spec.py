@@ -6,19 +6,19 @@ from hypothesis import strategies as st
 
 from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import nearest
-from quoteweave.index.kinds import OF_MANY, OF_ONE
-from quoteweave.retrievers.spec import Dtype, Spec, parse_spec
+from quoteweave.core.messages import similar_names
+from quoteweave.index.kinds import MULTI_VECTOR_KINDS, SINGLE_VECTOR_KINDS
+from quoteweave.retrievers.spec import Dtype, RetrieverSpec, parse_spec
 
 NAMES = st.sampled_from(["bge", "colpali", "qwen3-embedding-0.6b"])
 PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=20).map(
     lambda t: f"/m/{t}/x"
 )
 SPECS = st.builds(
-    Spec,
+    RetrieverSpec,
     name=NAMES,
     checkpoint=st.none() | PATHS,
-    kind=st.none() | st.sampled_from([*OF_ONE, *OF_MANY]),
+    kind=st.none() | st.sampled_from([*SINGLE_VECTOR_KINDS, *MULTI_VECTOR_KINDS]),
     unit=st.sampled_from(get_args(Unit)),
     view=st.none() | st.sampled_from(get_args(TextView)),
     prefixes=st.none() | NAMES,
@@ -32,27 +32,30 @@ SPECS = st.builds(
 @pytest.mark.parametrize(
     ("text", "spec"),
     [
-        ("bge", Spec(name="bge")),
-        ("bge@hnsw", Spec(name="bge", kind="hnsw")),
+        ("bge", RetrieverSpec(name="bge")),
+        ("bge@hnsw", RetrieverSpec(name="bge", kind="hnsw")),
         (
             "bge=/models/my-bge@hnsw@vlm_text",
-            Spec(name="bge", checkpoint="/models/my-bge", kind="hnsw", view="vlm_text"),
+            RetrieverSpec(name="bge", checkpoint="/models/my-bge", kind="hnsw", view="vlm_text"),
         ),
-        ("bge@vlm_text@hnsw", Spec(name="bge", kind="hnsw", view="vlm_text")),
-        ("colpali@page@two-stage@bfloat16", Spec(name="colpali", unit="page", kind="two-stage", dtype="bfloat16")),
-        ("bge=/models/a@b+c=d", Spec(name="bge", checkpoint="/models/a@b+c=d")),
-        ("openai:text-embedding-3-small", Spec(name="openai", endpoint="text-embedding-3-small")),
+        ("bge@vlm_text@hnsw", RetrieverSpec(name="bge", kind="hnsw", view="vlm_text")),
+        (
+            "colpali@page@two-stage@bfloat16",
+            RetrieverSpec(name="colpali", unit="page", kind="two-stage", dtype="bfloat16"),
+        ),
+        ("bge=/models/a@b+c=d", RetrieverSpec(name="bge", checkpoint="/models/a@b+c=d")),
+        ("openai:text-embedding-3-small", RetrieverSpec(name="openai", endpoint="text-embedding-3-small")),
         (
             "openai:org/model:tag@http://127.0.0.1:8000/v1@flat",
-            Spec(name="openai", endpoint="org/model:tag", url="http://127.0.0.1:8000/v1", kind="flat"),
+            RetrieverSpec(name="openai", endpoint="org/model:tag", url="http://127.0.0.1:8000/v1", kind="flat"),
         ),
         (
             "openai:e5@as:e5@256d@hnsw",
-            Spec(name="openai", endpoint="e5", prefixes="e5", dimensions=256, kind="hnsw"),
+            RetrieverSpec(name="openai", endpoint="e5", prefixes="e5", dimensions=256, kind="hnsw"),
         ),
         (
             "openai:e5@http://user:p%40ss@host:8000/v1@input_type@queries:e5-query",
-            Spec(
+            RetrieverSpec(
                 name="openai",
                 endpoint="e5",
                 url="http://user:p%40ss@host:8000/v1",
@@ -60,16 +63,16 @@ SPECS = st.builds(
                 query_model="e5-query",
             ),
         ),
-        ("openai:e5@input_type:a,b", Spec(name="openai", endpoint="e5", input_types=("a", "b"))),
-        (" lexical ", Spec(name="lexical")),
+        ("openai:e5@input_type:a,b", RetrieverSpec(name="openai", endpoint="e5", input_types=("a", "b"))),
+        (" lexical ", RetrieverSpec(name="lexical")),
     ],
 )
-def test_a_word_is_read_into_its_parts(text: str, spec: Spec) -> None:
+def test_a_word_is_read_into_its_parts(text: str, spec: RetrieverSpec) -> None:
     assert parse_spec(text) == spec
 
 
 @given(SPECS)
-def test_what_is_written_is_read_again(spec: Spec) -> None:
+def test_what_is_written_is_read_again(spec: RetrieverSpec) -> None:
     assert parse_spec(str(spec)) == spec
 
 
@@ -92,7 +95,7 @@ def test_an_unknown_suffix_of_a_name_is_refused_and_named(text: str) -> None:
     [("BGE", ["bge"]), ("bge-rerank", ["bge-reranker"]), ("Colpali", ["colpali"]), ("xyz", []), ("dense", [])],
 )
 def test_what_was_meant_is_told_whatever_its_capitals(text: str, near: list[str]) -> None:
-    assert nearest(text, ["bge", "bge-reranker", "colpali"]) == near
+    assert similar_names(text, ["bge", "bge-reranker", "colpali"]) == near
 
 
 def test_what_is_shown_of_an_address_has_no_secrets() -> None:

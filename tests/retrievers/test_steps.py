@@ -7,8 +7,8 @@ from made_collections import make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.step_registry import Chats, make_expander, make_reranker
+from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.step_registry import ChatModels, make_expander, make_reranker
 from quoteweave.testing import FakeChat
 
 CHAT = FakeChat([])
@@ -38,14 +38,14 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_rerankers_by_name(text: str, name: str) -> None:
-    assert make_reranker(text, chats=Chats(CHAT)).name == name
+    assert make_reranker(text, chats=ChatModels(CHAT)).name == name
 
 
 @pytest.mark.parametrize(
     ("text", "name"), [("rules", "rules"), ("rm3", "rm3"), ("chat", "chat:fake"), ("chat:m@http://h.test", "chat:m")]
 )
 def test_expanders_by_name(text: str, name: str, port: Collection) -> None:
-    assert make_expander(text, ["bm25"], port, chats=Chats(CHAT)).name == name
+    assert make_expander(text, ["bm25"], port, chats=ChatModels(CHAT)).name == name
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_no_expansion_is_refused_with_the_reason(text: str, complaint: s
 
 def test_what_is_sent_is_told_with_host_and_port_and_without_secrets(port: Collection) -> None:
     told: list[str] = []
-    means = Means(tell=told.append)
+    means = Resources(tell=told.append)
     make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, means=means)
     make_reranker("chat:m@https://api.test/v1", means=means)
     make_reranker("endpoint:m@http://127.0.0.1:8001", means=means)

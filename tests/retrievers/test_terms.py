@@ -13,7 +13,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.page_fusion import rank_pages
-from quoteweave.retrievers.terms import MOST_BYTES, Term, Terms, finance, read_terms
+from quoteweave.retrievers.terms import MAX_FILE_BYTES, Term, Terms, finance, read_terms
 
 SEA = Terms(
     [
@@ -219,8 +219,8 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_a_file_of_more_than_a_megabyte_is_refused(tmp_path: Path) -> None:
     text = '[[term]]\nname = "tide"\n#'
-    assert said(read_terms(write(tmp_path, text + "x" * (MOST_BYTES - len(text)))), "tide") == ["tide"]
-    path = write(tmp_path, text + "x" * (MOST_BYTES - len(text) + 1))
+    assert said(read_terms(write(tmp_path, text + "x" * (MAX_FILE_BYTES - len(text)))), "tide") == ["tide"]
+    path = write(tmp_path, text + "x" * (MAX_FILE_BYTES - len(text) + 1))
     with pytest.raises(UsageError, match=r"terms\.toml: a file of terms has at most 1 MB; name several files instead"):
         read_terms(path)
 
@@ -272,7 +272,7 @@ def test_a_ratio_is_found_in_the_statements_that_show_what_it_is_made_of(tmp_pat
 def test_a_page_that_says_the_term_word_for_word_comes_with_the_statements_before_all_others(tmp_path: Path) -> None:
     quotes = report((BALANCE, ASSETS), (INCOME, EARNED), notes=["Key figures: the return on assets was 10.6 %."])
     with make_collection(tmp_path, {"annual.pdf": quotes}) as collection:
-        evidence = LexicalRetriever(collection).evidence(lexical.current(collection), RATIO)
+        evidence = LexicalRetriever(collection).evidence(lexical.current_lexical_index(collection), RATIO)
         assert set(pages_found(collection, RATIO)[:3]) == {len(PROSE), BALANCE, INCOME}
     gained = evidence.parts["terms"]
     assert {page for page in range(len(gained)) if gained[page] > 0} == {len(PROSE), BALANCE, INCOME}
@@ -284,7 +284,7 @@ def test_a_document_that_shows_no_statements_is_searched_as_without_terms(tmp_pa
     documents = {"one.pdf": report((BALANCE, ASSETS)), "talk.pdf": [*report(), *talk]}
     for name, quotes in documents.items():
         with make_collection(tmp_path / name, {name: quotes}) as collection:
-            evidence = LexicalRetriever(collection).evidence(lexical.current(collection), RATIO)
+            evidence = LexicalRetriever(collection).evidence(lexical.current_lexical_index(collection), RATIO)
             assert not evidence.parts["terms"].any()
             assert pages_found(collection, RATIO)[0] not in {BALANCE, INCOME}
 
@@ -292,7 +292,7 @@ def test_a_document_that_shows_no_statements_is_searched_as_without_terms(tmp_pa
 def test_terms_apply_to_the_documents_that_show_their_places_and_to_no_others(tmp_path: Path) -> None:
     documents = {"annual.pdf": report((BALANCE, ASSETS), (INCOME, EARNED)), "minutes.pdf": report()}
     with make_collection(tmp_path, documents) as collection:
-        index = lexical.current(collection)
+        index = lexical.current_lexical_index(collection)
         gained = LexicalRetriever(collection).evidence(index, RATIO).parts["terms"]
         assert {page.document for page in rank_pages(search(collection, RATIO))[:2]} == {"annual.pdf"}
     assert sorted(set(index.document_of[gained > 0].tolist())) == [0]
@@ -303,8 +303,10 @@ def test_a_file_of_one_s_own_needs_no_places(tmp_path: Path) -> None:
     keels = "Depth of the keel, in metres: Ada 3.1, Bertha 4.7."
     quotes = report((BALANCE, keels), notes=["The draught horse is stabled at the quay."])
     with make_collection(tmp_path, {"ships.pdf": quotes}) as collection:
-        without = LexicalRetriever(collection).evidence(lexical.current(collection), "draught")
-        with_own = LexicalRetriever(collection, terms=[own]).evidence(lexical.current(collection), "draught")
+        without = LexicalRetriever(collection).evidence(lexical.current_lexical_index(collection), "draught")
+        with_own = LexicalRetriever(collection, terms=[own]).evidence(
+            lexical.current_lexical_index(collection), "draught"
+        )
         assert without.parts["terms"].max() == 0
         assert set(pages_found(collection, "draught", [own])[:2]) == {BALANCE, len(PROSE)}
     assert with_own.parts["terms"].argmax() == BALANCE

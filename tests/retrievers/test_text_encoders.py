@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
-from quoteweave.core.protocols import Batching
+from quoteweave.core.protocols import SuggestsCallSize
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
@@ -315,5 +315,5 @@ def test_real_weights_put_related_texts_first() -> None:
 @pytest.mark.parametrize(("batch_size", "at_once"), [(None, 256), (4, 256), (256, 2048)])
 def test_how_many_texts_are_given_at_once_goes_with_the_batch(batch_size: int | None, at_once: int) -> None:
     encoder = make_encoder(catalogue()["bge"], CPU.model_copy(update={"batch_size": batch_size}))
-    assert isinstance(encoder, Batching)
+    assert isinstance(encoder, SuggestsCallSize)
     assert encoder.at_once == at_once

@@ -14,10 +14,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, ModelFailed, UsageError
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.index import kinds
-from quoteweave.index.base import Found, Scope
+from quoteweave.index.base import SearchScope, TopItems
 from quoteweave.retrievers import vector
 from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
-from quoteweave.retrievers.spec import Spec
+from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import PageScope, VectorRetriever
 from quoteweave.testing import FakeEncoder
 
@@ -39,7 +39,7 @@ def port(tmp_path: Path) -> Iterator[Collection]:
         yield collection
 
 
-def built(collection: Collection, encoder: FakeEncoder, spec: Spec | None = None) -> VectorRetriever:
+def built(collection: Collection, encoder: FakeEncoder, spec: RetrieverSpec | None = None) -> VectorRetriever:
     retriever = VectorRetriever(collection, encoder, spec=spec)
     retriever.refresh()
     return retriever
@@ -127,7 +127,7 @@ def test_rows_alone_are_those_of_the_quotes(port: Collection) -> None:
 
 
 def test_a_question_is_encoded_once_though_it_is_asked_often(port: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector, "QUESTIONS_KEPT", 2)
+    monkeypatch.setattr(vector, "CACHED_QUESTIONS", 2)
     encoder = FakeEncoder()
     retriever = built(port, encoder)
 
@@ -158,7 +158,7 @@ def test_what_is_no_vector_of_a_question_is_refused(port: Collection, monkeypatc
 def test_without_an_index_nothing_is_searched(port: Collection) -> None:
     encoder = FakeEncoder()
     with pytest.raises(IndexMissing, match="build it with: quoteweave index build fake@hnsw@page"):
-        texts(VectorRetriever(port, encoder, spec=Spec(name="fake", kind="hnsw", unit="page")), "grain")
+        texts(VectorRetriever(port, encoder, spec=RetrieverSpec(name="fake", kind="hnsw", unit="page")), "grain")
     built(port, encoder)
     with pytest.raises(FingerprintMismatch, match="checkpoint: 'fake' → '/mine'"):
         texts(VectorRetriever(port, FakeEncoder(settings={"checkpoint": "/mine"})), "grain")
@@ -229,7 +229,7 @@ class FromDisk(PlainIndex):
         super().__init__(dimension, folder)
         self._folder = folder
 
-    def search(self, queries: object, k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: object, k: int, scope: SearchScope | None = None) -> list[TopItems]:
         if self._folder is not None and not self._folder.exists():
             raise CollectionError(f"{self._folder} is missing")
         return super().search(queries, k, scope)  # type: ignore[arg-type]
@@ -255,7 +255,7 @@ def test_an_index_that_is_replaced_while_it_is_searched_is_opened_again(
 
 
 def test_a_page_gives_its_quotes_in_order_with_its_score(port: Collection) -> None:
-    retriever = built(port, FakeEncoder(), Spec(name="fake", unit="page"))
+    retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
     (hits,) = retriever.search([Query(text="coal")], 10)
     assert [hit.quote.words() for hit in hits[:2]] == ["Grain by rail", "Coal"]
     assert hits[0].score == hits[1].score > hits[2].score
@@ -264,7 +264,7 @@ def test_a_page_gives_its_quotes_in_order_with_its_score(port: Collection) -> No
 
 
 def test_pages_are_found_when_one_of_their_quotes_passes_the_filter_and_give_no_others(port: Collection) -> None:
-    retriever = built(port, FakeEncoder(), Spec(name="fake", unit="page"))
+    retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
     assert texts(retriever, "coal", where=Filter(kind="image")) == ["Grain by ship"]
     assert texts(retriever, "fish", where=Filter(documents=("b.txt",), first_page=1)) == ["Grain by rail", "Coal"]
     assert texts(retriever, "fish", where=Filter(layouts=("table",))) == []
@@ -272,7 +272,7 @@ def test_pages_are_found_when_one_of_their_quotes_passes_the_filter_and_give_no_
 
 def test_a_page_may_pass_a_filter_that_its_first_quote_does_not(port: Collection) -> None:
     """An index that asks a database narrows by what it knows of a page, which is its first quote."""
-    retriever = built(port, FakeEncoder(), Spec(name="fake", unit="page"))
+    retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
     opened = retriever.store.current()
     assert opened.pages is not None
     scope = PageScope(port, Filter(documents=("a.txt",), kind="image"), opened.pages)
@@ -281,7 +281,7 @@ def test_a_page_may_pass_a_filter_that_its_first_quote_does_not(port: Collection
 
 
 def test_pages_that_were_removed_give_way_to_others(port: Collection, tmp_path: Path) -> None:
-    retriever = built(port, FakeEncoder(), Spec(name="fake", unit="page"))
+    retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
     with port.writer() as writer:
         put(writer, tmp_path, "b.txt", [made_quote("Fish")])
         assert texts(retriever, "coal", 2) == ["Grain by ship", "Timber by rail"]
@@ -298,7 +298,7 @@ def test_pictures_of_all_quotes_are_searched_texts_included(tmp_path: Path, many
         assert texts(retriever, "#ff0000", 1) == ["red"]
         assert texts(retriever, "#00ff00", 1) == ["lime"]
         assert texts(retriever, "#ff0000", where=Filter(kind="image")) == ["lime"]
-        pages = VectorRetriever(collection, encoder, spec=Spec(name="fake", unit="page"), pictures=pictures)
+        pages = VectorRetriever(collection, encoder, spec=RetrieverSpec(name="fake", unit="page"), pictures=pictures)
         pages.refresh()
         assert texts(pages, "#ff0000") == ["red", "lime"]
 
@@ -307,7 +307,7 @@ def test_views_of_image_quotes_have_indexes_of_their_own(tmp_path: Path) -> None
     figure = CHART.model_copy(update={"ocr_text": "tons 2023", "vlm_text": "A bar chart."})
     with make_collection(tmp_path, {"a.pdf": [figure, "Coal"]}) as collection:
         for view, question in [("ocr_text", "tons 2023"), ("vlm_text", "a bar chart")]:
-            spec = Spec.model_validate({"name": "fake", "view": view})
+            spec = RetrieverSpec.model_validate({"name": "fake", "view": view})
             retriever = VectorRetriever(collection, FakeEncoder(), spec=spec, pictures=ColourPictures())
             retriever.refresh()
             (hits,) = retriever.search([Query(text=question)], 1)

@@ -18,13 +18,13 @@ from PIL import Image
 from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
-from quoteweave.core.protocols import Batching, Encoder
+from quoteweave.core.protocols import Encoder, SuggestsCallSize
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
-from quoteweave.retrievers.encoders.colpali_engine import EngineModel
-from quoteweave.retrievers.encoders.colpali_hf import HfModel
-from quoteweave.retrievers.encoders.visual import ColPaliEncoder, on_canvas
+from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel
+from quoteweave.retrievers.encoders.colpali_hf import ColPaliHfModel
+from quoteweave.retrievers.encoders.visual import ColPaliEncoder, pad_to_limits
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -136,7 +136,7 @@ def test_vectors_and_scores_are_those_of_colpali_engine(
     encoder: Callable[[str], Encoder],
 ) -> None:
     model, processor = engine_itself(checkpoint(name))
-    pictures = [on_canvas(picture) for picture in PICTURES]
+    pictures = [pad_to_limits(picture) for picture in PICTURES]
     # The engine's own until 0.3.11; ColPali was trained with the line break.
     suffix = processor.query_augmentation_token * 10 + ("\n" if name.startswith("colpali") else "")
     # Each question alone: in a batch, the engine's vectors of ColPali change with the padding.
@@ -199,7 +199,7 @@ def test_both_forms_of_colpali_read_the_same_tokens(
         read.append([own[mask].tolist() for own, mask in zip(ids, masks, strict=True)])
         return [np.ones((1, 128), np.float32)] * len(ids)
 
-    for form, kind in {"colpali": EngineModel, "colpali-hf": HfModel}.items():
+    for form, kind in {"colpali": ColPaliEngineModel, "colpali-hf": ColPaliHfModel}.items():
         monkeypatch.setattr(kind, "_vectors", kept)
         row = catalogue()[form].model_copy(update={"query_prefix": "Query: "})
         make_encoder(row, CPU, str(checkpoint(form))).encode_queries(QUESTIONS)
@@ -298,7 +298,7 @@ def test_a_picture_of_any_size_has_the_same_number_of_patches_for_colpali(encode
 )
 def test_tiny_and_long_crops_get_white_around_them(size: tuple[int, int], canvas: tuple[int, int]) -> None:
     black = Image.new("L", size)
-    found = np.asarray(on_canvas(black))
+    found = np.asarray(pad_to_limits(black))
     assert found.shape == (canvas[1], canvas[0], 3)
     assert (found == 0).all(axis=2).sum() == size[0] * size[1]
     assert (found == 255).all(axis=2).sum() == canvas[0] * canvas[1] - size[0] * size[1]
@@ -334,7 +334,7 @@ def test_half_as_many_bits_give_nearly_the_same(name: str, checkpoint: Callable[
 )
 def test_how_many_pictures_are_given_at_once_goes_with_the_batch(hardware: Hardware, at_once: int) -> None:
     used = make_encoder(catalogue()["colqwen2-hf"], hardware)
-    assert isinstance(used, Batching)
+    assert isinstance(used, SuggestsCallSize)
     assert used.at_once == at_once
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import make_quote
 
-from quoteweave.core.answers import Completion, Context, Piece
+from quoteweave.core.answers import Completion, CompletionDelta, Context
 from quoteweave.core.protocols import Expander, Reranker, Retriever, StreamingChatModel
 from quoteweave.core.records import Filter, Query
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker, FakeRetriever, ModelServer, Reply
@@ -224,14 +224,14 @@ def test_connections_are_kept_and_end_with_the_server() -> None:
 
 
 def test_a_fake_streams_its_replies_in_pieces() -> None:
-    async def items(chat: StreamingChatModel) -> list[Piece | Completion]:
+    async def items(chat: StreamingChatModel) -> list[CompletionDelta | Completion]:
         return [item async for item in chat.stream([])]
 
     whole = Completion(text="Grew [1]", reasoning="hm", model="fake")
     assert asyncio.run(items(FakeChat([whole], size=6))) == [
-        Piece(reasoning="hm"),
-        Piece(text="Grew ["),
-        Piece(text="1]"),
+        CompletionDelta(reasoning="hm"),
+        CompletionDelta(text="Grew ["),
+        CompletionDelta(text="1]"),
         whole,
     ]
 

@@ -18,10 +18,10 @@ from quoteweave.cli.options.collection import (
     valid_text,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.core.messages import counted, listed
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.documents.worker_pool import MEGABYTE, Limits
+from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
 from quoteweave.pipeline.runs.build import add_documents
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
@@ -79,7 +79,7 @@ def add(
         metadata=pairs(meta),
         password=password,
         processes=processes,
-        limits=Limits(memory * MEGABYTE if memory else None, page_seconds),
+        limits=ProcessLimits(memory * MEGABYTE if memory else None, page_seconds),
         wait_s=None if wait else 0.0,
         prefix=prefix,
     )
@@ -101,8 +101,8 @@ def _show(report: AddReport, collection: Path) -> None:
     tell_notes((*_renamed(report), *report.index_notes, *report.remains))
     if report.passed_over:
         suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
-        files = counted(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
-        typer.echo(printable(f"note: passed over {files}: {listed(suffixes)}"), err=True)
+        files = pluralize(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
+        typer.echo(printable(f"note: passed over {files}: {join_names(suffixes)}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {said}")
@@ -113,8 +113,8 @@ def _show(report: AddReport, collection: Path) -> None:
 def _renamed(report: AddReport) -> list[str]:
     if not report.renamed:
         return []
-    names = counted(len(report.renamed), "name has", "names have")
-    shown = listed([repr(name) for name in report.renamed])
+    names = pluralize(len(report.renamed), "name has", "names have")
+    shown = join_names([repr(name) for name in report.renamed])
     return [f"{names} the folder in front, to tell them from others: {shown}; --prefix NAME puts a name of yours there"]
 
 

@@ -16,7 +16,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import CollectionLocked, StorageError, UsageError
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.index.sync import finish_removals
 from quoteweave.maintenance.check import CheckReport, Damage
@@ -84,13 +84,13 @@ def _print(report: CheckReport, *, repair: bool) -> None:
     for note in report.notes:
         typer.echo(printable(f"note: {note}"))
     if report.leftovers:
-        files = counted(len(report.leftovers), "file is", "files are")
+        files = pluralize(len(report.leftovers), "file is", "files are")
         typer.echo(f"{files} left over; the next command that writes removes what is left over")
     left = sum(not damage.repaired for damage in report.damaged)
     if not left:
         typer.echo(f"{report.files} files are as they were written")
     elif repair:
-        typer.echo(f"{counted(left, 'damaged thing', 'damaged things')} could not be made again")
+        typer.echo(f"{pluralize(left, 'damaged thing', 'damaged things')} could not be made again")
     else:
         typer.echo(f"{left} damaged; make again what can be made again with --repair")
 

@@ -17,7 +17,7 @@ from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.build import add_documents
 from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.settings import ChatSettings
-from quoteweave.retrievers.registry import DEFAULT, make_retriever
+from quoteweave.retrievers.registry import DEFAULT_RETRIEVER, make_retriever
 
 JSON = "--json prints a list of answers, each as ask --json prints it."
 QUESTIONS = (
@@ -42,7 +42,7 @@ def demo(
     typer.echo(f"{len(report.added)} sample documents added, {len(report.unchanged)} were there", err=True)
     with Collection.open(collection) as opened:
         generator = make_generator(ChatSettings(), opened)
-        rag = Rag(make_retriever(DEFAULT, opened), generator, gate=Gate(pages=opened))
+        rag = Rag(make_retriever(DEFAULT_RETRIEVER, opened), generator, gate=Gate(pages=opened))
         answers = [rag.answer_with_context(question) for question in QUESTIONS]
         content, notes = render_answered(answers, opened, "Four documents, five questions")
     tell_notes(notes)

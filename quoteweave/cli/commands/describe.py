@@ -19,7 +19,7 @@ from quoteweave.cli.options.models import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.pipeline.runs.describe import (
     DescribeOptions,
     DescribeReport,
@@ -76,7 +76,7 @@ def describe(
 
     def before(pending: PendingDescriptions) -> None:
         done = f"; {pending.done} have been described" if pending.done else ""
-        typer.echo(f"{counted(pending.pictures, 'picture')} to describe with {pending.model}{done}", err=True)
+        typer.echo(f"{pluralize(pending.pictures, 'picture')} to describe with {pending.model}{done}", err=True)
         tokens = pending.input_tokens, pending.output_tokens
         say_price(tokens, price, sent_to("pictures and captions", settings), yes=yes)
 
@@ -107,13 +107,13 @@ def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
         )
         return
     typer.echo(
-        f"{counted(report.described, 'picture')} described, {len(report.failed)} failed; "
-        f"{counted(report.quotes, 'quote has', 'quotes have')} new words now"
+        f"{pluralize(report.described, 'picture')} described, {len(report.failed)} failed; "
+        f"{pluralize(report.quotes, 'quote has', 'quotes have')} new words now"
     )
     if report.without_crop:
-        typer.echo(f"note: of {counted(report.without_crop, 'image quote')} no picture is stored", err=True)
+        typer.echo(f"note: of {pluralize(report.without_crop, 'image quote')} no picture is stored", err=True)
     tell_notes(report.index_notes)
     for image, error in list(report.failed.items())[:MOST_ERRORS]:
         typer.echo(printable(f"failed: {image}: {error}"), err=True)
     if len(report.failed) > MOST_ERRORS:
-        typer.echo(f"and {counted(len(report.failed) - MOST_ERRORS, 'other')}; the same command asks again", err=True)
+        typer.echo(f"and {pluralize(len(report.failed) - MOST_ERRORS, 'other')}; the same command asks again", err=True)

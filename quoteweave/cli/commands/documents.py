@@ -10,7 +10,7 @@ from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
-from quoteweave.core.messages import counted, listed
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Document
 from quoteweave.index.sync import remove_documents
 from quoteweave.pipeline.runs.build import list_indexes
@@ -49,8 +49,8 @@ def _tell_warnings(documents: Sequence[Document]) -> None:
     """Say on stderr of how many documents something was left out."""
     lacking = [shown_name(document.name) for document in documents if document.warnings]
     if lacking:
-        some = counted(len(lacking), "document has", "documents have")
-        tell(f"note: {some} been read with something left out, which list --json says: {listed(lacking)}")
+        some = pluralize(len(lacking), "document has", "documents have")
+        tell(f"note: {some} been read with something left out, which list --json says: {join_names(lacking)}")
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -77,7 +77,11 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
         return
     typer.echo(
         ", ".join(
-            (counted(counts.documents, "document"), counted(counts.pages, "page"), counted(counts.quotes, "quote"))
+            (
+                pluralize(counts.documents, "document"),
+                pluralize(counts.pages, "page"),
+                pluralize(counts.quotes, "quote"),
+            )
         )
     )
     if counts.by_layout:
@@ -113,4 +117,4 @@ def remove(
         how = "already removed" if outcome.remains else "already removed, and now without a trace"
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
     if outcome.removed:
-        typer.echo(f"removed {counted(len(outcome.removed), 'document')}")
+        typer.echo(f"removed {pluralize(len(outcome.removed), 'document')}")

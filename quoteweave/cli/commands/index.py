@@ -19,7 +19,7 @@ from quoteweave.cli.options.models import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.core.messages import MOST_NAMED, counted
+from quoteweave.core.messages import MAX_NAMED, pluralize
 from quoteweave.core.urls import without_credentials
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.pipeline.runs.build import (
@@ -129,7 +129,7 @@ def remove(
     if as_json:
         print_json({"removed": count})
     else:
-        typer.echo(f"removed {counted(count, 'index', 'indexes')}")
+        typer.echo(f"removed {pluralize(count, 'index', 'indexes')}")
 
 
 def _json(spec: str, report: IndexReport | None) -> dict[str, object]:
@@ -154,11 +154,11 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
     if report is None:
         typer.echo(f"{spec}: up to date")
         return
-    for one in report.left_out[:MOST_NAMED]:
+    for one in report.left_out[:MAX_NAMED]:
         quote = "" if one.quote in one.reason else f", quote {one.quote}"
         tell(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
-    if len(report.left_out) > MOST_NAMED:
-        tell(f"left out: {len(report.left_out) - MOST_NAMED:,} more; --json lists all")
+    if len(report.left_out) > MAX_NAMED:
+        tell(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
     typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
     if recall is not None:

@@ -12,7 +12,7 @@ from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.rerankers import RerankerRow, reranker_rows
-from quoteweave.retrievers.spec import unknown
+from quoteweave.retrievers.spec import unknown_name_error
 
 JSON = """--json prints two lists, retrievers and rerankers; each entry holds the model's row: name,
 checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
@@ -35,7 +35,7 @@ def models(
 
     rows, rerankers = catalogue(), reranker_rows()
     if name is not None and name not in {**rows, **rerankers}:
-        raise unknown("model", name, [*rows, *rerankers])
+        raise unknown_name_error("model", name, [*rows, *rerankers])
     if as_json:
         print_json(
             {

@@ -12,7 +12,7 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.runs.build import plan_indexes
 from quoteweave.pipeline.settings import ResourceSettings
-from quoteweave.retrievers.build_estimate import Plan, together
+from quoteweave.retrievers.build_estimate import BuildEstimate, combine_estimates
 
 JSON = """--json prints a list with one object a retriever: retriever, items, left_out, to_encode,
 dimension, vectors_an_item, rate, seconds, unmeasured (why there is no rate), download_bytes,
@@ -55,10 +55,10 @@ def plan(
     for found in plans:
         _show(found)
     if len(plans) > 1:
-        _show(together(plans, retriever))
+        _show(combine_estimates(plans, retriever))
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: BuildEstimate) -> None:
     left_out = f", {plan.left_out} have nothing that it reads" if plan.left_out else ""
     typer.echo(f"{plan.retriever}: {plan.to_encode} of {plan.items} to encode{left_out}")
     if plan.download_bytes is not None:
@@ -77,7 +77,7 @@ def _show(plan: Plan) -> None:
         )
 
 
-def _show_sizes(plan: Plan) -> None:
+def _show_sizes(plan: BuildEstimate) -> None:
     if plan.disk_bytes is None or plan.memory_bytes is None:
         typer.echo("  disk     not known before anything is encoded")
         return

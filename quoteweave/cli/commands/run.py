@@ -12,7 +12,7 @@ from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOpt
 from quoteweave.cli.options.models import ImageFolderOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.examples import Spending
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.runs.answer import Pending, RunHooks, RunOutcome, answer_dataset
 from quoteweave.pipeline.runs.retrieval import Questions
@@ -76,7 +76,7 @@ class _Hooks(RunHooks):
     def before(self, pending: Pending) -> None:
         done = f"; {pending.done} are answered already" if pending.done else ""
         writer = pending.model or "extracted sentences"
-        typer.echo(f"{pending.setting}: {counted(pending.left, 'question')} to answer with {writer}{done}", err=True)
+        typer.echo(f"{pending.setting}: {pluralize(pending.left, 'question')} to answer with {writer}{done}", err=True)
         if pending.destination is not None:
             typer.echo(f"questions and quotes are sent to {pending.destination}", err=True)
         if pending.left and pending.model and not self._confirmed and on_terminal():
@@ -97,11 +97,11 @@ def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
         print_json([_as_dict(outcome) for outcome in outcomes])
         return
     for outcome in outcomes:
-        cut = f", {counted(outcome.cut_quotes, 'quote')} cut to what the model reads" if outcome.cut_quotes else ""
+        cut = f", {pluralize(outcome.cut_quotes, 'quote')} cut to what the model reads" if outcome.cut_quotes else ""
         located = f"{outcome.located} located, " if outcome.located else ""
         typer.echo(
             printable(
-                f"{outcome.run}: {counted(outcome.questions, 'question')}, {outcome.answered} answered, {located}"
+                f"{outcome.run}: {pluralize(outcome.questions, 'question')}, {outcome.answered} answered, {located}"
                 f"{outcome.abstained} abstained, {outcome.failed} failed{cut}"
             )
         )
@@ -111,7 +111,7 @@ def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
         for error in outcome.errors[:MOST_ERRORS]:
             typer.echo(printable(f"  failed: {error}"), err=True)
         if len(outcome.errors) > MOST_ERRORS:
-            others = counted(len(outcome.errors) - MOST_ERRORS, "other")
+            others = pluralize(len(outcome.errors) - MOST_ERRORS, "other")
             typer.echo(f"  and {others}; the same command asks again", err=True)
 
 
@@ -119,7 +119,7 @@ def _spending(spent: Spending) -> str:
     price = "" if spent.price_usd is None else f", ${spent.price_usd:.2f}"
     guessed = f" ({spent.estimated} of these estimated)" if spent.estimated else ""
     return (
-        f"{counted(spent.calls, 'call')}{guessed}: {spent.input_tokens:,} tokens in and "
+        f"{pluralize(spent.calls, 'call')}{guessed}: {spent.input_tokens:,} tokens in and "
         f"{spent.output_tokens:,} out{price}"
     )
 

@@ -34,7 +34,7 @@ from quoteweave.cli.options.models import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.runs.search import make_search, name_chat
@@ -89,7 +89,7 @@ def search(
     tell_if_empty(question)
     with Collection.open(collection) as opened:
         finder = make_search(opened, settings, where, progress=TerminalProgress(quiet=as_json))
-        found = wait_for(finder.find(Query(text=question), k, where=where))
+        found = run_sync(finder.find(Query(text=question), k, where=where))
         _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
         trace = found.trace.model_copy(update={"notes": (*found.trace.notes, *damage)})
         tell_trace(trace)

@@ -17,7 +17,7 @@ from quoteweave.cli.options.models import ImageFolderOption, PromptsOption
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.whole_files import written_whole
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.sft import LeftOut, Line, TrainingLines
@@ -86,7 +86,7 @@ def export(
         said = {"file": str(out), "mode": mode.value, "seed": seed, "examples": count}
         print_json({**said, "left_out": dict(left_out), "gold_at": places})
         return
-    typer.echo(f"{out}: {counted(count, 'example')}{_spread(places)}")
+    typer.echo(f"{out}: {pluralize(count, 'example')}{_spread(places)}")
     for reason, kept_out in left_out.items():
         typer.echo(f"left out {kept_out}: {reason}", err=True)
 

@@ -14,11 +14,11 @@ from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.answers import Context
-from quoteweave.core.confidence import OWN_QUOTES, Point, model_name, retriever_name
+from quoteweave.core.confidence import GIVEN_QUOTES, RiskCoveragePoint, model_name, retriever_name
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.messages import counted
-from quoteweave.core.runs import said_of
+from quoteweave.core.messages import pluralize
+from quoteweave.core.runs import read_run_record
 from quoteweave.evaluation.calibration.calibrate import FEW_ANSWERS, CalibrationExample, CalibrationReport
 from quoteweave.evaluation.calibration.calibrate import calibrate as fitted
 from quoteweave.evaluation.calibration.correctness import answerable, cites_gold, judged_correct
@@ -102,7 +102,7 @@ def calibrate(
 def _made_by(run: Path) -> tuple[str, str]:
     """The retriever and the model of a run. Raises UsageError where its answers were withheld by a calibration."""
 
-    described = said_of(run)
+    described = read_run_record(run)
     if "abstain" in described.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
     said = described.configuration
@@ -112,7 +112,7 @@ def _made_by(run: Path) -> tuple[str, str]:
     steps["terms"] = described.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
     own = said.get("quotes") == "dataset"
-    return OWN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
+    return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
 
 
 def _right_by(how: RightBy, run: Path) -> Right:
@@ -183,9 +183,9 @@ def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
     left_out = {"failed": "failed", "unknown": "cannot be known to be right or wrong"}
     others = [f"; {head[key]} {what}, and are left out" for key, what in left_out.items() if head[key]]
     return (
-        f"{counted(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
+        f"{pluralize(answers, 'answer')}, {found.right} right and {found.wrong} wrong "
         f"({_percent(found.wrong / answers)}); "
-        f"{counted(found.declined, 'question')} that the model did not answer{''.join(others)}"
+        f"{pluralize(found.declined, 'question')} that the model did not answer{''.join(others)}"
     )
 
 
@@ -202,7 +202,7 @@ def _curve(found: CalibrationReport) -> Table:
     return table
 
 
-def _shown(found: CalibrationReport) -> Sequence[Point]:
+def _shown(found: CalibrationReport) -> Sequence[RiskCoveragePoint]:
     """The first point of each tenth, and the chosen one."""
     tenths = (step / ROWS for step in range(1, ROWS + 1))
     first = [next(point for point in found.curve if point.coverage >= tenth) for tenth in tenths]
@@ -239,7 +239,7 @@ def _told(found: CalibrationReport, written: Path | None) -> Iterator[str]:
     for name, group in found.groups.items():
         if group.questions:
             yield (
-                f"{counted(group.questions, f'{name} question')}: {group.answered} answered. With "
+                f"{pluralize(group.questions, f'{name} question')}: {group.answered} answered. With "
                 f"the calibration the model "
                 f"is asked {group.asked} of them, and {group.given} are answered."
             )

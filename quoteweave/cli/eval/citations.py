@@ -32,9 +32,9 @@ from quoteweave.cli.options.models import (
     TimeoutOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
 from quoteweave.evaluation.judges.chat_splitter import ChatSplitter
@@ -125,7 +125,7 @@ def citations(
     work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
     if not (work.left or work.done):
         raise DatasetError(
-            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
         )
     if work.left:
         _say(work, settings.model, unseen=0 if image_folder else _unseen(pairs))
@@ -154,14 +154,14 @@ def _sentences() -> Callable[[str], list[str]]:
 
 def _say(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{counted(len(work.left), 'answer')} to check with {model}{done}", err=True)
+    typer.echo(f"{pluralize(len(work.left), 'answer')} to check with {model}{done}", err=True)
     if work.no_answer:
         typer.echo(
-            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
         )
     if unseen:
         typer.echo(
-            f"{counted(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
+            f"{pluralize(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
             f"name the folder with --image-folder",
             err=True,
         )
@@ -183,7 +183,7 @@ def _ask(
     """Asks, with a bar on a terminal."""
 
     with TerminalProgress().task("checking", len(pairs)) as bar:
-        return wait_for(
+        return run_sync(
             judge_evidence(
                 pairs,
                 path,
@@ -209,7 +209,8 @@ def _show(value: Mapping[str, object], judged: Sequence[tuple[JudgingItem, Evide
         print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, "figures": figures})
     else:
         typer.echo(
-            f"{counted(len(judged), 'answer')} checked by {value['judge']}, {len(errors)} failed: {value['judgements']}"
+            f"{pluralize(len(judged), 'answer')} checked by {value['judge']}, "
+            f"{len(errors)} failed: {value['judgements']}"
         )
         for name, number in figures.items():
             typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")

@@ -26,7 +26,7 @@ from quoteweave.cli.options.evaluation import (
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.published import PublishedTable, published_table
@@ -177,11 +177,11 @@ def _show(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among:
         show_table(out, _standing_table(among.standings, among.by))
     for one in scored:
         missing = (
-            f"; {counted(one.scores.missing, 'question is', 'questions are')} not answered"
+            f"; {pluralize(one.scores.missing, 'question is', 'questions are')} not answered"
             if one.scores.missing
             else ""
         )
-        out.print(plain(f"{one.scores.name}: {counted(len(one.scores.questions), 'answer')}{missing}"))
+        out.print(plain(f"{one.scores.name}: {pluralize(len(one.scores.questions), 'answer')}{missing}"))
         for note in one.scores.notes:
             out.print(plain(f"  note: {note}"))
     for note in () if among is None else among.notes:

@@ -26,7 +26,7 @@ from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
 from quoteweave.evaluation.text.atomic_claims import spacy_parse
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.models.checkpoints import Hardware, when_downloading
+from quoteweave.models.checkpoints import Hardware, on_download
 
 KEPT = "entailments.jsonl"
 JSON = """--json prints what quoteweave eval score prints: name, dataset, convention, questions, failed, missing,
@@ -69,7 +69,7 @@ def entailment(
     command again asks nothing twice.
     """
 
-    when_downloading(lambda line: typer.echo(line, err=True))
+    on_download(lambda line: typer.echo(line, err=True))
     sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
     loaded = load_run(sources)
     hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})

@@ -16,7 +16,7 @@ from quoteweave.cli.options.evaluation import (
     ScopeOption,
 )
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
@@ -75,7 +75,7 @@ def export(
         counts = {"failed": pair.failed, "undefined": pair.undefined, "empty": pair.empty}
         print_json({"run": str(trec / RUN), "qrels": str(trec / QRELS), "questions": len(pair.qrels), **counts})
     else:
-        typer.echo(f"{trec / RUN} and {trec / QRELS}: {counted(len(pair.qrels), 'question')}")
+        typer.echo(f"{trec / RUN} and {trec / QRELS}: {pluralize(len(pair.qrels), 'question')}")
         for sentence in _notes(pair):
             typer.echo(sentence, err=True)
 
@@ -86,4 +86,4 @@ def _notes(pair: TrecPair) -> list[str]:
         "without known gold, left out of both files": pair.undefined,
         "found nothing, in the qrels alone: trec_eval counts them with -c": pair.empty,
     }
-    return [f"{counted(count, 'question')} {what}" for what, count in notes.items() if count]
+    return [f"{pluralize(count, 'question')} {what}" for what, count in notes.items() if count]

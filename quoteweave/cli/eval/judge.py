@@ -36,10 +36,10 @@ from quoteweave.cli.options.models import (
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.files.jsonl import appending
-from quoteweave.core.messages import counted
+from quoteweave.core.files.jsonl import open_for_append
+from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judge import AnswerJudge, judge_all, plan_judging
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
@@ -115,7 +115,7 @@ def judge(
     work = plan_judging(asks, pairs, read_verdicts(path, **known))
     if not (work.left or work.done):
         raise DatasetError(
-            f"{run} holds no answer that could be judged: {counted(work.no_answer, 'prediction')}, all errors"
+            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
         )
     if work.left:
         _say(work, settings.model)
@@ -133,23 +133,23 @@ def judge(
 
 def _say(work: JudgingPlan, model: str | None) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{counted(len(work.left), 'answer')} to judge with {model}{done}", err=True)
+    typer.echo(f"{pluralize(len(work.left), 'answer')} to judge with {model}{done}", err=True)
     if work.no_answer:
         typer.echo(
-            f"{counted(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
         )
 
 
 def _ask(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:
     """Asks, with a bar on a terminal."""
 
-    with TerminalProgress().task("judging", len(pairs)) as bar, appending(path) as append:
+    with TerminalProgress().task("judging", len(pairs)) as bar, open_for_append(path) as append:
 
         def on_verdict(verdict: AnswerVerdict) -> None:
             append(verdict)
             bar.advance()
 
-        wait_for(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
+        run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
 
 
 MOST_ERRORS = 5  # that are told
@@ -202,7 +202,7 @@ def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object
         print_json(_as_dict(judging, compared, head))
         return
     typer.echo(
-        f"{counted(judging.judged, 'answer')} judged by {head['model']}, {len(judging.errors)} "
+        f"{pluralize(judging.judged, 'answer')} judged by {head['model']}, {len(judging.errors)} "
         f"failed: {head['judgements']}"
     )
     if judging.means:
@@ -211,14 +211,16 @@ def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object
             table.add_row(_spaced(name), half_up(mean, 2))
         show_table(console(), table)
     if compared is not None:
-        typer.echo(f"agreement with people on {counted(compared.n, 'answer')} ({compared.left_out} left out):")
+        typer.echo(f"agreement with people on {pluralize(compared.n, 'answer')} ({compared.left_out} left out):")
         show_table(console(), _agreement(compared))
     price = "" if judging.price_usd is None else f", ${judging.price_usd:.2f}"
     typer.echo(f"{judging.tokens['input']:,} tokens in and {judging.tokens['output']:,} out{price}", err=True)
     for example, error in list(judging.errors.items())[:MOST_ERRORS]:
         typer.echo(printable(f"failed: {example}: {error}"), err=True)
     if len(judging.errors) > MOST_ERRORS:
-        typer.echo(f"and {counted(len(judging.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True)
+        typer.echo(
+            f"and {pluralize(len(judging.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True
+        )
 
 
 def _as_dict(judging: Judging, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:

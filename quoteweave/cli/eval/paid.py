@@ -15,7 +15,7 @@ from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgingItem, judging_items
 from quoteweave.evaluation.scoring.matching import match_predictions
 from quoteweave.evaluation.scoring.saved_runs import run_names_references
-from quoteweave.models.checkpoints import when_downloading
+from quoteweave.models.checkpoints import on_download
 from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -39,7 +39,7 @@ def pairs_of(run: Path, dataset: str, references: Path | None) -> list[JudgingIt
 
 def judge_of(settings: ChatSettings, calls: Path | None) -> ChatModel:
     """The chat model that judges, its calls kept in a folder. Raises UsageError where none is named."""
-    when_downloading(tell)
+    on_download(tell)
     model = make_chat(settings, calls)
     if model is None:
         raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")

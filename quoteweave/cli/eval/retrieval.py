@@ -28,7 +28,7 @@ from quoteweave.cli.options.models import (
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.examples import Scope
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.urls import without_credentials
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmdocir import ANNOTATIONS, DOCUMENTS
@@ -148,7 +148,7 @@ def retrieval(
     absent = Counter(example.document for example in examples)
     for name, reason in found.unread.items():
         typer.echo(
-            f"not read: {name}: {reason}; nothing is found there for {counted(absent[name], 'question')}", err=True
+            f"not read: {name}: {reason}; nothing is found there for {pluralize(absent[name], 'question')}", err=True
         )
     steps = {"expand": settings.expand, "rerank": settings.rerank}
     head = {
@@ -183,7 +183,7 @@ def _show(
         print_json({**head, "failed": len(errors), **_as_dict(scores)})
     else:
         asked = [f"{part} {_in_words(head[part])}" for part in ("retriever", "terms", "expand", "rerank") if head[part]]
-        typer.echo(f"{head['dataset']}: {counted(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
+        typer.echo(f"{head['dataset']}: {pluralize(int(str(head['questions'])), 'question')}, {', '.join(asked)}\n")
         out = console()
         for table in _tables(scores):
             show_table(out, table)

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATIOS
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
@@ -34,7 +34,7 @@ def show(scores: Scores, *, as_json: bool) -> None:
         print_json(as_dict(scores))
         return
     head = (
-        f"{scores.name} on {scores.dataset}: {counted(len(scores.questions), 'question')}, "
+        f"{scores.name} on {scores.dataset}: {pluralize(len(scores.questions), 'question')}, "
         f"convention {scores.convention}, "
     )
     out = console()
@@ -157,9 +157,11 @@ def _counted(scores: Scores) -> list[str]:
     """What is told of every run: what it lacks, and what its figures leave out."""
     told = []
     if scores.missing:
-        told.append(f"{counted(scores.missing, 'question')} of the dataset without a prediction, which counts nowhere")
+        told.append(
+            f"{pluralize(scores.missing, 'question')} of the dataset without a prediction, which counts nowhere"
+        )
     if count := _out_of_range(scores):
-        told.append(f"{counted(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
+        told.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 
 RunArgument = Annotated[
     Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses or predictions.")
@@ -74,7 +74,7 @@ def for_each(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) ->
     """A file for each run; None for all where none are given. Raises UsageError for any other number of them."""
     if len(given or []) not in (0, len(runs)):
         raise UsageError(
-            f"{counted(len(given or []), 'file')} of {option} for {counted(len(runs), 'run')}; give "
+            f"{pluralize(len(given or []), 'file')} of {option} for {pluralize(len(runs), 'run')}; give "
             f"--{option} once for each run"
         )
     return given or [None] * len(runs)

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from quoteweave.collection.catalog.file_checksum import (
     DESCRIPTORS,
-    Counted,
     FileChecksum,
-    forget,
-    record,
-    recorded,
-    verify_file,
+    FileIdentity,
+    delete_catalog_checksum,
+    read_catalog_checksum,
+    verify_catalog,
     verify_structure,
+    write_catalog_checksum,
 )
 from quoteweave.collection.catalog.stored_words import TABLE as PAGE_WORDS
 from quoteweave.collection.checksums import row_checksum
-from quoteweave.collection.storage_errors import primary_code, reading, writing
+from quoteweave.collection.storage_errors import guard_reading, guard_writing, primary_code
 from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionLocked
 
@@ -105,7 +105,7 @@ COMMIT;
 
 def create_catalog(path: Path) -> None:
     """Create the missing tables. Raises StorageError if the disk is full or refuses."""
-    with writing(path):
+    with guard_writing(path):
         db = _connect(path, "mode=rwc")
         try:
             db.execute("PRAGMA journal_mode = WAL")
@@ -139,7 +139,7 @@ class Catalog:
         Raises CollectionError where the catalogue is damaged or cannot be read, CollectionLocked where a disk is so
         full that it could only be read as it lay, and it was changed then.
         """
-        with reading(self.path), self._connection() as db:
+        with guard_reading(self.path), self._connection() as db:
             db.execute("BEGIN")
             yield db
 
@@ -151,9 +151,9 @@ class Catalog:
         takes little room on the disk. Raises StorageError where the disk is full or refuses, CollectionError where the
         catalogue is damaged.
         """
-        with writing(self.path), self._connection(for_writing=True) as db:
+        with guard_writing(self.path), self._connection(for_writing=True) as db:
             if not self._changing:
-                forget(self.path)
+                delete_catalog_checksum(self.path)
                 self._changing = True
             # Whether SQLite does so unasked depends on how it was compiled.
             db.execute(f"PRAGMA secure_delete = {'ON' if overwrite else 'OFF'}")
@@ -175,7 +175,7 @@ class Catalog:
         Raises CollectionError where it is damaged.
         """
         self._changing = False
-        with reading(self.path):
+        with guard_reading(self.path):
             self._verify(writing=True)
 
     def settle(self) -> None:
@@ -184,11 +184,11 @@ class Catalog:
         Where a reader is in the midst of a transaction for longer than that is waited for, the next writer does so.
         Raises StorageError where the disk is full or refuses; what was written stays.
         """
-        if recorded(self.path) is not None:
+        if read_catalog_checksum(self.path) is not None:
             return
-        with writing(self.path), self._connection(for_writing=True) as db:
+        with guard_writing(self.path), self._connection(for_writing=True) as db:
             if _log_is_emptied(db):
-                self._checksum = record(self.path)
+                self._checksum = write_catalog_checksum(self.path)
 
     def rewrite(self) -> bool:
         """Rewrite the catalogue without traces of what was deleted, and empty its write-ahead log.
@@ -197,9 +197,9 @@ class Catalog:
         Even where SQLite overwrites what it deletes, parts of it can stay: pages that were rebalanced keep copies
         between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
         """
-        with writing(self.path), self._connection(for_writing=True) as db:
+        with guard_writing(self.path), self._connection(for_writing=True) as db:
             if not self._changing:
-                forget(self.path)
+                delete_catalog_checksum(self.path)
                 self._changing = True
             try:
                 db.execute("VACUUM")
@@ -242,7 +242,7 @@ class Catalog:
         with self._verifying:
             if self._verified and not writing:
                 return
-            self._checksum = verify_file(self.path, self._checksum)
+            self._checksum = verify_catalog(self.path, self._checksum)
             left_open = self._checksum is None and not self._structure_verified
             if left_open and (writing or not is_being_written(self.path.parent)):
                 self._verify_structure()
@@ -303,7 +303,7 @@ def _log_is_emptied(db: sqlite3.Connection) -> bool:
 class _Connection(sqlite3.Connection):
     """A connection that is counted while it is open."""
 
-    counted: Counted | None = None
+    counted: FileIdentity | None = None
 
     def close(self) -> None:
         super().close()

@@ -15,12 +15,12 @@ from pathlib import Path
 from uuid import uuid4
 
 from quoteweave.collection.checksums import checksum_of, sealed_json, unsealed
-from quoteweave.collection.storage_errors import damaged, writing
+from quoteweave.collection.storage_errors import damage_error, guard_writing
 from quoteweave.core.records import Record
 
 _SUFFIX = ".checksum"
 
-Counted = tuple[int, int]
+FileIdentity = tuple[int, int]
 """The identity of a file: its device and inode."""
 
 
@@ -39,18 +39,18 @@ class _Descriptors:
     """
 
     def __init__(self) -> None:
-        self._connections: Counter[Counted] = Counter()
-        self._kept: defaultdict[Counted, list[FileIO]] = defaultdict(list)
+        self._connections: Counter[FileIdentity] = Counter()
+        self._kept: defaultdict[FileIdentity, list[FileIO]] = defaultdict(list)
         self._guard = threading.Lock()
 
-    def connected(self, path: Path) -> Counted | None:
+    def connected(self, path: Path) -> FileIdentity | None:
         """Counts a connection that is about to be opened."""
         with suppress(OSError), self._guard:
             self._connections[key := _key(path.stat())] += 1
             return key
         return None
 
-    def disconnected(self, key: Counted | None) -> None:
+    def disconnected(self, key: FileIdentity | None) -> None:
         """Counts that it is closed."""
         with self._guard:
             if key is not None:
@@ -73,14 +73,14 @@ class _Descriptors:
                 self._kept[key].append(file)
                 self._close_unused(key)
 
-    def _close_unused(self, key: Counted) -> None:
+    def _close_unused(self, key: FileIdentity) -> None:
         if self._connections[key] <= 0:
             del self._connections[key]
             for file in self._kept.pop(key, []):
                 file.close()
 
 
-def _key(found: os.stat_result) -> Counted:
+def _key(found: os.stat_result) -> FileIdentity:
     return found.st_dev, found.st_ino
 
 
@@ -98,7 +98,7 @@ def checksum_path(path: Path) -> Path:
     return path.with_name(path.name + _SUFFIX)
 
 
-def recorded(path: Path) -> FileChecksum | None:
+def read_catalog_checksum(path: Path) -> FileChecksum | None:
     """Read the checksum of the catalogue at `path`; None while somebody writes, or if it is missing or damaged."""
     try:
         return unsealed(FileChecksum, checksum_path(path).read_bytes())
@@ -106,14 +106,14 @@ def recorded(path: Path) -> FileChecksum | None:
         return None
 
 
-def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
+def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
     """Verifies the file against its checksum, unless that is the `known` one; returns it, None where there is none.
 
     What this process has verified and the system does not say has changed is read again only `anew`.
 
     Raises CollectionError where the file is not what was written.
     """
-    while (expected := recorded(path)) is not None and expected != known:
+    while (expected := read_catalog_checksum(path)) is not None and expected != known:
         try:
             if _verified.get(path) == _state(expected, path.stat()) and not anew:
                 break
@@ -121,22 +121,22 @@ def verify_file(path: Path, known: FileChecksum | None = None, *, anew: bool = F
                 state = _state(expected, os.fstat(file.fileno()))
                 found = checksum_of(file)
         except FileNotFoundError:
-            raise damaged(path, "the file is missing") from None
+            raise damage_error(path, "the file is missing") from None
         except OSError:
             return None  # SQLite will say why it cannot be read
         if found == expected.content:
             _verified[path] = state
             break
         # A writer that began meanwhile has removed the checksum first.
-        if recorded(path) == expected:
-            raise damaged(path, "its content is not what was written")
+        if read_catalog_checksum(path) == expected:
+            raise damage_error(path, "its content is not what was written")
     return expected
 
 
-def forget(path: Path) -> None:
+def delete_catalog_checksum(path: Path) -> None:
     """Delete the checksum durably: a power cut must not restore it beside a changed file."""
     checksum = checksum_path(path)
-    with writing(checksum):
+    with guard_writing(checksum):
         if not checksum.exists():
             return
         checksum.unlink()
@@ -148,11 +148,11 @@ def forget(path: Path) -> None:
                 os.close(folder)
 
 
-def record(path: Path) -> FileChecksum:
+def write_catalog_checksum(path: Path) -> FileChecksum:
     """Records the checksum of the file, into which all of SQLite's log has been moved. For the writer alone."""
     with DESCRIPTORS.opened(path) as file:
         found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
-    with writing(checksum_path(path)):
+    with guard_writing(checksum_path(path)):
         checksum_path(path).write_bytes(sealed_json(found))  # cut short by a kill, it counts as none
     return found
 
@@ -161,4 +161,4 @@ def verify_structure(path: Path, db: sqlite3.Connection) -> None:
     """Run SQLite's integrity check, indexes included. Raises CollectionError if the structure is damaged."""
     (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if said != "ok":
-        raise damaged(path, str(said))
+        raise damage_error(path, str(said))

@@ -40,7 +40,7 @@ WordsRow = tuple[int, bytes, int]
 
 def compressed_words(parsed: ParsedDocument) -> list[tuple[int, bytes]]:
     """Of each page whose words the parser gave, its number and these as they are stored."""
-    said = _said(parsed.quotes)
+    said = _page_texts(parsed.quotes)
     return [(page.page, _compressed(page.packed, said[page.page])) for page in parsed.page_words]
 
 
@@ -62,7 +62,11 @@ def words_of_page(db: sqlite3.Connection, name: str, page: int) -> PageWords | N
         raise UsageError(f"{name!r} has no page {page + 1}")
     (key,) = document
     found = db.execute(_PAGE, (key, page)).fetchone() if _has_table(db) else None
-    return None if found is None else PageWords(page=page, packed=_expanded(found[0], _said_on(db, key, page)[page]))
+    return (
+        None
+        if found is None
+        else PageWords(page=page, packed=_expanded(found[0], _stored_page_texts(db, key, page)[page]))
+    )
 
 
 def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[WordsRow]:
@@ -74,7 +78,7 @@ def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[Wor
         return []
     query = "SELECT number, words, checksum FROM page_words WHERE document = ? ORDER BY number"
     rows: list[WordsRow] = db.execute(query, (key,)).fetchall()
-    said = _said_on(db, key)
+    said = _stored_page_texts(db, key)
     for number, words, checksum in rows:
         if checksum != row_checksum(words, key, number):
             raise ValueError(f"the words of page {number + 1} are not what was written")
@@ -110,7 +114,7 @@ def _expanded(words: bytes, said: bytes) -> bytes:
         raise ValueError(f"words of a page do not fit its quotes ({error})") from error
 
 
-def _said(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
+def _page_texts(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
     """What the quotes of each page say, which `describe` does not change."""
     said = defaultdict[int, bytes](bytes)
     for quote in quotes:
@@ -118,10 +122,10 @@ def _said(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
     return said
 
 
-def _said_on(db: sqlite3.Connection, key: int, page: int | None = None) -> defaultdict[int, bytes]:
+def _stored_page_texts(db: sqlite3.Connection, key: int, page: int | None = None) -> defaultdict[int, bytes]:
     """Of all pages of a document, or of one."""
     first, last = (0, _LAST) if page is None else (page, page)
-    return _said(Quote.model_validate_json(record) for _, record in db.execute(_QUOTES, (key, first, last)))
+    return _page_texts(Quote.model_validate_json(record) for _, record in db.execute(_QUOTES, (key, first, last)))
 
 
 def _has_table(db: sqlite3.Connection) -> bool:

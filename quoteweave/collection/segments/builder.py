@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoteweave.collection.segments.segment import FIELDS, Counting, Segment, make_segment, merged
+from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment, merge_segments
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.acronyms import definitions_in
@@ -13,7 +13,7 @@ from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
-MOST_GATHERED = 1_000_000
+MAX_GATHERED = 1_000_000
 
 
 class SegmentBuilder:
@@ -34,7 +34,7 @@ class SegmentBuilder:
         self._part = []
         self._documents.append((name, 0, 0))
         for _, page in groupby(quotes, key=lambda found: found[1].page):
-            if len(self._fields["quotes"].tokens) >= MOST_GATHERED:
+            if len(self._fields["quotes"].tokens) >= MAX_GATHERED:
                 self._count()
                 self._documents.append((name, 0, 0))
             self._add_page(list(page))
@@ -45,14 +45,14 @@ class SegmentBuilder:
             self._count()
         if len(self._counted) < 2:
             return self._counted[0] if self._counted else None
-        return _with_names_once(merged(self._counted, ()))
+        return _with_names_once(merge_segments(self._counted, ()))
 
     def _begin(self) -> None:
         self._documents: list[tuple[str, int, int]] = []
         self._rows: list[int] = []
         self._page_of: list[int] = []
         self._is_image: list[bool] = []
-        self._fields = {field: Counting() for field in FIELDS}
+        self._fields = {field: PostingsBuilder() for field in FIELDS}
         self._vocabulary = Vocabulary()
         self._pages = 0
 
@@ -116,7 +116,7 @@ class SegmentBuilder:
             if quote.caption or quote.layout == "caption":
                 yield from labels_in(quote.caption or quote.text)
             if quote.kind == "image":
-                yield kind_name(quote.layout)
+                yield kind_token(quote.layout)
             elif "(" in quote.text:
                 yield from _definitions(quote.text)
 
@@ -140,21 +140,21 @@ def _definitions(text: str) -> Iterator[str]:
     for short, long in definitions_in(text):
         acronym, meant = words(short), words(long)
         if len(acronym) == 1 and len(meant) > 1:
-            yield acronym_name(acronym[0]) + " ".join(long.casefold().split())
-            yield meaning_name(meant) + short
+            yield acronym_prefix(acronym[0]) + " ".join(long.casefold().split())
+            yield meaning_prefix(meant) + short
 
 
-def acronym_name(word: str) -> str:
+def acronym_prefix(word: str) -> str:
     """How tokens begin that say what an acronym, as `words` gives it, stands for."""
     return f"acronym {word} = "
 
 
-def meaning_name(meant: Sequence[str]) -> str:
+def meaning_prefix(meant: Sequence[str]) -> str:
     """How tokens begin that say by which acronym these words go."""
     return f"meaning {' '.join(meant)} = "
 
 
-def kind_name(kind: str) -> str:
+def kind_token(kind: str) -> str:
     """The token of a page that shows something of that kind, such as a chart."""
     # Words have no space in them, and names of places begin otherwise.
     return f"shows {kind}"

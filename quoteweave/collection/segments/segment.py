@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.collection.stores.content import replacing
+from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.errors import CollectionError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Segment:
         return [self._text[start:end] for start, end in pairwise(ends)]
 
 
-class Counting:
+class PostingsBuilder:
     """Gathers which item of a field has which token, until the postings of a segment are made of it."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class Counting:
         return Postings(starts, _narrow(pairs & 0xFFFFFFFF), _narrow(counts), _narrow(lengths))
 
 
-def merged(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
+def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
     """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`."""
     import numpy as np
 
@@ -278,7 +278,7 @@ def _vocabulary(tokens: Sequence[bytes]) -> "dict[str, Array]":
 def make_segment(
     documents: "Sequence[tuple[str, int, int]]",
     quotes: "Mapping[str, Array]",
-    counted: Mapping[str, Counting],
+    counted: Mapping[str, PostingsBuilder],
     vocabulary: Sequence[str],
 ) -> Segment:
     """A segment of documents, each given by name and numbers of quotes and pages.
@@ -314,7 +314,7 @@ def write_segment(folder: Path, segment: Segment) -> str:
     for piece in _file_bytes(arrays):
         digest.update(piece)
     name = f"{digest.hexdigest()}{SUFFIX}"
-    with replacing(folder / name) as file:
+    with atomic_write(folder / name) as file:
         for piece in _file_bytes(arrays):
             file.write(piece)
     return name

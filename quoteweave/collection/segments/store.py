@@ -5,7 +5,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.collection.segments.segment import Segment, merged, read_segment, write_segment
+from quoteweave.collection.segments.segment import Segment, merge_segments, read_segment, write_segment
 from quoteweave.collection.storage_errors import repair_command
 from quoteweave.core.errors import CollectionError
 
@@ -40,7 +40,7 @@ class SegmentStore:
             touched.append(name)
             size += segments[name].size
         kept = [name for name in names if name not in touched]
-        segment = merged([segments[name] for name in names if name in touched], removed, new)
+        segment = merge_segments([segments[name] for name in names if name in touched], removed, new)
         self._opened = {name: segments[name] for name in kept}
         if segment.names:
             kept.append(write_segment(self.root, segment))

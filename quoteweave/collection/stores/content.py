@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from quoteweave.collection.storage_errors import repair_command, writing
+from quoteweave.collection.storage_errors import guard_writing, repair_command
 from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.fingerprints import file_sha256
@@ -18,9 +18,9 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """A file of the collection, as `written_whole`. Raises StorageError where the disk is full or refuses."""
-    with writing(path), written_whole(path) as file:
+    with guard_writing(path), written_whole(path) as file:
         yield file
 
 
@@ -31,7 +31,7 @@ def folder_name(name: str) -> str:
     return name
 
 
-class ContentFolder:
+class ContentStore:
     """Files named by the SHA-256 of their content: key `ab/ab12….png` is the file of that path under `root`."""
 
     def __init__(self, root: Path) -> None:
@@ -82,7 +82,7 @@ class ContentFolder:
     def prune(self, keep: Collection[str]) -> int:
         """Removes every file whose key is not in `keep`; returns how many. For the owner of the writer's lock alone."""
         removed = 0
-        with writing(self.root):
+        with guard_writing(self.root):
             for key, path in self._files():
                 if key not in keep:
                     path.unlink(missing_ok=True)
@@ -109,7 +109,7 @@ def content_key(digest: str, suffix: str) -> str:
     return f"{digest[:2]}/{digest}{suffix}"
 
 
-def stands(path: Path, size: int) -> bool:
+def is_stored(path: Path, size: int) -> bool:
     """Whether a file of `size` bytes is at `path`."""
     try:
         return path.stat().st_size == size
@@ -117,7 +117,7 @@ def stands(path: Path, size: int) -> bool:
         return False
 
 
-class ImageStore(ContentFolder):
+class ImageStore(ContentStore):
     """Images named by their content.
 
     Images that no stored quote refers to are removed when a writer ends, so put images only while holding the
@@ -131,8 +131,8 @@ class ImageStore(ContentFolder):
         """
         key = content_key(hashlib.sha256(data).hexdigest(), suffix)
         path = self.path(key)
-        if not stands(path, len(data)):
-            with replacing(path) as file:
+        if not is_stored(path, len(data)):
+            with atomic_write(path) as file:
                 file.write(data)
         return key
 
@@ -141,7 +141,7 @@ _SUFFIX = re.compile(r"\.[a-z0-9]{1,16}")
 _CHUNK_BYTES = 1 << 20
 
 
-class SourceStore(ContentFolder):
+class SourceStore(ContentStore):
     """Source files named by their content, with the suffix that they came with."""
 
     def put(self, source: Path, content: str) -> str:
@@ -153,10 +153,10 @@ class SourceStore(ContentFolder):
         suffix = source.suffix.lower()
         key = content_key(content, suffix if _SUFFIX.fullmatch(suffix) else "")
         path = self.path(key)
-        if stands(path, _size(source)):
+        if is_stored(path, _size(source)):
             _copy(source, None, content)
             return key
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             _copy(source, file, content)
         return key
 

@@ -9,8 +9,8 @@ from typing import Self
 from pydantic import Field, ValidationError
 
 from quoteweave.collection.checksums import record_checksum
-from quoteweave.collection.storage_errors import repair_command, writing
-from quoteweave.collection.stores.content import replacing
+from quoteweave.collection.storage_errors import guard_writing, repair_command
+from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
@@ -68,16 +68,16 @@ def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
     return CollectionError(f"{what}; {repair_command(root)}")
 
 
-def drop_damaged(root: Path) -> None:
+def drop_damaged_descriptions(root: Path) -> None:
     """Removes the lines of the file that are damaged. Raises StorageError where the disk refuses."""
     path = root / DESCRIPTIONS
-    with writing(path):
+    with guard_writing(path):
         whole = [found for found in read_descriptions(path) if isinstance(found, Description)]
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.writelines(found.model_dump_json().encode() + b"\n" for found in whole)
 
 
-def keep_descriptions(root: Path, images: Container[str]) -> bool:
+def prune_descriptions(root: Path, images: Container[str]) -> bool:
     """Remove the descriptions of all pictures but these; False, without any change, while some are being written.
 
     `images` are keys of crops. Lines that say of no picture go too. Raises StorageError where the disk refuses.
@@ -89,17 +89,17 @@ def keep_descriptions(root: Path, images: Container[str]) -> bool:
     if not path.exists():
         return True
     try:
-        with writing(path):
+        with guard_writing(path):
             lock.acquire()
     except Timeout:
         return False
-    with lock, writing(path):
+    with lock, guard_writing(path):
         lines = path.read_bytes().splitlines(keepends=True)
         kept = [line for line in lines if line.endswith(b"\n") and _image(line) in images]
         if not kept:
             path.unlink()
         elif len(kept) < len(lines):
-            with replacing(path) as file:
+            with atomic_write(path) as file:
                 file.writelines(kept)
     return True
 

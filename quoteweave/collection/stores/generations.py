@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quoteweave.collection.checksums import unsealed
 from quoteweave.collection.records import IndexState, Manifest
-from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import folder_name
 from quoteweave.core.errors import CollectionError
 
@@ -33,7 +33,7 @@ class Generations:
         generation = after + 1
         final = self.path(fingerprint, generation)
         building = final.with_name(_BUILDING)
-        with writing(final):
+        with guard_writing(final):
             # Both can be left by a process that died, the second between its renaming and the catalogue's row.
             for leftover in (building, final):
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -71,13 +71,13 @@ def read_manifest(state: IndexState) -> Manifest | None:
         raise CollectionError(f"{path} is damaged") from error
 
 
-def manifest_of(state: IndexState | None) -> Manifest | None:
+def try_read_manifest(state: IndexState | None) -> Manifest | None:
     """Read a generation's manifest; None if there is none or it cannot be read."""
     with suppress(CollectionError):
         return None if state is None else read_manifest(state)
     return None
 
 
-def building_command(root: Path, spec: str) -> str:
+def build_command(root: Path, spec: str) -> str:
     """The command that builds an index, or brings it up to date."""
     return f"quoteweave index build {shlex.quote(spec)} -c {shlex.quote(str(root))}"

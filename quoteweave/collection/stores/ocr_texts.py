@@ -5,11 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection.checksums import sealed_bytes, unsealed_bytes
-from quoteweave.collection.storage_errors import writing
-from quoteweave.collection.stores.content import ContentFolder, replacing
+from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.stores.content import ContentStore, atomic_write
 
 
-class OcrTextStore(ContentFolder):
+class OcrTextStore(ContentStore):
     """One small file for a crop and the language in which it was read: `ab/ab12….ch`.
 
     Its first line is a checksum of the text that follows. Readers write here too, without the writer's lock: files are
@@ -31,13 +31,13 @@ class OcrTextStore(ContentFolder):
         Raises StorageError where the disk is full or refuses.
         """
         # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
-        with suppress(FileNotFoundError), replacing(self.path(_key(image, language))) as file:
+        with suppress(FileNotFoundError), atomic_write(self.path(_key(image, language))) as file:
             file.write(sealed_bytes(text.encode()))
 
     def drop(self, image: str, language: str) -> None:
         """Removes what was read on a crop. Raises StorageError where the disk refuses."""
         path = self.path(_key(image, language))
-        with writing(path):
+        with guard_writing(path):
             path.unlink(missing_ok=True)
 
     def damaged(self, on_file: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:

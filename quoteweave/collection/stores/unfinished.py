@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.collection.checksums import sealed_bytes, unsealed_bytes
-from quoteweave.collection.storage_errors import writing
-from quoteweave.collection.stores.content import folder_name, replacing
+from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.stores.content import atomic_write, folder_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class UnfinishedPages:
         """Keep what was read of a page, which refers to those images. Raises StorageError where the disk refuses."""
         head = json.dumps(sorted(set(images))).encode()
         body = head + b"\n" + data
-        with replacing(self.folder / str(page)) as file:
+        with atomic_write(self.folder / str(page)) as file:
             file.write(sealed_bytes(body))
 
     def get(self, page: int) -> bytes | None:
@@ -41,7 +41,7 @@ class UnfinishedPages:
 
     def remove(self) -> None:
         """Remove them all. Raises StorageError where the disk refuses."""
-        with writing(self.folder):
+        with guard_writing(self.folder):
             if self.folder.is_dir():
                 shutil.rmtree(self.folder)
 
@@ -63,7 +63,7 @@ class UnfinishedStore:
 
     def prune(self, keep: Collection[str]) -> None:
         """Remove the pages of all documents but those of the keys in `keep`; for the owner of the writer's lock."""
-        with writing(self.root):
+        with guard_writing(self.root):
             for folder in list(_files(self.root)):
                 if folder.name not in keep:
                     shutil.rmtree(folder)

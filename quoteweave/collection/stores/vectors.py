@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from quoteweave.collection.checksums import Blocks, block_checksums, map_file
-from quoteweave.collection.storage_errors import writing
-from quoteweave.collection.stores.content import folder_name, replacing
+from quoteweave.collection.checksums import BlockChecksums, block_checksums, map_file
+from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.stores.content import atomic_write, folder_name
 from quoteweave.core.errors import StorageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class StoredVectors:
     """0 where no item has vectors."""
     lengths: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     """(n,) how many vectors each item has; 0 for those that could not be encoded."""
-    blocks: Blocks
+    blocks: BlockChecksums
     """Checksums of the numbers, in blocks."""
 
     def verify(self) -> None:
@@ -125,7 +125,7 @@ class ShardStore:
         """
         from numpy.lib.format import write_array
 
-        with replacing(self.path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
+        with atomic_write(self.path(fingerprint, key)) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(_aligned(f"{name}.npy", file.tell()), "w", force_zip64=True) as member:
                     write_array(member, array, allow_pickle=False)
@@ -142,7 +142,7 @@ class ShardStore:
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
         """Removes every shard but the keys kept of each fingerprint; returns how many. For the writer alone."""
         removed = 0
-        with writing(self.root):
+        with guard_writing(self.root):
             for folder in self.root.glob("*"):
                 kept = keep.get(folder.name, ())
                 unwanted = [path for path in folder.iterdir() if path.suffix != ".npz" or path.stem not in kept]
@@ -184,7 +184,7 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
     described = not in_columns and sums[0] == _description(shape, dtype)[0]
     if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
         raise ValueError(f"{path} does not hold what it says")
-    blocks = Blocks(path, offset, size, sums[1:])
+    blocks = BlockChecksums(path, offset, size, sums[1:])
     return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths, blocks)
 
 

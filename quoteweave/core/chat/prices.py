@@ -18,9 +18,9 @@ class Price(Record):
         return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
-LOCAL = "local="
+LOCAL_PREFIX = "local="
 """Prefix in the name of a model on this machine; its checkpoint follows."""
 FREE = Price(input=0, output=0)
 
-Prices = Callable[[str | None], Price | None]
+PriceLookup = Callable[[str | None], Price | None]
 """Looks up the price of a model by its name (None if a run does not record it); None if the price is unknown."""

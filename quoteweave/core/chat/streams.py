@@ -4,19 +4,19 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Literal
 
-from quoteweave.core.answers import Completion, Piece
+from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 
 
-async def stream_of(
+async def stream_completion(
     model: ChatModel, messages: Sequence[Mapping[str, object]]
-) -> AsyncGenerator[Piece | Completion, None]:
+) -> AsyncGenerator[CompletionDelta | Completion, None]:
     """Stream the model's output, and last the completion; a model without streaming gives a single piece.
 
     To be closed like any stream (`contextlib.aclosing`), which closes the model's. Raises what the model raises.
     """
     if not isinstance(model, StreamingChatModel):
-        for item in all_at_once(await model.complete(messages)):
+        for item in as_stream(await model.complete(messages)):
             yield item
         return
     async with aclosing(model.stream(messages)) as items:
@@ -24,17 +24,17 @@ async def stream_of(
             yield item
 
 
-def all_at_once(completion: Completion) -> tuple[Piece, Completion]:
+def as_stream(completion: Completion) -> tuple[CompletionDelta, Completion]:
     """The items of a stream for a completion that is already there."""
-    return Piece(text=completion.text, reasoning=completion.reasoning or ""), completion
+    return CompletionDelta(text=completion.text, reasoning=completion.reasoning or ""), completion
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
-_MOST_SPACE = 1000
+_MAX_SPACE = 1000
 """Most white space before `<think>` that is held back; it is searched again with every chunk."""
 
 
-class ThoughtSplitter:
+class ReasoningSplitter:
     """Splits a streamed text, in chunks split anywhere, into reasoning and answer.
 
     Reasoning is what stands between `<think>` at the text's beginning and the next `</think>`, or the end. White space
@@ -49,7 +49,7 @@ class ThoughtSplitter:
         self._held = ""
         self._opened: list[str] = []  # held back in parts, as it may be long
 
-    def feed(self, part: str) -> Piece:
+    def feed(self, part: str) -> CompletionDelta:
         """Add a chunk; return what is settled now, which may be nothing."""
         self._held += part
         if self._stage == "opened":
@@ -57,7 +57,7 @@ class ThoughtSplitter:
                 kept = 1 - len(_CLOSE)
                 self._opened.append(self._held[:kept])
                 self._held = self._held[kept:]
-                return Piece()
+                return CompletionDelta()
             self._join()
             self._stage, self._held = "thought", self._held.lstrip().removeprefix(_OPEN)
         if self._stage == "before":
@@ -67,18 +67,18 @@ class ThoughtSplitter:
             self._held = self._held.lstrip()
             self._stage = "answer" if self._held else "gap"
         if self._stage != "answer":
-            return Piece(reasoning=reasoning)
+            return CompletionDelta(reasoning=reasoning)
         answer, self._held = self._held, ""
-        return Piece(text=answer, reasoning=reasoning)
+        return CompletionDelta(text=answer, reasoning=reasoning)
 
-    def end(self) -> Piece:
+    def end(self) -> CompletionDelta:
         """End the text; return what was held back."""
         self.apart()
         last = self.feed("")
         held, self._held = self._held, ""
         if self._stage == "thought":
-            return Piece(text=last.text, reasoning=last.reasoning + held)
-        return Piece(text=last.text + held, reasoning=last.reasoning)
+            return CompletionDelta(text=last.text, reasoning=last.reasoning + held)
+        return CompletionDelta(text=last.text + held, reasoning=last.reasoning)
 
     def apart(self) -> None:
         """Treat all text as answer, because the reasoning arrives in a field of its own."""
@@ -93,7 +93,7 @@ class ThoughtSplitter:
         start = self._held.lstrip()
         if start.startswith(_OPEN):
             self._stage, self._held = "thought", start.removeprefix(_OPEN)
-        elif not _OPEN.startswith(start) or len(self._held) > _MOST_SPACE:
+        elif not _OPEN.startswith(start) or len(self._held) > _MAX_SPACE:
             self._stage = "answer"
 
     def _thought(self) -> str:

@@ -2,34 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 
-from quoteweave.core.answers import Completion, Piece, Usage
+from quoteweave.core.answers import Completion, CompletionDelta, Usage
 
-CHARACTERS_A_TOKEN = 4
+ASCII_CHARACTERS_PER_TOKEN = 4
 """For English text. Many other scripts have little more than one character per token."""
-PICTURE_TOKENS = 1_000
+TOKENS_PER_IMAGE = 1_000
 
 
-def tokens_of(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """A high estimate: one token for four ASCII characters, and one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
-    return -(-plain // CHARACTERS_A_TOKEN) + len(text) - plain
+    return -(-plain // ASCII_CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
-def tokens_of_messages(messages: Sequence[Mapping[str, object]]) -> int:
+def estimate_message_tokens(messages: Sequence[Mapping[str, object]]) -> int:
     """Estimate the tokens of a conversation in the OpenAI chat format, images included."""
     return sum(_tokens_of_content(message.get("content")) for message in messages)
 
 
-def usage_of(completion: Completion, input_tokens: int) -> Usage:
+def usage_or_estimate(completion: Completion, input_tokens: int) -> Usage:
     """The tokens of a call as the endpoint counted them, or else estimated; `input_tokens` estimates its input."""
     told, written = completion.usage, (completion.reasoning or "") + completion.text
     return Usage(
         input_tokens=input_tokens if told.input_tokens is None else told.input_tokens,
-        output_tokens=tokens_of(written) if told.output_tokens is None else told.output_tokens,
+        output_tokens=estimate_tokens(written) if told.output_tokens is None else told.output_tokens,
     )
 
 
-class Heard:
+class UsageMeter:
     """Measures the usage of one call, complete or streamed; `input_tokens` is the estimate for its messages."""
 
     def __init__(self, input_tokens: int) -> None:
@@ -37,7 +37,7 @@ class Heard:
         self._parts: list[str] = []
         self._completion: Completion | None = None
 
-    def add(self, item: Piece | Completion) -> None:
+    def add(self, item: CompletionDelta | Completion) -> None:
         """Add the next item of the stream; a completion replaces the pieces before it."""
         if isinstance(item, Completion):
             self._completion = item
@@ -54,13 +54,13 @@ class Heard:
     def usage(self) -> Usage | None:
         """The usage so far, reported or estimated; None if nothing has arrived."""
         if self._completion is not None:
-            return usage_of(self._completion, self.input_tokens)
+            return usage_or_estimate(self._completion, self.input_tokens)
         written = "".join(self._parts)
-        return Usage(input_tokens=self.input_tokens, output_tokens=tokens_of(written)) if written else None
+        return Usage(input_tokens=self.input_tokens, output_tokens=estimate_tokens(written)) if written else None
 
 
 def _tokens_of_content(content: object) -> int:
     if isinstance(content, str):
-        return tokens_of(content)
+        return estimate_tokens(content)
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list | tuple) else []
-    return sum(tokens_of(str(part["text"])) if "text" in part else PICTURE_TOKENS for part in parts)
+    return sum(estimate_tokens(str(part["text"])) if "text" in part else TOKENS_PER_IMAGE for part in parts)

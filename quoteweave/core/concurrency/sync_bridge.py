@@ -25,7 +25,7 @@ _loops: "dict[tuple[int, int], _LoopThread]" = {}  # by process, as a forked one
 _opening = Lock()
 
 
-def wait_for(work: Coroutine[Any, Any, T]) -> T:
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Return what the coroutine returns, or raise what it raises, whether or not an event loop runs in this thread.
 
     Ctrl-C cancels it, and is raised once it has cleaned up. Tasks that it leaves behind are cancelled.

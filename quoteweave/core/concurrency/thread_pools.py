@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Lane = Literal["search", "gate"]
+PoolName = Literal["search", "gate"]
 
 
-async def compute(lane: Lane, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the function returns, called in a thread with the context variables of here.
 
     An event loop has a thread for each core for its searches, and one for its checks; work waits in the order that it
@@ -29,11 +29,11 @@ async def compute(lane: Lane, function: Callable[P, T], *args: P.args, **kwargs:
     return await run_sync(partial(function, *args, **kwargs), limiter=_limiters()[lane])
 
 
-def _limiters() -> "dict[Lane, CapacityLimiter]":
+def _limiters() -> "dict[PoolName, CapacityLimiter]":
     from anyio import CapacityLimiter
     from anyio.lowlevel import RunVar
 
-    of_this_loop = RunVar[dict[Lane, CapacityLimiter]]("quoteweave.core.concurrency.thread_pools")
+    of_this_loop = RunVar[dict[PoolName, CapacityLimiter]]("quoteweave.core.concurrency.thread_pools")
     limiters = of_this_loop.get(None)
     if limiters is None:
         limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "gate": CapacityLimiter(1)}

@@ -20,7 +20,7 @@ _GZIP = b"\x1f\x8b"
 
 Row = TypeVar("Row", bound=BaseModel)
 
-AGAIN = "get it anew from where it came"
+DOWNLOAD_AGAIN = "get it anew from where it came"
 """Advice for a truncated file."""
 
 
@@ -40,10 +40,12 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except FileNotFoundError as error:
         raise DatasetError(f"{path} does not exist") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise DatasetError(f"{path} cannot be read to its end: {error}; if it is cut short, {AGAIN}") from error
+        raise DatasetError(
+            f"{path} cannot be read to its end: {error}; if it is cut short, {DOWNLOAD_AGAIN}"
+        ) from error
 
 
-def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
+def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
     With `drop_cut`, for files that `appending` writes, an unterminated last line is skipped: it was truncated.
@@ -53,19 +55,21 @@ def iter_rows(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator
         if drop_cut and not whole:
             return
         try:
-            yield number, row.model_validate_json(_whole_characters(line))
+            yield number, row.model_validate_json(_replace_lone_surrogates(line))
         except ValidationError as error:
-            raise DatasetError(f"{path}, line {number}, {reason(error)}{cut_note(line)}") from error
+            raise DatasetError(
+                f"{path}, line {number}, {describe_validation_error(error)}{truncation_hint(line)}"
+            ) from error
 
 
-def cut_note(line: bytes) -> str:
+def truncation_hint(line: bytes) -> str:
     """A hint to add to an error in an unterminated line, as an interrupted download leaves it; else empty."""
     whole = line.endswith(b"\n")
-    return "" if whole else f"; the line has no end, so that the file may be cut short: {AGAIN}"
+    return "" if whole else f"; the line has no end, so that the file may be cut short: {DOWNLOAD_AGAIN}"
 
 
 @contextmanager
-def appending(path: Path) -> Iterator[Callable[[BaseModel], None]]:
+def open_for_append(path: Path) -> Iterator[Callable[[BaseModel], None]]:
     """Give a function that appends one record as a line, unbuffered. An unterminated last line, of a crash, is dropped.
 
     One process writes at a time: raises UsageError where another does. Raises StorageError when the disk refuses; the
@@ -109,13 +113,13 @@ def _append(stream: FileIO, record: BaseModel) -> None:
         raise StorageError(f"cannot write to {stream.name!s}: {error.strerror}; free space and resume") from error
 
 
-def is_cut_short(path: Path) -> bool:
+def is_truncated(path: Path) -> bool:
     """Whether the last line of a file that `appending` writes is unterminated. Raises DatasetError as `iter_lines`."""
     last = deque(iter_lines(path), maxlen=1)
     return bool(last) and not last[0][1].endswith(b"\n")
 
 
-def _whole_characters(line: bytes) -> bytes:
+def _replace_lone_surrogates(line: bytes) -> bytes:
     """Replace escaped lone surrogates, which models sometimes write, by question marks: JSON readers refuse them."""
     if b"\\u" not in line:
         return line
@@ -129,7 +133,7 @@ def _whole_characters(line: bytes) -> bytes:
     return line
 
 
-def reason(error: ValidationError) -> str:
+def describe_validation_error(error: ValidationError) -> str:
     """Describe the first problem of a validation error, with its field."""
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])

@@ -5,9 +5,9 @@ may be written with an en dash. An image mark is `![what it shows](image2)`; `(i
 `(image2.png)` are read as the same.
 
 No marks are: Markdown links (`[3](http://…)`, `[text](url)`), footnotes (`[^1]`), lists and ranges that hold a 0 (the
-interval `[0, 1]`), numbers of more than nine digits, what is longer than `LONGEST`, and whatever stands in code (in
-back-ticks on one line, or in a fenced block). A mark inside the summary of an image mark belongs to that summary.
-`[0]` and `[2019]` are marks like any other.
+interval `[0, 1]`), numbers of more than nine digits, what is longer than `MAX_MARK_CHARACTERS`, and whatever stands in
+code (in back-ticks on one line, or in a fenced block). A mark inside the summary of an image mark belongs to that
+summary. `[0]` and `[2019]` are marks like any other.
 """
 
 import re
@@ -17,7 +17,7 @@ from quoteweave.core.records import Kind, Record
 
 MAX_RANGE = 20
 """A range of more numbers than this, or one that runs backwards, is not spelled out: its two ends stand for it."""
-LONGEST = 2_000
+MAX_MARK_CHARACTERS = 2_000
 """Most characters of a mark or of inline code: a streamed text is read to within that many characters of its end."""
 
 # Possessive quantifiers (`++`, `*+`) never give back what they took, which keeps hostile text linear.
@@ -69,7 +69,7 @@ def parse_marks(text: str) -> list[Mark]:
 class MarkReader:
     """Finds the marks of a text that arrives in chunks split anywhere; the marks are those of the whole text.
 
-    Text that may still become a mark or inline code is held back: little more than `LONGEST` characters.
+    Text that may still become a mark or inline code is held back: little more than `MAX_MARK_CHARACTERS` characters.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class MarkReader:
         self._at = 0
         self._fenced = False
 
-    def open_to(self, following: str) -> bool:
+    def may_extend_with(self, following: str) -> bool:
         """Whether the end of the text could become a mark or code, or cease to be one, if `following` comes next."""
         ended = _GRAMMAR.fullmatch(self._held)  # a mark that only waits to see that no bracket follows
         return self._fenced or (bool(self._held.strip()) and (ended is None or following == "("))
@@ -122,7 +122,7 @@ class MarkReader:
             if match["fence"] is not None:
                 self._fenced = True
                 yield start, end, Code(match[0])
-            elif end - start > LONGEST:
+            elif end - start > MAX_MARK_CHARACTERS:
                 end = start + 1
             elif not final and (match.lastgroup == "begun" or (match["list"] and end == len(text))):
                 yield start, start, ""

@@ -178,10 +178,10 @@ def _words() -> _Words:
     headings = {word: name for name in ("contents", "references", "appendix") for word in all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in all_of(name)}
     parts |= {word: word for word in all_of("part")}
-    page, counter, ranges = any_of(all_of("page")), any_of(all_of("counter")), any_of(all_of("range"))
-    number = rf"(?:\d{{1,4}}|(?-i:[ivxl]{{1,6}})|{any_of(numbers)})"
-    between = rf"\s*(?:,|&|-|–|\b(?:{any_of([*all_of('range'), *all_of('and')])})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
-    ordinal = rf"{any_of(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie)))"
+    page, counter, ranges = alternation(all_of("page")), alternation(all_of("counter")), alternation(all_of("range"))
+    number = rf"(?:\d{{1,4}}|(?-i:[ivxl]{{1,6}})|{alternation(numbers)})"
+    between = rf"\s*(?:,|&|-|–|\b(?:{alternation([*all_of('range'), *all_of('and')])})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
+    ordinal = rf"{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie)))"
     return _Words(
         numbers=numbers,
         ordinals=ordinals,
@@ -193,9 +193,11 @@ def _words() -> _Words:
         ranging=_pattern(rf"-|–|\b{ranges}\b"),
         nth=_pattern(rf"(?<!\w)({ordinal})(\s+to\s+last|-to-last)?\s+{page}(?!\w)"),
         several=_pattern(rf"(?<!\w)(first|last)\s+({number})\s+{page}(?!\w)"),
-        counted=_pattern(rf"(?:第\s*)?(\d{{1,4}}|{any_of(numbers)})\s*{counter}|{any_of(all_of('last'))}{counter}"),
+        counted=_pattern(
+            rf"(?:第\s*)?(\d{{1,4}}|{alternation(numbers)})\s*{counter}|{alternation(all_of('last'))}{counter}"
+        ),
         role=_pattern(_alone(roles)),
-        part=re.compile(rf"(?<!\w)((?i:{any_of(parts)}))\.?\s+({_NAME})"),
+        part=re.compile(rf"(?<!\w)((?i:{alternation(parts)}))\.?\s+({_NAME})"),
     )
 
 
@@ -203,7 +205,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-def any_of(words: Iterable[str]) -> str:
+def alternation(words: Iterable[str]) -> str:
     """A regular expression that matches any of these words, the longest first."""
     return "(?:" + "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))) + ")"
 
@@ -211,7 +213,7 @@ def any_of(words: Iterable[str]) -> str:
 def _alone(words: Iterable[str]) -> str:
     """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
     spaced = [word for word in words if word < "\u3000"]
-    return rf"(?<!\w){any_of(spaced)}(?!\w)|{any_of(word for word in words if word not in spaced)}"
+    return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(word for word in words if word not in spaced)}"
 
 
 def _arabic(name: str) -> str | None:

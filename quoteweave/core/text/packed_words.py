@@ -14,9 +14,9 @@ from quoteweave.core.boxes import Box
 PlacedWord = tuple[str, Box, int, bool]
 """Text, box, number of its line, and whether OCR read it."""
 
-STEPS = 4
+STEPS_PER_POINT = 4
 """Quantisation steps of a coordinate in one point."""
-FURTHEST = 1 << 28
+MAX_STEPS = 1 << 28
 """The largest coordinate, in steps from the page's corner (over twenty kilometres); larger ones are clipped."""
 _COUNTS = struct.Struct("<II")
 _COLUMNS = 6
@@ -47,7 +47,7 @@ def unpack_words(packed: bytes) -> list[PlacedWord]:
     rights = list(accumulate(map(add, gaps, widths)))
     lefts, tops, heights = list(map(sub, rights, widths)), list(accumulate(tops)), list(accumulate(heights))
     sides = (lefts, tops, rights, map(add, tops, heights))
-    boxes = zip(*([step / STEPS for step in side] for side in sides), strict=True)
+    boxes = zip(*([step / STEPS_PER_POINT for step in side] for side in sides), strict=True)
     return list(zip(texts, boxes, accumulate(lines), map(bool, ocr), strict=True))
 
 
@@ -67,12 +67,12 @@ def _columns(words: Sequence[PlacedWord]) -> list[list[int]]:
 
 def _in_steps(edges: Sequence[float]) -> list[int]:
     try:
-        steps = [round(edge * STEPS) for edge in edges]
+        steps = [round(edge * STEPS_PER_POINT) for edge in edges]
     except (OverflowError, ValueError):
         raise ValueError("the box of a word is not finite") from None
-    if max(map(abs, steps), default=0) <= FURTHEST:
+    if max(map(abs, steps), default=0) <= MAX_STEPS:
         return steps
-    return [max(-FURTHEST, min(FURTHEST, step)) for step in steps]
+    return [max(-MAX_STEPS, min(MAX_STEPS, step)) for step in steps]
 
 
 def _changes(numbers: Sequence[int]) -> list[int]:

@@ -17,24 +17,24 @@ from pydantic import Field
 
 from quoteweave.core.errors import QuestionTooLong
 from quoteweave.core.records import Record
-from quoteweave.core.text.mentions import any_of, labels_in, places_in
+from quoteweave.core.text.mentions import alternation, labels_in, places_in
 from quoteweave.core.text.tokens import words
 
-MOST_CHARACTERS = 100_000
+MAX_QUESTION_CHARACTERS = 100_000
 """Maximum length of a question; some thirty pages."""
 
 
-def check_length(question: str) -> None:
-    """Raise QuestionTooLong, a UsageError, for a question of more than `MOST_CHARACTERS`."""
-    if len(question) > MOST_CHARACTERS:
+def check_question_length(question: str) -> None:
+    """Raise QuestionTooLong, a UsageError, for a question of more than `MAX_QUESTION_CHARACTERS`."""
+    if len(question) > MAX_QUESTION_CHARACTERS:
         raise QuestionTooLong(
-            f"the question has {len(question):,} characters, and at most {MOST_CHARACTERS:,} are allowed: ask a "
-            "shorter one; a text to be searched is added as a document"
+            f"the question has {len(question):,} characters, and at most {MAX_QUESTION_CHARACTERS:,} are allowed: "
+            "ask a shorter one; a text to be searched is added as a document"
         )
 
 
-Shown = Literal["chart", "table", "figure"]
-Asked = Literal[
+VisualKind = Literal["chart", "table", "figure"]
+AnswerType = Literal[
     "look", "reckon", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place", "reason",
     "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
@@ -46,14 +46,14 @@ _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
 )
 Extreme = Literal["highest", "lowest"]
-Reckoned = Literal["difference", "sum", "ratio", "average"]
+Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
 
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # Characters beyond which a text is not analysed as a question of a few sentences, but searched for as it is.
-LONGEST = 2000
+MAX_ANALYSED_CHARACTERS = 2000
 _WORD = re.compile(r"\w+")
 _EXAMPLE = re.compile(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
 _QUOTED = re.compile(
@@ -70,40 +70,40 @@ _QUANTITY = re.compile(
 )
 
 
-class Limit(Record):
+class Threshold(Record):
     """A threshold in the question: a number above or below which something is asked for."""
 
     number: str = Field(description="as written, with its unit")
     is_least: bool = Field(description="whether what lies above it is asked for")
 
 
-class QuestionReading(Record):
+class QuestionAnalysis(Record):
     """The result of analysing a question."""
 
     text: str = Field(description="the question without its instructions: what is searched for")
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
     places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.references`)")
     labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.references`)")
-    shows: tuple[Shown, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
+    shows: tuple[VisualKind, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
     sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
-    asks: Asked = Field(default="statement", description="what kind of answer it asks for")
+    asks: AnswerType = Field(default="statement", description="what kind of answer it asks for")
     asked_by: str = Field(default="", description="the words that say so, as written")
     extreme: Extreme | None = Field(default=None, description="whether it asks for the highest or lowest of several")
-    reckons: Reckoned | None = Field(default=None, description="what it asks several numbers to be made into")
-    limit: Limit | None = Field(default=None, description="above or below which number it asks for something")
+    reckons: Calculation | None = Field(default=None, description="what it asks several numbers to be made into")
+    limit: Threshold | None = Field(default=None, description="above or below which number it asks for something")
 
 
-def read_question(question: str) -> QuestionReading:
+def analyse_question(question: str) -> QuestionAnalysis:
     """Analyse a question, in any mix of the supported languages."""
-    rules, short = _rules(), len(question) <= LONGEST
+    rules, short = _rules(), len(question) <= MAX_ANALYSED_CHARACTERS
     text, instructions = _without_instructions(question, rules) if short else (question, ())
     labels = tuple(labels_in(text))
     asks, asked_by = rules.asks_for(question)
     shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
-    return QuestionReading(
+    return QuestionAnalysis(
         text=text,
         instructions=instructions,
         places=tuple(places_in(text)),
@@ -122,25 +122,25 @@ def read_question(question: str) -> QuestionReading:
 
 
 @cache
-def asking_words() -> frozenset[str]:
+def interrogative_words() -> frozenset[str]:
     """Question words that carry no topic, tokenised by `core.tokens.words`."""
     rules = _languages()
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
 @cache
-def requesting_words() -> frozenset[str]:
+def request_words() -> frozenset[str]:
     """Words of a request that do not occur in its answer, such as "explain" and "document", in lower case."""
     return frozenset(word for each in _languages() for word in each.get("requesting", ()))
 
 
 @cache
-def instructing_words() -> frozenset[str]:
+def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
     return frozenset(word for each in _languages() for word in each.get("instructing", ()))
 
 
-def differs(question: str, text: str) -> bool:
+def has_opposite_word(question: str, text: str) -> bool:
     """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
     sides = _sides_of(question)
     said = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
@@ -150,7 +150,7 @@ def differs(question: str, text: str) -> bool:
 @lru_cache(maxsize=64)  # asked of each sentence that was found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
-    asked = frozenset(_WORD.findall(question[:LONGEST].casefold()))
+    asked = frozenset(_WORD.findall(question[:MAX_ANALYSED_CHARACTERS].casefold()))
     pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
@@ -162,7 +162,7 @@ def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
 
 
 @cache
-def reckoning_words() -> frozenset[str]:
+def calculation_words() -> frozenset[str]:
     """Words that ask for a calculation and name no table cell, tokenised by `core.tokens.words`."""
     tables = ("reckons", "limits", "extremes")
     found = (
@@ -171,14 +171,16 @@ def reckoning_words() -> frozenset[str]:
     return frozenset(stem for word in found for stem in words(word, stop=False))
 
 
-def read_lines(question: str) -> Counter[QuestionReading]:
+def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
     """Analyse each line of a question whose lines are repeated to weight their words, with how often each counts.
 
     `retrievers.expanders.feedback` repeats lines; a question without repeated lines is read whole, and counts once.
     """
     lines = [line for line in question.splitlines() if line.strip()]
     repeated = len(set(lines)) < len(lines)
-    return Counter({read_question(line): times for line, times in Counter(lines if repeated else [question]).items()})
+    return Counter(
+        {analyse_question(line): times for line, times in Counter(lines if repeated else [question]).items()}
+    )
 
 
 def _sides(text: str) -> tuple[str, ...]:
@@ -205,16 +207,16 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
 
 @dataclass(frozen=True)
 class _Rules:
-    kinds: dict[Shown, re.Pattern[str]]
-    asks: dict[Asked, re.Pattern[str]]
+    kinds: dict[VisualKind, re.Pattern[str]]
+    asks: dict[AnswerType, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
-    reckons: dict[Reckoned, re.Pattern[str]]
+    reckons: dict[Calculation, re.Pattern[str]]
     limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
 
-    def asks_for(self, question: str) -> tuple[Asked, str]:
+    def asks_for(self, question: str) -> tuple[AnswerType, str]:
         """The answer type, and the words of the question that determine it."""
         found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
@@ -224,11 +226,13 @@ class _Rules:
         match = _WHAT_IS.fullmatch(question)
         return ("definition", match[1].strip()) if match else ("statement", "")
 
-    def limit(self, text: str) -> Limit | None:
+    def limit(self, text: str) -> Threshold | None:
         """The number above or below which something is asked for; None where there is none, or several."""
         sides = zip((True, False), self.limits, strict=True)
         found = [
-            Limit(number=match[1].strip(" .,"), is_least=over) for over, side in sides for match in side.finditer(text)
+            Threshold(number=match[1].strip(" .,"), is_least=over)
+            for over, side in sides
+            for match in side.finditer(text)
         ]
         return found[0] if len(found) == 1 else None
 
@@ -254,13 +258,13 @@ def _languages() -> list[dict[str, Any]]:
 @cache
 def _rules() -> _Rules:
     languages = _languages()
-    kinds: tuple[Shown, ...] = ("chart", "table", "figure")
-    asked: tuple[Asked, ...] = get_args(Asked)[:-1]
+    kinds: tuple[VisualKind, ...] = ("chart", "table", "figure")
+    asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
     return _Rules(
-        extremes={kind: _words(_said(languages, "extremes", kind)) for kind in get_args(Extreme)},
-        reckons={kind: _words(_said(languages, "reckons", kind)) for kind in get_args(Reckoned)},
-        limits=(_limit(_said(languages, "limits", "over")), _limit(_said(languages, "limits", "under"))),
-        asks={kind: _asking(_said(languages, "asks", kind)) for kind in asked},
+        extremes={kind: _words(_entries(languages, "extremes", kind)) for kind in get_args(Extreme)},
+        reckons={kind: _words(_entries(languages, "reckons", kind)) for kind in get_args(Calculation)},
+        limits=(_limit(_entries(languages, "limits", "over")), _limit(_entries(languages, "limits", "under"))),
+        asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words([word for each in languages for word in each["front"]]),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
@@ -268,22 +272,22 @@ def _rules() -> _Rules:
     )
 
 
-def _said(languages: list[dict[str, Any]], table: str, kind: str) -> list[str]:
+def _entries(languages: list[dict[str, Any]], table: str, kind: str) -> list[str]:
     return [word for each in languages for word in each.get(table, {}).get(kind, ())]
 
 
 def _limit(found: list[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){any_of(found)}\s+({_NUMBER})", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){alternation(found)}\s+({_NUMBER})", re.IGNORECASE)
 
 
 def _words(found: list[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){any_of(found)}(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:
     """As `_words`; words with a leading ^ match only at the beginning, or after a phrase such as "In the report,"."""
     opening = [word[1:] for word in found if word.startswith("^")]
     anywhere = [word for word in found if not word.startswith("^")]
-    patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{any_of(opening)}"] if opening else []
-    patterns += [rf"(?<!\w){any_of(anywhere)}"] if anywhere else []
+    patterns = [rf"\A\s*(?:[^,?]{{0,80}},\s*)?{alternation(opening)}"] if opening else []
+    patterns += [rf"(?<!\w){alternation(anywhere)}"] if anywhere else []
     return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)

@@ -42,7 +42,7 @@ _MARKS = re.compile(
 _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
 
 # Words whose stems are remembered, in some 20 MB: numbers and misspellings make ever new ones.
-_MOST_STEMS = 1 << 17
+_MAX_STEMS = 1 << 17
 
 _STOP_WORDS = """
 a about above across after against all along also although am among an and any are aren as at be because been before
@@ -63,7 +63,7 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     `stem=False` leaves words as written, `stop=False` keeps English stop words.
     """
     found: list[str] = []
-    folded = fold(text)
+    folded = normalize_text(text)
     if stem and stop and folded.isascii():
         return [stem for stem in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if stem]
     for word in _TOKEN.findall(folded):
@@ -74,7 +74,7 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     return found
 
 
-def fold(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Normalise case, accents and compatibility forms; the length may change, so that offsets no longer hold."""
     if text.isascii():
         return text.lower()
@@ -96,7 +96,7 @@ class Vocabulary:
 
     def of_text(self, text: str) -> list[int]:
         """The numbers of `words(text)`."""
-        folded = fold(text)
+        folded = normalize_text(text)
         if not folded.isascii():
             return self.of_words(words(text))
         return [number for number in map(self._seen.__getitem__, _ASCII_TOKEN.findall(folded)) if number >= 0]
@@ -131,7 +131,7 @@ class _Stems(dict[str, str]):
     """Cache of recently used stems, empty for a stop word."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_STEMS:
+        if len(self) >= _MAX_STEMS:
             self.clear()
         stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
         return stem

@@ -13,21 +13,21 @@ from itertools import groupby
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import PageWord
-from quoteweave.core.text.tokens import fold
+from quoteweave.core.text.tokens import normalize_text
 
-LEAST_INSIDE = 0.5
+MIN_INSIDE = 0.5
 """Least share of a word's box inside the quote's box for it to be one of the quote's words."""
-LEAST_FOUND = 0.8
+MIN_FOUND = 0.8
 """Share of the runs of a span that are found on the page, below which the span has no boxes."""
-MOST_JOINED = 3
+MAX_JOINED = 3
 """Runs of the page between two that match which may be one run of the text that a hyphen parted."""
-GAP = 3.0
+MAX_WORD_GAP = 3.0
 """Largest gap between two words of a line, in line heights, for them to share a box."""
 
 # Scripts without spaces are cut into their characters.
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
-MOST_PAIRS = 20_000
+MAX_PAIRS = 20_000
 """Pairs of equal words of two texts beyond which they are not aligned: that takes time in their square and more."""
 
 
@@ -38,10 +38,12 @@ class WordAlignment:
         x1, y1, x2, y2 = bbox
         # Most words of the page stand elsewhere, and to see that takes less than to reckon with areas.
         near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
-        self._words = [word for word in near if inside(word.bbox, bbox) >= LEAST_INSIDE]
-        runs = [(fold(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
+        self._words = [word for word in near if inside(word.bbox, bbox) >= MIN_INSIDE]
+        runs = [(normalize_text(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
-        there = [(fold(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)]
+        there = [
+            (normalize_text(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)
+        ]
         self._found = _aligned([run[0] for run in runs], there)
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
@@ -52,7 +54,7 @@ class WordAlignment:
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
         found = [self._found[at] for at in range(first, last)]
         known = [places for places in found if places]
-        if not known or len(known) < LEAST_FOUND * len(found):
+        if not known or len(known) < MIN_FOUND * len(found):
             return ()
         chosen = [self._words[at] for at in sorted({at for places in known for at in places})]
         return tuple(box for _, line in groupby(chosen, key=lambda word: word.line) for box in _boxes(list(line)))
@@ -65,7 +67,7 @@ class WordAlignment:
 def alignable(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether two sequences of words can be aligned quickly; those that repeat the same few words cannot."""
     first, second = Counter(one), Counter(other)
-    return sum(times * second[word] for word, times in first.items()) <= MOST_PAIRS
+    return sum(times * second[word] for word, times in first.items()) <= MAX_PAIRS
 
 
 def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
@@ -78,7 +80,7 @@ def _aligned(runs: Sequence[str], there: Sequence[tuple[str, int]]) -> list[tupl
     for block in matcher.get_matching_blocks():
         between = there[page_end : block.b]
         parted = "".join(run for run, _ in between)
-        if block.a - text_end == 1 and 0 < len(between) <= MOST_JOINED and parted == runs[text_end]:
+        if block.a - text_end == 1 and 0 < len(between) <= MAX_JOINED and parted == runs[text_end]:
             found[text_end] = tuple(at for _, at in between)
         for step in range(block.size):
             found[block.a + step] = (there[block.b + step][1],)
@@ -108,4 +110,4 @@ def _near(one: Box, other: Box) -> bool:
     height = min(max(one[3] - one[1], 1.0), max(one[2] - one[0], 1.0))
     across = max(other[0] - one[2], one[0] - other[2], 0.0)
     down = max(other[1] - one[3], one[1] - other[3], 0.0)
-    return max(across, down) <= GAP * height
+    return max(across, down) <= MAX_WORD_GAP * height

@@ -18,9 +18,9 @@ Colour = tuple[int, int, int]
 
 # Points by which edges may differ that are one line.
 SAME = 2.0
-MOST_BARS = 200
+MAX_BARS = 200
 # Bars with a value that the lengths confirm, share of all with a value that must, and of all that must have one.
-LEAST_BARS = 3
+MIN_BARS = 3
 CONFIRMED = 0.7
 VALUED = 0.7
 # How far a length may be from what its value says: points, or a share of the length.
@@ -34,7 +34,7 @@ IN_GROUP = 0.25
 BEFORE_VALUE = 1.5
 # How far the middle of a label may be from that of its bars: points, or a share of the step from row to row.
 OFF_MIDDLE, OFF_STEP = 2.5, 0.2
-MOST_LABEL_WORDS = 14
+MAX_LABEL_WORDS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def read_bars(rectangles: Sequence[Rectangle], tokens: Sequence[Token], *, colum
 
     `columns` says that the chart was turned: labels have their lines beside each other then.
     """
-    if len(rectangles) > MOST_BARS:
+    if len(rectangles) > MAX_BARS:
         return None
     rows: list[Row] = []
     for family in _panels_joined(list(_families(_stacks(_distinct(rectangles))))):
@@ -246,7 +246,7 @@ def _confirmed(values: Values) -> Values | None:
         return None
     best: list[Box] = max((_fitting(read, *line) for line in _scales(list(read.values()))), key=len, default=[])
     lengths = [read[box][0] for box in best]
-    if len(best) < max(LEAST_BARS, CONFIRMED * len(values)):
+    if len(best) < max(MIN_BARS, CONFIRMED * len(values)):
         return None
     spread = max(lengths) - min(lengths)
     return {box: values[box] for box in best} if spread >= max(SPREAD_POINTS, (SPREAD - 1) * min(lengths)) else None
@@ -301,7 +301,7 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
     labels = []
     for near, group, box, middle in zip(own, groups, boxes, middles, strict=True):
         label = _under(near, box[0]) if columns else _before(near)
-        if not label or len(label) > MOST_LABEL_WORDS:
+        if not label or len(label) > MAX_LABEL_WORDS:
             return None
         around = hull(token.box for token in label)
         slack = OFF_STEP if len(group) == most else 0.3

@@ -7,12 +7,12 @@ from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.charts.bars import Row
 from quoteweave.documents.charts.tokens import Token, amount
 
-LEAST_SHARES = 3
+MIN_SHARES = 3
 # What rounded percentages may sum to.
 WHOLE = (98.0, 102.0)
 # In font sizes: blank between the rows of one label, and how far its rows may be off one middle.
 BETWEEN, OFF_MIDDLE = 0.7, 1.0
-MOST_LABEL_WORDS = 10
+MAX_LABEL_WORDS = 10
 # Shares have one colour each, which says nothing beside their label.
 NO_COLOUR = (0, 0, 0)
 
@@ -26,7 +26,7 @@ def read_shares(tokens: Sequence[Token]) -> list[Row] | None:
     """
     shares = [token for token in tokens if token.is_value and token.text.endswith("%")]
     others = any(token.is_value and not token.is_year for token in tokens if not token.text.endswith("%"))
-    if len(shares) < LEAST_SHARES or others or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
+    if len(shares) < MIN_SHARES or others or not WHOLE[0] <= _sum(shares) <= WHOLE[1]:
         return None
     lines = [tuple(own) for _, own in itertools.groupby(tokens, key=lambda token: token.line)]
     free = [line for line in lines if not any(share in line for share in shares)]
@@ -78,5 +78,5 @@ def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
     used = [id(token) for label in labels for token in label]
     said = {" ".join(token.text for token in label).casefold() for label in labels}
     named = all(any(map(str.isalpha, "".join(token.text for token in label))) for label in labels)
-    short = all(len(label) <= MOST_LABEL_WORDS for label in labels)
+    short = all(len(label) <= MAX_LABEL_WORDS for label in labels)
     return named and short and len(set(used)) == len(used) and len(said) == len(labels)

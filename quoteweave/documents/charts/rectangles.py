@@ -7,19 +7,19 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area
-from quoteweave.documents.sources.raw_page import Picture, Pixels
+from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 # How far a colour channel may be from the colour that it counts as: JPEG leaves noise of some ten steps.
 LIKE = 12
 # Colours of one picture that are looked at, and the pixels that one must have: a swatch of four points has 64.
-MOST_COLOURS = 24
-LEAST_PIXELS = 40
+MAX_COLOURS = 24
+MIN_PIXELS = 40
 # Points of the shorter side, and the share of its box that a rectangle fills; letters printed in it count as filled.
-LEAST_SIDE = 2.5
+MIN_SIDE = 2.5
 FILLED = 0.9
 # A rectangle that covers more of the picture than this is its ground.
 GROUND = 0.6
-MOST_RECTANGLES = 400
+MAX_RECTANGLES = 400
 # Share of the rim of a word's place that is of one colour, for the word to stand on that colour.
 SURROUNDED = 0.8
 
@@ -32,7 +32,7 @@ class Rectangle:
     colour: tuple[int, int, int]
 
 
-def find_rectangles(picture: Picture, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
+def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
     """Return the rectangles within a box of the page, from top to bottom; none if there are too many to be bars.
 
     `words` are the boxes of the words there: a rectangle with a word printed across it is still one.
@@ -47,7 +47,7 @@ def find_rectangles(picture: Picture, box: Box, words: Iterable[Box] = ()) -> li
         for x1, y1, x2, y2 in _of_colour(pixels, colour, picture.scale)
     ]
     bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
-    return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MOST_RECTANGLES else []
+    return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MAX_RECTANGLES else []
 
 
 def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
@@ -71,10 +71,10 @@ def _colours(pixels: Pixels) -> list[tuple[int, int, int]]:
     rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     ground = _commonest(rim, 1)[0]
     chosen = [ground]
-    for colour in _commonest(flat, 16 * MOST_COLOURS):
+    for colour in _commonest(flat, 16 * MAX_COLOURS):
         if all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) > LIKE for other in chosen):
             chosen.append(colour)
-    return chosen[1 : MOST_COLOURS + 1]
+    return chosen[1 : MAX_COLOURS + 1]
 
 
 def _commonest(pixels: Pixels, count: int) -> list[tuple[int, int, int]]:
@@ -82,7 +82,7 @@ def _commonest(pixels: Pixels, count: int) -> list[tuple[int, int, int]]:
     # Exact colours: a drawn bar has but one, and of the noise around a scanned one the commonest is its middle.
     values, counts = np.unique(codes, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:count]
-    kept = [int(values[at]) for at in order if counts[at] >= LEAST_PIXELS] or [int(values[order[0]])]
+    kept = [int(values[at]) for at in order if counts[at] >= MIN_PIXELS] or [int(values[order[0]])]
     return [(code >> 16, code >> 8 & 255, code & 255) for code in kept]
 
 
@@ -96,7 +96,7 @@ def _of_colour(pixels: Pixels, colour: tuple[int, int, int], scale: float) -> It
     outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     for outline in outlines:
         x, y, width, height = cv2.boundingRect(outline)
-        if min(width, height) < LEAST_SIDE * scale:
+        if min(width, height) < MIN_SIDE * scale:
             continue
         # An outline runs through the middle of its pixels.
         inner = (width - 1) * (height - 1)

@@ -19,11 +19,13 @@ BLANK = 1.3
 ABOVE = 30.0
 BESIDE = 40.0
 BETWEEN = 0.6
-MOST_WORDS = 10
+MAX_WORDS = 10
 LIKE = 12
 
 
-def by_legend(colours: Sequence[Colour], rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> Names | None:
+def series_from_legend(
+    colours: Sequence[Colour], rectangles: Sequence[Rectangle], tokens: Sequence[Token]
+) -> Names | None:
     """The series names right of the swatches of a legend; None if a colour has no swatch or several."""
     words = [token for token in tokens if token.is_word]
     named = [(one, name) for one in rectangles if (name := _beside(one, words, rectangles))]
@@ -67,7 +69,7 @@ def _beside(swatch: Rectangle, words: Sequence[Token], rectangles: Sequence[Rect
         name.append(word)
         edge = word.box[2]
     value = len(name) == 1 and name[0].is_value and not name[0].is_year
-    return tuple(name) if len(name) <= MOST_WORDS and not value else ()
+    return tuple(name) if len(name) <= MAX_WORDS and not value else ()
 
 
 def _stands_in(box: Box, place: Box) -> bool:
@@ -75,7 +77,7 @@ def _stands_in(box: Box, place: Box) -> bool:
     return place[0] < x < place[2] and place[1] < y < place[3]
 
 
-def by_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names | None:
+def series_from_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names | None:
     """The words above the bars of each colour, where all rows have one stack with its bars in the same order.
 
     None where a colour has no words above it. Above is above the first row's bar, or where the bars of other colours
@@ -93,7 +95,7 @@ def by_headings(rows: Sequence[Row], tokens: Sequence[Token]) -> Names | None:
         if len(own) != 1:
             return None
         names[bar.colour] = own[0]
-    fit = len(phrases) == len(names) and all(len(name) <= MOST_WORDS for name in names.values())
+    fit = len(phrases) == len(names) and all(len(name) <= MAX_WORDS for name in names.values())
     return names if fit else None
 
 

@@ -47,7 +47,7 @@ class Token:
         return any(map(str.isalnum, self.text))
 
 
-def tokens_of(lines: Sequence[Line]) -> list[Token]:
+def chart_tokens(lines: Sequence[Line]) -> list[Token]:
     """The tokens of upright lines, in their order."""
     return [token for number, line in enumerate(lines) if line.upright for token in _tokens(line, number)]
 
@@ -95,12 +95,12 @@ def unit(text: str) -> str:
     return _PLAIN.sub("", text, count=1).replace(" ", "").lstrip("-+−")
 
 
-def turned(box: Box) -> Box:
+def rotated(box: Box) -> Box:
     """Rotate the box by 90 degrees, so that columns rising from the bottom run from left to right."""
     return (-box[3], box[0], -box[1], box[2])
 
 
-def spoken(tokens: Sequence[Token]) -> str:
+def join_tokens(tokens: Sequence[Token]) -> str:
     """Join tokens to a text: hyphenated words are joined, and "|", which separates cells, is replaced by "/".
 
     Where words overlap, as they do where a text is drawn twice, each is kept once.

@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
-from quoteweave.documents.charts.bars import LEAST_BARS, Row, read_bars
+from quoteweave.documents.charts.bars import MIN_BARS, Row, read_bars
 from quoteweave.documents.charts.pies import read_shares
 from quoteweave.documents.charts.rectangles import Rectangle, find_rectangles
-from quoteweave.documents.charts.series import Names, by_headings, by_legend
-from quoteweave.documents.charts.tokens import Token, spoken, tokens_of, turned
-from quoteweave.documents.layout.blocks import row_by_row
+from quoteweave.documents.charts.series import Names, series_from_headings, series_from_legend
+from quoteweave.documents.charts.tokens import Token, chart_tokens, join_tokens, rotated
+from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.sources.lines import Line, Word
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 
 # Points around a chart within which its legend may stand: left, above, right, below.
 LEGEND_REACH = (20.0, 90.0, 20.0, 60.0)
 SWATCH = 10.0
-MOST_SERIES = 8
+MAX_SERIES = 8
 # More words are a page of text.
-MOST_TOKENS = 600
+MAX_TOKENS = 600
 EMPTY = "-"
 
 
@@ -35,7 +35,7 @@ class ChartValues:
     text: str
 
 
-def read_chart(picture: Picture, box: Box, lines: Sequence[Line], around: Sequence[Line] = ()) -> ChartValues | None:
+def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line] = ()) -> ChartValues | None:
     """Pair the labels and values of a chart; None where that is not certain.
 
     `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
@@ -84,9 +84,9 @@ class _Read:
         return [word for token in (*names, *labels, *values) for word in token.words]
 
 
-def _read(picture: Picture, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _Read | None:
-    tokens = tokens_of(lines)
-    if sum(token.is_value for token in tokens) < LEAST_BARS or len(tokens) > MOST_TOKENS:
+def _read(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Line]) -> _Read | None:
+    tokens = chart_tokens(lines)
+    if sum(token.is_value for token in tokens) < MIN_BARS or len(tokens) > MAX_TOKENS:
         return None
     rectangles = find_rectangles(picture, box, [word.box for line in lines for word in line.words])
     columns = False
@@ -100,11 +100,13 @@ def _read(picture: Picture, box: Box, lines: Sequence[Line], around: Sequence[Li
     if all(len(row.cells) == 1 for row in rows):
         return _Read(rows, {})
     colours = list(dict.fromkeys(colour for row in rows for colour, _ in row.cells))
-    names = by_legend(colours, rectangles, tokens) or (None if columns else by_headings(rows, tokens_of(around)))
-    return _Read(rows, names if len(colours) <= MOST_SERIES else None)
+    names = series_from_legend(colours, rectangles, tokens) or (
+        None if columns else series_from_headings(rows, chart_tokens(around))
+    )
+    return _Read(rows, names if len(colours) <= MAX_SERIES else None)
 
 
-def _reach(picture: Picture, box: Box) -> Box:
+def _reach(picture: Raster, box: Box) -> Box:
     left, above, right, below = LEGEND_REACH
     height, width = (side / picture.scale for side in picture.pixels.shape[:2])
     low = max(0.0, box[0] - left), max(0.0, box[1] - above)
@@ -113,20 +115,20 @@ def _reach(picture: Picture, box: Box) -> Box:
 
 def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[list[Rectangle], list[Token]]:
     return (
-        [replace(one, box=turned(one.box)) for one in rectangles],
-        [replace(token, box=turned(token.box)) for token in tokens],
+        [replace(one, box=rotated(one.box)) for one in rectangles],
+        [replace(token, box=rotated(token.box)) for token in tokens],
     )
 
 
 def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
     """The header of series names, the rows, and then the remaining words, row by row."""
     colours = list(names)
-    said = [[EMPTY, *(spoken(names[colour]) for colour in colours)]] if names else []
+    said = [[EMPTY, *(join_tokens(names[colour]) for colour in colours)]] if names else []
     used = {id(word) for name in names.values() for token in name for word in token.words}
     for row in rows:
         cells = dict(row.cells)
         values = [cells.get(colour) for colour in colours] if names else [row.cells[0][1]]
-        said.append([spoken(row.label), *(EMPTY if value is None else value.text for value in values)])
+        said.append([join_tokens(row.label), *(EMPTY if value is None else value.text for value in values)])
         tokens = [*row.label, *(value for value in values if value is not None)]
         used |= {id(word) for token in tokens for word in token.words}
     rest = [
@@ -134,4 +136,4 @@ def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
         for line in lines
         if (words := tuple(word for word in line.words if id(word) not in used and word.text != "|"))
     ]
-    return "\n".join([*(" | ".join(cells) for cells in said), *filter(None, [row_by_row(rest)])])
+    return "\n".join([*(" | ".join(cells) for cells in said), *filter(None, [text_by_rows(rest)])])

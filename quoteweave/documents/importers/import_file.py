@@ -15,7 +15,7 @@ from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
 from quoteweave.index.sync import refresh_indexes
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
-VERSION = "1"
+IMPORTER_VERSION = "1"
 FORMATS = ("mineru", "mmdocir-layout")
 
 
@@ -56,7 +56,7 @@ def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mappin
     beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
     pdf = next((file for file in beside if file.is_file()), None)
     source, name, kind = (pdf, f"{stem}.pdf", "pdf") if pdf else (path, path.name, "mineru")
-    origin = _origin(path.parent, source, f"{IMPORTED}mineru-{VERSION}", metadata)
+    origin = _origin(path.parent, source, f"{IMPORTED}mineru-{IMPORTER_VERSION}", metadata)
     yield writer.put(source, name=name, format=kind, origin=origin, parsed=parsed)
 
 
@@ -68,7 +68,7 @@ def _layouts(collection: Collection, writer: Writer, path: Path, metadata: Mappi
             # Without words, of which these layouts have none: the ids of documents hang on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
             said = {**({"domain": domain} if domain else {}), **metadata}
-            origin = _origin(path.parent, source, f"{IMPORTED}mmdocir-layout-{VERSION}", said)
+            origin = _origin(path.parent, source, f"{IMPORTED}mmdocir-layout-{IMPORTER_VERSION}", said)
             yield writer.put(source, name=name, format="mmdocir-layout", origin=origin, parsed=parsed)
 
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DamagedDocument
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.reflow.html import html_blocks
-from quoteweave.documents.reflow.linked_images import Pictures
-from quoteweave.documents.reflow.paginate import Block, with_sections
-from quoteweave.documents.reflow.text_files import read_text, storable
+from quoteweave.documents.reflow.linked_images import LinkedImages
+from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
+from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 MAX_MEGABYTES = 256
 MAX_PAGES = 100_000
@@ -60,7 +60,7 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
     """
     items = _items(path)
     sheets, warnings = _sheets(path)
-    pictures = Pictures(path.parent, images)
+    pictures = LinkedImages(path.parent, images)
     blocks = [_block(item, path.name, pictures) for item in items]
     indexes = [_page_index(item, f"{path.name!r}, block {number}") for number, item in enumerate(items)]
     boxes = [_thousandths(item.get("bbox")) for item in items]
@@ -78,12 +78,12 @@ def _doubts(items: Sequence[Mapping[str, Any]], without_box: int) -> list[str]:
     """Warnings about what was guessed, one sentence each."""
     types = Counter(str(item.get("type"))[:40] for item in items)
     doubts = [
-        f"{counted(count, 'block')} of the unknown type {name!r}, read as text."
+        f"{pluralize(count, 'block')} of the unknown type {name!r}, read as text."
         for name, count in types.items()
         if name not in _PROSE and name not in _LAYOUTS
     ]
     if without_box:
-        doubts.append(f"{counted(without_box, 'block')} without a usable box, which the whole page was taken for.")
+        doubts.append(f"{pluralize(without_box, 'block')} without a usable box, which the whole page was taken for.")
     return doubts
 
 
@@ -103,7 +103,7 @@ def _items(path: Path) -> list[dict[str, Any]]:
     return items
 
 
-def _block(item: Mapping[str, Any], source: str, pictures: Pictures) -> Block:
+def _block(item: Mapping[str, Any], source: str, pictures: LinkedImages) -> FlowBlock:
     kind = str(item.get("type"))
     level = item.get("text_level")
     is_title = kind == "title" or (isinstance(level, int) and level > 0)
@@ -114,7 +114,7 @@ def _block(item: Mapping[str, Any], source: str, pictures: Pictures) -> Block:
     text = "\n".join(part for part in (_text(item, kind, source), note) if part)
     if layout not in IMAGE_LAYOUTS and caption:
         text, caption = f"{caption}\n{text}", ""
-    return Block(
+    return FlowBlock(
         layout=layout,
         text=" ".join(text.split()) if is_title else text,
         level=level if isinstance(level, int) and level > 0 else 1,
@@ -136,7 +136,7 @@ def _words(item: Mapping[str, Any], field: str) -> str:
     """A field that is a string or a list of them; empty where it is neither."""
     value = item.get(field)
     lines = value if isinstance(value, list) else [value]
-    return "\n".join(storable(line).strip() for line in lines if isinstance(line, str) and line.strip())
+    return "\n".join(without_unstorable(line).strip() for line in lines if isinstance(line, str) and line.strip())
 
 
 def _page_index(item: Mapping[str, Any], where: str) -> int:
@@ -189,7 +189,9 @@ def _pages(sheets: Sequence[_Sheet], at_least: int) -> tuple[Page, ...]:
     )
 
 
-def _quotes(blocks: Sequence[Block], places: Sequence[tuple[int, Box | None]], pages: Sequence[Page]) -> list[Quote]:
+def _quotes(
+    blocks: Sequence[FlowBlock], places: Sequence[tuple[int, Box | None]], pages: Sequence[Page]
+) -> list[Quote]:
     quotes: list[Quote] = []
     ordinals = [0] * len(pages)
     for (block, section), (index, box) in zip(with_sections(blocks), places, strict=True):

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError, DocumentError, MissingExtra
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.reflow.linked_images import store_picture
-from quoteweave.documents.reflow.paginate import Block, with_sections
-from quoteweave.documents.reflow.text_files import storable
+from quoteweave.documents.reflow.linked_images import store_image
+from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
+from quoteweave.documents.reflow.text_files import without_unstorable
 
 MAX_PAGES = 100_000
 
@@ -116,7 +116,7 @@ def _checked(values: dict[str, Any], where: str) -> _Row:
     if x1 > x2 or y1 > y2:
         raise DatasetError(f"{where}: bbox ({x1:g}, {y1:g}, {x2:g}, {y2:g}) ends before it starts")
     return _Row(
-        document=storable(name),
+        document=without_unstorable(name),
         layout_id=_whole(values, "layout_id", where),
         page=_whole(values, "page_id", where, below=MAX_PAGES),
         size=(width, height),
@@ -158,7 +158,7 @@ def _document(name: str, group: Iterator[_Row], images: ImageStore) -> ImportedD
         warnings.append("Its layout ids are not unique; quotes are numbered in the table's order.")
     strange = Counter(str(row.values["type"]) for row in rows if row.values["type"] not in _LAYOUTS)
     warnings += [
-        f"{counted(count, 'row')} of the unknown type {kind[:40]!r}, read as text." for kind, count in strange.items()
+        f"{pluralize(count, 'row')} of the unknown type {kind[:40]!r}, read as text." for kind, count in strange.items()
     ]
     quotes = tuple(
         _quote(row, block, section, f"{row.page}:{number}")
@@ -168,19 +168,19 @@ def _document(name: str, group: Iterator[_Row], images: ImageStore) -> ImportedD
     return ImportedDocument(name, _words(rows[0], "domain"), parsed)
 
 
-def _block(row: _Row, images: ImageStore, warnings: list[str]) -> Block:
+def _block(row: _Row, images: ImageStore, warnings: list[str]) -> FlowBlock:
     picture = None
     # Taken out of the row, so that a document's pictures are not all in memory at once.
     if data := row.values.pop("image_binary", None):
         try:
-            picture = store_picture(data, images)
+            picture = store_image(data, images)
         except DocumentError as error:
             warnings.append(f"The picture of layout {row.layout_id} was left out: {error}.")
     layout = _LAYOUTS.get(row.values["type"], "paragraph")
-    return Block(layout=layout, text=_words(row, "text"), image=picture.key if picture else None)
+    return FlowBlock(layout=layout, text=_words(row, "text"), image=picture.key if picture else None)
 
 
-def _quote(row: _Row, block: Block, section: str | None, identity: str) -> Quote:
+def _quote(row: _Row, block: FlowBlock, section: str | None, identity: str) -> Quote:
     is_image = block.layout in IMAGE_LAYOUTS
     return Quote(
         id=identity,
@@ -214,4 +214,4 @@ def _pages(rows: Sequence[_Row]) -> tuple[Page, ...]:
 
 def _words(row: _Row, field: str) -> str:
     value = row.values.get(field)
-    return storable(value).strip() if isinstance(value, str) else ""
+    return without_unstorable(value).strip() if isinstance(value, str) else ""

@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
-from quoteweave.documents.layout.blocks import Block, group
-from quoteweave.documents.layout.drawing import find_drawing
+from quoteweave.documents.layout.blocks import LineBlock, group_lines
+from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 
-Element = Block | Figure | Table
+LayoutElement = LineBlock | Figure | Table
 
 
-def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) -> list[Element]:
+def analyse_layout(lines: Sequence[Line], picture: Raster, page: tuple[float, float]) -> list[LayoutElement]:
     """Return the layout elements of a page of this width and height (points), in reading order.
 
     Every line is in at least one of them; a paragraph on a picture is in the picture and in a block of its own.
     """
-    drawing = find_drawing(picture, lines)
+    drawing = find_graphics(picture, lines)
     tables = _apart(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
     tables = _whole(tables, drawing.clusters, lines)
     left = _without(lines, tables)
@@ -29,10 +29,12 @@ def analyse(lines: Sequence[Line], picture: Picture, page: tuple[float, float]) 
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
     left = _without(left, [*tables, *figures])
-    running = [block for block in group(left) if block.prose and len(block.lines) > 2]
+    running = [block for block in group_lines(left) if block.prose and len(block.lines) > 2]
     tables += aligned_tables([line for line in _without(left, running) if line.upright])
-    blocks = group(_without(left, tables))
-    blocks += [block for figure in figures for block in group(figure.lines) if block.prose and len(block.lines) > 1]
+    blocks = group_lines(_without(left, tables))
+    blocks += [
+        block for figure in figures for block in group_lines(figure.lines) if block.prose and len(block.lines) > 1
+    ]
     return in_reading_order([*tables, *figures, *blocks])
 
 
@@ -62,7 +64,7 @@ def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Lin
     return [*whole, *left]
 
 
-def _without(lines: Sequence[Line], elements: Sequence[Element]) -> list[Line]:
+def _without(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:
     taken = {id(line) for element in elements for line in element.lines}
     return [line for line in lines if id(line) not in taken]
 

@@ -17,7 +17,7 @@ NEIGHBOURS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LineBlock:
     """Lines that belong together, top to bottom."""
 
     lines: tuple[Line, ...]
@@ -52,12 +52,12 @@ class Block:
         return words >= 12 and words / len(self.lines) >= 4.5
 
 
-def block_of(lines: Sequence[Line]) -> Block:
+def block_of(lines: Sequence[Line]) -> LineBlock:
     """A block around these lines."""
-    return Block(tuple(lines), hull(line.box for line in lines))
+    return LineBlock(tuple(lines), hull(line.box for line in lines))
 
 
-def group(lines: Sequence[Line]) -> list[Block]:
+def group_lines(lines: Sequence[Line]) -> list[LineBlock]:
     """Group lines that are stacked. Every line is in exactly one block."""
     upright = sorted(_join_leaders([line for line in lines if line.upright]), key=lambda line: line.box[1])
     chains: list[list[Line]] = []
@@ -168,7 +168,7 @@ def _ends_short(line: Line, left: float, right: float) -> bool:
     return right - line.box[2] > 0.15 * (right - left) and line.text.endswith((".", ":", "?", "!"))
 
 
-def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+def lines_to_rows(lines: Sequence[Line]) -> list[list[Line]]:
     """Lines that share a baseline, left to right; rows from top to bottom."""
     rows: list[list[Line]] = []
     bottom = 0.0
@@ -182,6 +182,6 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
     return [sorted(row, key=lambda line: line.box[0]) for row in rows]
 
 
-def row_by_row(lines: Sequence[Line]) -> str:
+def text_by_rows(lines: Sequence[Line]) -> str:
     """The lines as text, one row to a line."""
-    return "\n".join(" ".join(line.text for line in row) for row in rows_of(lines))
+    return "\n".join(" ".join(line.text for line in row) for row in lines_to_rows(lines))

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, inside
-from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.raw_page import Raster
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike
@@ -20,13 +20,13 @@ RULE_LENGTH = 24.0
 RULE_THICKNESS = 3.0
 # Rules that lie within this many points of a longer one are part of it.
 SAME = 2.0
-MOST_RULES = 3000
+MAX_RULES = 3000
 # Share of a coarse pixel that is inked where a shade lies.
 SOLID = 0.9
 
 
 def find_rules(
-    picture: Picture, ink: "MatLike", words: npt.NDArray[np.float64], *, threshold: int, dark: bool
+    picture: Raster, ink: "MatLike", words: npt.NDArray[np.float64], *, threshold: int, dark: bool
 ) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
     """Horizontal and vertical rules, in points.
 
@@ -38,7 +38,7 @@ def find_rules(
     channels = cv2.split(picture.pixels)
     strongest = cv2.max if dark else cv2.min
     shade = strongest(strongest(channels[0], channels[1]), channels[2])
-    coarse, scale = shrunk(ink, picture.scale)
+    coarse, scale = downsampled(ink, picture.scale)
     solid = (coarse > SOLID * 255).astype(np.uint8)
     _even_out(solid, words * scale)
     found = []
@@ -78,8 +78,8 @@ def _bridged(thin: "MatLike", ink: "MatLike", scale: float, *, wide: bool) -> "M
 
 
 def _lines(thin: "MatLike", scale: float, *, wide: bool) -> list[Box]:
-    coarse, scale = shrunk(_long(thin, scale, wide=wide), scale)
-    boxes = [box_of(shape, scale) for shape in shapes_of(coarse)]
+    coarse, scale = downsampled(_long(thin, scale, wide=wide), scale)
+    boxes = [contour_box(shape, scale) for shape in outer_contours(coarse)]
     side = 1 if wide else 0
     return [box for box in boxes if box[side + 2] - box[side] <= RULE_THICKNESS + 1]
 
@@ -90,10 +90,10 @@ def _ends(solid: "MatLike", scale: float, *, wide: bool) -> list[Box]:
 
     ends: list[Box] = []
     long = _long(solid, scale, wide=wide)
-    for shape in shapes_of(long):
+    for shape in outer_contours(long):
         x, y, width, height = cv2.boundingRect(shape)
         if cv2.countNonZero(long[y : y + height, x : x + width]) > 0.85 * width * height:
-            x1, y1, x2, y2 = box_of(shape, scale)
+            x1, y1, x2, y2 = contour_box(shape, scale)
             ends += (
                 [(x1, y1, x2, y1 + 1), (x1, y2 - 1, x2, y2)] if wide else [(x1, y1, x1 + 1, y2), (x2 - 1, y1, x2, y2)]
             )
@@ -111,14 +111,14 @@ def _long(mask: "MatLike", scale: float, *, wide: bool) -> "MatLike":
 def _distinct(rules: Sequence[Box]) -> list[Box]:
     """Drop rules that lie on a longer one."""
     kept: list[Box] = []
-    for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MOST_RULES]:
+    for x1, y1, x2, y2 in sorted(rules, key=lambda rule: rule[0] - rule[2] + rule[1] - rule[3])[:MAX_RULES]:
         grown = (x1 + SAME, y1 + SAME, x2 - SAME, y2 - SAME)
         if not any(k[0] <= grown[0] and k[1] <= grown[1] and grown[2] <= k[2] and grown[3] <= k[3] for k in kept):
             kept.append((x1, y1, x2, y2))
     return kept
 
 
-def shapes_of(mask: "MatLike") -> list["MatLike"]:
+def outer_contours(mask: "MatLike") -> list["MatLike"]:
     """The outlines of the connected areas that are not 0, in pixels."""
     import cv2
 
@@ -127,7 +127,7 @@ def shapes_of(mask: "MatLike") -> list["MatLike"]:
     return [outline for outline, level in zip(outlines, levels[0], strict=True) if level[3] < 0] if outlines else []
 
 
-def shrunk(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
+def downsampled(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
     """Downsample the mask to squares about a point wide; return it with the squares per point."""
     import cv2
 
@@ -137,7 +137,7 @@ def shrunk(mask: "MatLike", scale: float) -> tuple["MatLike", float]:
     return cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), scale / step
 
 
-def box_of(shape: "MatLike", scale: float) -> Box:
+def contour_box(shape: "MatLike", scale: float) -> Box:
     """The box around an outline, in points."""
     import cv2
 
@@ -147,22 +147,22 @@ def box_of(shape: "MatLike", scale: float) -> Box:
 
 # Points: ink closer than the gap belongs together; a smaller side is a bullet's or an icon's.
 GAP = 10.0
-LEAST_SIDE = 22.0
+MIN_SIDE = 22.0
 # A page with more clusters than this is a pattern; the largest are kept.
-MOST_CLUSTERS = 300
+MAX_CLUSTERS = 300
 # How far a colour channel must be from the background's to count as ink: above JPEG noise, below a pale table header.
 INK = 28
 # Share of a coarse pixel that must be inked.
 DENSITY = 0.08
 # A second background is at least this share of the page; pixels skipped when colours are counted.
-LEAST_BAND = 0.04
+MIN_BAND = 0.04
 STEP = 4
 
 Mask = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PageGraphics:
     """The ink of a page that is not text. All boxes in points."""
 
     horizontal: tuple[Box, ...]  # rules
@@ -171,26 +171,26 @@ class Drawing:
     specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
 
 
-def find_drawing(picture: Picture, lines: Sequence[Line]) -> Drawing:
+def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     """Find the rules, then mask the text and cluster what is left."""
     words = np.array([word.box for line in lines for word in line.words], dtype=np.float64).reshape(-1, 4)
     ink, dark = _ink(picture)
     horizontal, vertical = find_rules(picture, ink, words, threshold=INK, dark=dark)
     _erase(ink, words, picture.scale)
-    coarse, scale = shrunk(ink, picture.scale)
+    coarse, scale = downsampled(ink, picture.scale)
     drawn = (coarse > DENSITY * 255).astype(np.uint8)
     _remove_lone_rules(drawn, scale)
-    near = Nearby(lines)
+    near = SpatialIndex(lines)
     clusters, specks = _clusters(drawn, scale)
-    return Drawing(_outside(horizontal, near), _outside(vertical, near), clusters, specks)
+    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks)
 
 
-def _outside(rules: Sequence[Box], lines: Nearby[Line]) -> tuple[Box, ...]:
+def _outside(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:
     """Drop rules that are strokes of letters or underlines."""
-    return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.meeting(rule)))
+    return tuple(rule for rule in rules if not any(inside(rule, line.box) > 0.8 for line in lines.intersecting(rule)))
 
 
-def _ink(picture: Picture) -> tuple["MatLike", bool]:
+def _ink(picture: Raster) -> tuple["MatLike", bool]:
     """A mask that is 255 where a pixel is not background; and whether the background is dark.
 
     Backgrounds are the page's commonest colour, and flat bands along its edges.
@@ -201,7 +201,7 @@ def _ink(picture: Picture) -> tuple["MatLike", bool]:
     red, green, blue = (sample[:, :, i].astype(np.int32) >> 3 for i in range(3))
     codes = red << 10 | green << 5 | blue
     counts = np.bincount(codes.ravel())
-    large = np.flatnonzero(counts > LEAST_BAND * codes.size)
+    large = np.flatnonzero(counts > MIN_BAND * codes.size)
     common = sorted(large, key=lambda code: -int(counts[code])) or [counts.argmax()]
     background = _middle(sample, codes == common[0])
     ink = cv2.bitwise_not(_like(picture.pixels, background))
@@ -232,7 +232,7 @@ def _touching_the_edge(flat: Mask) -> "MatLike":
 
     solid = cv2.morphologyEx(flat, cv2.MORPH_OPEN, np.ones((5, 5), dtype=np.uint8))
     _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=4)
-    large = stats[:, cv2.CC_STAT_AREA] > LEAST_BAND * flat.size
+    large = stats[:, cv2.CC_STAT_AREA] > MIN_BAND * flat.size
     large[0] = False
     at_edge = np.zeros_like(large)
     at_edge[np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])] = True
@@ -251,7 +251,7 @@ def _remove_lone_rules(drawn: Mask, scale: float) -> None:
     """Remove rules that touch nothing: they separate or underline text and belong to no figure."""
     import cv2
 
-    thin = [shape for shape in shapes_of(drawn) if min(cv2.boundingRect(shape)[2:]) <= RULE_THICKNESS * scale]
+    thin = [shape for shape in outer_contours(drawn) if min(cv2.boundingRect(shape)[2:]) <= RULE_THICKNESS * scale]
     cv2.drawContours(drawn, thin, -1, 0, cv2.FILLED)
 
 
@@ -264,10 +264,10 @@ def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ..
     padded = cv2.copyMakeBorder(drawn, reach, reach, reach, reach, cv2.BORDER_CONSTANT, value=0)
     spread = cv2.dilate(padded, np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8))
     margin = 2 * reach / scale
-    spread_boxes = (box_of(shape, scale) for shape in shapes_of(spread))
+    spread_boxes = (contour_box(shape, scale) for shape in outer_contours(spread))
     boxes = [(x1, y1, x2 - margin, y2 - margin) for x1, y1, x2, y2 in spread_boxes]
     large: list[Box] = []
     small: list[Box] = []
     for box in sorted(boxes, key=lambda box: -area(box)):
-        (large if min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE else small).append(box)
-    return tuple(large[:MOST_CLUSTERS]), tuple(small[:MOST_CLUSTERS])
+        (large if min(box[2] - box[0], box[3] - box[1]) >= MIN_SIDE else small).append(box)
+    return tuple(large[:MAX_CLUSTERS]), tuple(small[:MAX_CLUSTERS])

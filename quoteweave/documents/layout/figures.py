@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
-from quoteweave.documents.layout.blocks import Block, group, row_by_row
+from quoteweave.documents.layout.blocks import LineBlock, group_lines, text_by_rows
 from quoteweave.documents.layout.patterns import CAPTION, NUMERIC
-from quoteweave.documents.layout.spatial import Nearby
-from quoteweave.documents.sources.lines import Line, letters
+from quoteweave.documents.layout.spatial import SpatialIndex
+from quoteweave.documents.sources.lines import Line, count_letters
 
 # Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
 LABEL_GAP = 11.0
@@ -16,10 +16,10 @@ ROW_LABEL_GAP = 28.0
 PANEL_GAP = 0.1
 # A cluster that covers more of the page than this is its background, unless it holds next to no text.
 BACKGROUND = 0.85
-LEAST_AREA = 1200.0
+MIN_AREA = 1200.0
 # On a slide, shares of its width and height within which a drawing and labels belong together; more are no slide's.
 SLIDE_REACH = (0.03, 0.05)
-MOST_LABELS = 1000
+MAX_LABELS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,18 @@ class Figure:
     @property
     def text(self) -> str:
         """The labels, row by row."""
-        return row_by_row(self.lines)
+        return text_by_rows(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
     """The text of a page, by its possible relation to the drawings."""
 
-    lines: Nearby[Line]  # all of it
-    prose: Nearby[Block]
-    captions: Nearby[Block]
-    walls: Nearby[Line]  # prose and captions: they part drawings
-    labels: Nearby[Line]  # the rest: it may belong to drawings
+    lines: SpatialIndex[Line]  # all of it
+    prose: SpatialIndex[LineBlock]
+    captions: SpatialIndex[LineBlock]
+    walls: SpatialIndex[Line]  # prose and captions: they part drawings
+    labels: SpatialIndex[Line]  # the rest: it may belong to drawings
 
 
 def find_figures(
@@ -55,7 +55,7 @@ def find_figures(
     Shaded boxes of running text and page backgrounds are no figures: their lines are left to be read as text.
     """
     text = _sorted_out(lines)
-    small = Nearby([_Part(box, True) for box in specks if not text.walls.meeting(box)])
+    small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
     pictures = [box for box in clusters if not _is_background(box, text, page) and not _is_prose(box, text)]
     pictures = _merged(pictures, _overlap)
     pictures = [_grown(box, text.labels, small) for box in pictures]
@@ -63,40 +63,42 @@ def find_figures(
     pictures = _merged(pictures, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
     if page[0] > page[1]:
         pictures = _infographics(pictures, text, page)
-    return [_figure(box, text.lines) for box in pictures if area(box) >= LEAST_AREA]
+    return [_figure(box, text.lines) for box in pictures if area(box) >= MIN_AREA]
 
 
 def _sorted_out(lines: Sequence[Line]) -> _Text:
-    blocks = group(lines)
+    blocks = group_lines(lines)
     captions = [block for block in blocks if CAPTION.match(block.text)]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
     columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
     walls = [line for block in (*prose, *captions, *columns) for line in block.lines]
     parting = {id(line) for line in walls}
     labels = [line for block in blocks for line in block.lines if id(line) not in parting]
-    return _Text(Nearby(lines), Nearby(prose), Nearby(captions), Nearby(walls), Nearby(labels))
+    return _Text(
+        SpatialIndex(lines), SpatialIndex(prose), SpatialIndex(captions), SpatialIndex(walls), SpatialIndex(labels)
+    )
 
 
-def _is_narrow_column(block: Block) -> bool:
+def _is_narrow_column(block: LineBlock) -> bool:
     """Whether this is narrow running text beside a chart: few words a line, but more than axis labels have."""
     return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
 
 
 def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
-    inner = (line for line in text.lines.meeting(box) if inside(line.box, box) > 0.5)
-    return area(box) > BACKGROUND * page[0] * page[1] and letters(inner) >= 40
+    inner = (line for line in text.lines.intersecting(box) if inside(line.box, box) > 0.5)
+    return area(box) > BACKGROUND * page[0] * page[1] and count_letters(inner) >= 40
 
 
 def _is_prose(box: Box, text: _Text) -> bool:
     """Whether the box is a shaded or framed box of running text."""
-    return sum(area(intersection(block.box, box)) for block in text.prose.meeting(box)) >= 0.25 * area(box)
+    return sum(area(intersection(block.box, box)) for block in text.prose.intersecting(box)) >= 0.25 * area(box)
 
 
-def _grown(box: Box, labels: Nearby[Line], specks: "Nearby[_Part]") -> Box:
+def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]") -> Box:
     """Extend the box by overlapping or close labels and specks, in two rounds."""
     for _ in range(2):
-        near = [line.box for line in labels.meeting(box, ROW_LABEL_GAP) if _belongs(line, box)]
-        drawn = [part.box for part in specks.meeting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
+        near = [line.box for line in labels.intersecting(box, ROW_LABEL_GAP) if _belongs(line, box)]
+        drawn = [part.box for part in specks.intersecting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
         box = hull([box, *near, *drawn])
     return box
 
@@ -151,17 +153,17 @@ def _panels(a: Box, b: Box, text: _Text, gap: float) -> bool:
     return False
 
 
-def _parted(a: Box, b: Box, walls: Nearby[Line], along: int) -> bool:
+def _parted(a: Box, b: Box, walls: SpatialIndex[Line], along: int) -> bool:
     if along == 0:
         between = (min(a[2], b[2]), max(a[1], b[1]), max(a[0], b[0]), min(a[3], b[3]))
     else:
         between = (max(a[0], b[0]), min(a[3], b[3]), min(a[2], b[2]), max(a[1], b[1]))
-    return any(inside(line.box, between) > 0.2 for line in walls.meeting(between))
+    return any(inside(line.box, between) > 0.2 for line in walls.intersecting(between))
 
 
-def _captioned_apart(a: Box, b: Box, captions: Nearby[Block]) -> bool:
+def _captioned_apart(a: Box, b: Box, captions: SpatialIndex[LineBlock]) -> bool:
     """Whether each box has its own caption right above or below it."""
-    own = [{id(block) for block in captions.meeting(box, 40) if _captions(block.box, box)} for box in (a, b)]
+    own = [{id(block) for block in captions.intersecting(box, 40) if _captions(block.box, box)} for box in (a, b)]
     return bool(own[0] - own[1]) and bool(own[1] - own[0])
 
 
@@ -183,7 +185,7 @@ def _infographics(pictures: Sequence[Box], text: _Text, page: tuple[float, float
     """On a slide, drawings and the scattered labels around them are one picture."""
     short = [line for line in text.labels.items if len(line.words) <= 6]
     loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
-    if len(loose) > MOST_LABELS:
+    if len(loose) > MAX_LABELS:
         return list(pictures)
     parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
     groups = _close_together(parts, (SLIDE_REACH[0] * page[0], SLIDE_REACH[1] * page[1]))
@@ -195,21 +197,21 @@ def _infographics(pictures: Sequence[Box], text: _Text, page: tuple[float, float
 
 def _close_together(parts: Sequence[_Part], reach: tuple[float, float]) -> list[list[_Part]]:
     """Groups in which each part stands within `reach` points along x and y of another."""
-    near = Nearby(parts)
+    near = SpatialIndex(parts)
     waiting = {id(part): part for part in parts}
     groups: list[list[_Part]] = []
     while waiting:
         members = [waiting.popitem()[1]]
         for part in members:  # which grows on the way
             x1, y1, x2, y2 = part.box
-            close = near.meeting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
+            close = near.intersecting((x1 - reach[0], y1 - reach[1], x2 + reach[0], y2 + reach[1]))
             members += [found for other in close if (found := waiting.pop(id(other), None))]
         groups.append(members)
     return groups
 
 
-def _figure(box: Box, lines: Nearby[Line]) -> Figure:
-    own = tuple(line for line in lines.meeting(box) if inside(line.box, box) > 0.6)
+def _figure(box: Box, lines: SpatialIndex[Line]) -> Figure:
+    own = tuple(line for line in lines.intersecting(box) if inside(line.box, box) > 0.6)
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for line in own for word in line.words)
     # Axes and bars carry numbers; a photograph or a diagram has few.
     chart = numbers >= 4 and numbers >= 0.15 * sum(len(line.words) for line in own)

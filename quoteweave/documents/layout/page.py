@@ -11,23 +11,23 @@ from quoteweave.core.files.pictures import encoded
 from quoteweave.core.records import PageWords, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
-from quoteweave.documents.layout.analyse import Element, analyse
-from quoteweave.documents.layout.blocks import Block, block_of, group, row_by_row, rows_of
-from quoteweave.documents.layout.drawing import find_drawing
+from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
+from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
+from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure
-from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.sources.lines import Line, Word, letters, moved
+from quoteweave.documents.sources.lines import Line, Word, count_letters, translated
 from quoteweave.documents.sources.ocr import Ocr
-from quoteweave.documents.sources.raw_page import Picture, Pixels, RawPage
+from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
 # A single character may stand for several words, such as the Arabic U+FDFA.
 NO_BREAK_SPACE = "\u00a0"
 
 
-class WordsInOrder:
+class ReadingOrderWords:
     """Collects words element by element; a word that is in two elements is kept in the first."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class WordsInOrder:
         self._lines = 0
         self._taken: set[int] = set()  # ids of words, which stay in memory as long as the page's elements
 
-    def add(self, element: Element, *, ocr: bool) -> None:
+    def add(self, element: LayoutElement, *, ocr: bool) -> None:
         """The words of an element, of tables and figures row by row; `ocr` says whether OCR read them."""
-        rows = [element.lines] if isinstance(element, Block) else rows_of(element.lines)
+        rows = [element.lines] if isinstance(element, LineBlock) else lines_to_rows(element.lines)
         self.add_lines((line for row in rows for line in row), ocr=ocr)
 
     def add_lines(self, lines: Iterable[Line], *, ocr: bool) -> None:
@@ -53,13 +53,13 @@ class WordsInOrder:
         return PageWords(page=page, packed=pack_words(self._placed))
 
 
-def of_every_page(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
+def words_of_pages(words: Sequence[PageWords | None]) -> tuple[PageWords, ...]:
     """Number the words of consecutive pages from 0; a page that could not be read has none."""
     return tuple(PageWords.of(page, ()) if own is None else own for page, own in enumerate(words))
 
 
 # A page with fewer characters than this in its text layer is read by OCR.
-LEAST_LETTERS = 20
+MIN_LETTERS = 20
 # One with fewer than this may hold a stamp over a scan, such as a library's or a court's.
 STAMP_LETTERS = 200
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
@@ -74,7 +74,7 @@ PieceKind = Literal["text", "figure", "chart", "table", "page"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PageElement:
     """An element of a page, before its layout type is decided from the whole document."""
 
     kind: PieceKind
@@ -98,7 +98,7 @@ class PageContent:
     height: float
     label: str | None  # what the file itself calls the page
     source: TextSource
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PageElement, ...]
     warnings: tuple[str, ...] = ()  # what of the page was left out, and why
     bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
     words: PageWords | None = None  # None for a page that could not be read
@@ -115,12 +115,12 @@ class PageReader:
         """The page's pieces and words. One without a text layer, with a garbled one or a mere stamp is read by OCR."""
         picture, size = raw.picture, raw.size
         lines, source, scanned = self._lines(picture, raw.lines, size)
-        elements = analyse(lines, picture, size)
-        shown = _Shown(picture, source, size, lines, Nearby([word for line in lines for word in line.words]))
+        elements = analyse_layout(lines, picture, size)
+        shown = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
         readings = [self._read(element, shown) for element in elements]
         shown = replace(shown, read=[line for read in readings for line in read or ()])
-        pieces: list[Piece] = []
-        words = WordsInOrder()
+        pieces: list[PageElement] = []
+        words = ReadingOrderWords()
         for element, read in zip(elements, readings, strict=True):
             pieces += self._pieces(element, shown, read)
             words.add(element, ocr=source == "ocr")
@@ -133,50 +133,54 @@ class PageReader:
         )
 
     def _lines(
-        self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]
+        self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]
     ) -> tuple[Sequence[Line], TextSource, bool]:
         """The lines to use, their source, and whether the page also becomes an image quote."""
-        count = letters(lines)
-        stamped = LEAST_LETTERS <= count < STAMP_LETTERS and _mostly_picture(picture, lines, page)
-        scanned = count < LEAST_LETTERS or stamped or garbled(lines)
+        count = count_letters(lines)
+        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _mostly_picture(picture, lines, page)
+        scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
         if scanned and self.ocr is not None:
             read = self.ocr.read(picture)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
-            least = 2 * count if stamped else count if count < LEAST_LETTERS else 0.5 * count
-            better = not garbled(read) and letters(read) > least
+            least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
+            better = not is_garbled(read) and count_letters(read) > least
             # The few words of a title page are right, and small ones escape OCR.
-            if better or not lines or (count < LEAST_LETTERS and garbled(lines)):
+            if better or not lines or (count < MIN_LETTERS and is_garbled(lines)):
                 return read, "ocr" if read else "none", True
         return lines, "text_layer" if lines else "none", scanned
 
-    def _pieces(self, element: Element, shown: "_Shown", read: Sequence[Line] | None) -> Sequence[Piece]:
+    def _pieces(self, element: LayoutElement, shown: "_PageView", read: Sequence[Line] | None) -> Sequence[PageElement]:
         """An element's pieces; `read` is what OCR read on it."""
-        if isinstance(element, Block):
-            return [_text_piece(block) for block in at_a_glance(element)]
+        if isinstance(element, LineBlock):
+            return [_text_piece(block) for block in split_long_block(element)]
         if shown.is_shown_whole(element):
             return [_text_piece(block) for block in _as_text(element)]
         kind: PieceKind = "table" if isinstance(element, Table) else element.layout
         box = shown.box_of(element)
         parts = (
-            _parts(Piece(kind, box, ""), element, shown.page) if area(box) > LARGEST * area((0, 0, *shown.page)) else []
+            _parts(PageElement(kind, box, ""), element, shown.page)
+            if area(box) > LARGEST * area((0, 0, *shown.page))
+            else []
         )
-        whole = self._image(Piece(kind, box, element.text), shown, read)
+        whole = self._image(PageElement(kind, box, element.text), shown, read)
         if isinstance(element, Figure):
             whole = self._with_values(whole, element, shown, read)
         return [whole, *(self._image(part, shown, read) for part in parts)]
 
-    def _read(self, element: Element, shown: "_Shown") -> Sequence[Line] | None:
+    def _read(self, element: LayoutElement, shown: "_PageView") -> Sequence[Line] | None:
         """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
-        if isinstance(element, Block) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
+        if isinstance(element, LineBlock) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
             return None
         box = shown.box_of(element)
-        crop = Picture(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
+        crop = Raster(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
         if not shows_unread_text(crop, shown.words_on(box)):
             return None
         x, y = _corner(box)
-        return [moved(line, x, y) for line in self.ocr.read(crop)]
+        return [translated(line, x, y) for line in self.ocr.read(crop)]
 
-    def _with_values(self, whole: Piece, figure: Figure, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+    def _with_values(
+        self, whole: PageElement, figure: Figure, shown: "_PageView", read: Sequence[Line] | None
+    ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
         chart = read_chart(shown.picture, whole.box, figure.lines, shown.lines)
         drawn = None if read is None else read_chart(shown.picture, whole.box, read, shown.read)
@@ -193,32 +197,32 @@ class PageReader:
         key = whole.image if box == whole.box else self._crop(box, shown)
         return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
-    def _crop(self, box: Box, shown: "_Shown") -> str:
-        return self.images.put(encode(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+    def _crop(self, box: Box, shown: "_PageView") -> str:
+        return self.images.put(encode_image(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
-    def _image(self, piece: Piece, shown: "_Shown", read: Sequence[Line] | None) -> Piece:
+    def _image(self, piece: PageElement, shown: "_PageView", read: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
         key = self._crop(piece.box, shown)
         if shown.source == "ocr":
             return replace(piece, text="", ocr_text=piece.text, image=key)
         here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
-        return replace(piece, image=key, ocr_text=None if here is None else row_by_row(here))
+        return replace(piece, image=key, ocr_text=None if here is None else text_by_rows(here))
 
-    def _whole_page(self, picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> Piece:
-        text = row_by_row(lines)
-        key = self.images.put(encode(picture.pixels, lossy=True), suffix=".jpg")
-        return Piece("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+    def _whole_page(self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> PageElement:
+        text = text_by_rows(lines)
+        key = self.images.put(encode_image(picture.pixels, lossy=True), suffix=".jpg")
+        return PageElement("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _PageView:
     """A page and its text, from which the crops of elements are cut."""
 
-    picture: Picture
+    picture: Raster
     source: TextSource
     page: tuple[float, float]
     lines: Sequence[Line]
-    words: Nearby[Word]
+    words: SpatialIndex[Word]
     read: Sequence[Line] = ()  # by OCR, on all pictures of a page with a text layer
 
     def box_of(self, element: Figure | Table) -> Box:
@@ -232,7 +236,7 @@ class _Shown:
     def words_on(self, box: Box) -> list[Word]:
         """The words on the crop of a box, in coordinates of the crop."""
         x, y = _corner(box)
-        near = self.words.meeting(box, CROP_MARGIN)
+        near = self.words.intersecting(box, CROP_MARGIN)
         return [Word(w.text, (w.box[0] - x, w.box[1] - y, w.box[2] - x, w.box[3] - y)) for w in near]
 
 
@@ -241,20 +245,20 @@ def _corner(box: Box) -> tuple[float, float]:
     return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
 
 
-def _mostly_picture(picture: Picture, lines: Sequence[Line], page: tuple[float, float]) -> bool:
-    clusters = find_drawing(picture, lines).clusters
+def _mostly_picture(picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> bool:
+    clusters = find_graphics(picture, lines).clusters
     return any(area(box) > 0.6 * page[0] * page[1] for box in clusters)
 
 
-def _text_piece(block: Block) -> Piece:
-    return Piece("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
+def _text_piece(block: LineBlock) -> PageElement:
+    return PageElement("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
 
 
-def _as_text(element: Figure | Table) -> list[Block]:
-    return group(element.lines)
+def _as_text(element: Figure | Table) -> list[LineBlock]:
+    return group_lines(element.lines)
 
 
-def at_a_glance(block: Block) -> list[Block]:
+def split_long_block(block: LineBlock) -> list[LineBlock]:
     """Split a long block between lines into even parts that are quick to check."""
     count = -(-sum(len(line.text) + 1 for line in block.lines) // LONGEST_TEXT)
     if count < 2:
@@ -271,7 +275,7 @@ def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
     return (x1, y1, x2, y2)
 
 
-def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> list[Piece]:
+def _parts(whole: PageElement, element: Figure | Table, page: tuple[float, float]) -> list[PageElement]:
     """Cut a large table or figure across its longer side, between rows of its text where there are any."""
     box = whole.box
     count = int(area(box) / (LARGEST * page[0] * page[1])) + 1
@@ -282,8 +286,8 @@ def _parts(whole: Piece, element: Figure | Table, page: tuple[float, float]) -> 
     for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
         cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
         own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
-        text = row_by_row(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
-        parts.append(Piece(whole.kind, cut, text, part=f"part {i} of {count}"))
+        text = text_by_rows(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
+        parts.append(PageElement(whole.kind, cut, text, part=f"part {i} of {count}"))
     return parts
 
 
@@ -302,7 +306,7 @@ def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
     return next(clear, near)
 
 
-def garbled(lines: Sequence[Line]) -> bool:
+def is_garbled(lines: Sequence[Line]) -> bool:
     """Whether a text layer is garbled: replacement and private-use characters, or an implausible mix of letters.
 
     Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
@@ -315,7 +319,7 @@ def garbled(lines: Sequence[Line]) -> bool:
     return odd > 0.3 * len(text) or shuffled
 
 
-def encode(pixels: Pixels, *, lossy: bool = False) -> bytes:
+def encode_image(pixels: Pixels, *, lossy: bool = False) -> bytes:
     """Encode pixels as PNG, or as JPEG, which takes a tenth of the space for a scanned page."""
     from PIL import Image
 

@@ -26,12 +26,12 @@ def in_reading_order(items: Sequence[T]) -> list[T]:
 
 
 def _ordered(items: Sequence[T], cuts: int) -> list[T]:
-    bands = split(items, axis=1, gap=-TOLERANCE)
+    bands = split_at_gaps(items, axis=1, gap=-TOLERANCE)
     return [item for run in _runs(bands) for item in _by_columns(run, cuts)]
 
 
 def _by_columns(run: Sequence[T], cuts: int) -> list[T]:
-    columns = split(run, axis=0, gap=GUTTER)
+    columns = split_at_gaps(run, axis=0, gap=GUTTER)
     if len(columns) < 2 or cuts == 0:
         return sorted(run, key=lambda item: (item.box[1], item.box[0]))
     return [item for column in columns for item in _ordered(column, cuts - 1)]
@@ -69,7 +69,7 @@ def _columns(spans: Iterable[Span]) -> list[Span]:
     return columns
 
 
-def split(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
+def split_at_gaps(items: Sequence[T], *, axis: int, gap: float) -> list[list[T]]:
     """Cut where no box lies: along y for axis 1, along x for axis 0. Parts come top to bottom, or left to right."""
     parts: list[list[T]] = []
     end = float("-inf")

@@ -11,23 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.documents.layout.blocks import group, rows_of
-from quoteweave.documents.layout.drawing import Drawing
+from quoteweave.documents.layout.blocks import group_lines, lines_to_rows
+from quoteweave.documents.layout.drawing import PageGraphics
 from quoteweave.documents.layout.patterns import NUMERIC
-from quoteweave.documents.layout.reading_order import TOLERANCE, split
-from quoteweave.documents.layout.spatial import Nearby
+from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
+from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, Word
 
 # Points by which rules may miss each other, and column edges may differ from row to row.
 SNAP = 4.0
 ALIGNED = 6.0
 # Share of the space between two rules that icons may take; more is a chart between rules.
-MOST_DRAWN = 0.15
+MAX_DRAWN = 0.15
 # More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
-MOST_RULES = 1000
-MOST_CROSSINGS = 2500
+MAX_RULES = 1000
+MAX_CROSSINGS = 2500
 # More cells than this in a row are no table's.
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,22 @@ class Table:
         return "\n".join(" | ".join(cell or "-" for cell in row) for row in self.rows if any(row))
 
 
-def grid_tables(drawing: Drawing, lines: Sequence[Line]) -> list[Table]:
+def grid_tables(drawing: PageGraphics, lines: Sequence[Line]) -> list[Table]:
     """Tables whose cells are ruled on all sides."""
     rules = len(drawing.horizontal) + len(drawing.vertical)
-    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MOST_RULES:
+    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MAX_RULES:
         return []
     from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
     edges = [_edge(box, "h") for box in drawing.horizontal] + [_edge(box, "v") for box in drawing.vertical]
     merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
     across = sum(edge["orientation"] == "h" for edge in merged)
-    if across * (len(merged) - across) > 40 * MOST_CROSSINGS:
+    if across * (len(merged) - across) > 40 * MAX_CROSSINGS:
         return []
     crossings = edges_to_intersections(merged, SNAP, SNAP)
-    if len(crossings) > MOST_CROSSINGS:
+    if len(crossings) > MAX_CROSSINGS:
         return []
-    near = Nearby(lines)
+    near = SpatialIndex(lines)
     found = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
     return [table for table in found if table is not None]
 
@@ -72,7 +72,7 @@ def _edge(box: Box, orientation: str) -> dict[str, object]:
     return {**size, "orientation": orientation, "object_type": "line", "page_number": 1}
 
 
-def _from_cells(cells: Sequence[Box], lines: Nearby[Line]) -> Table | None:
+def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None:
     tops = sorted({cell[1] for cell in cells})
     lefts = sorted({cell[0] for cell in cells})
     if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
@@ -94,12 +94,12 @@ def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
     return filled >= 3 and filled >= 0.3 * cells and all(lines)
 
 
-def _words(box: Box, lines: Nearby[Line]) -> list[Word]:
-    return [word for line in lines.meeting(box) for word in line.words if _holds(box, word.box)]
+def _words(box: Box, lines: SpatialIndex[Line]) -> list[Word]:
+    return [word for line in lines.intersecting(box) for word in line.words if _holds(box, word.box)]
 
 
-def _held(box: Box, lines: Nearby[Line]) -> tuple[Line, ...]:
-    return tuple(line for line in lines.meeting(box, 1) if _holds(box, line.box))
+def _held(box: Box, lines: SpatialIndex[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines.intersecting(box, 1) if _holds(box, line.box))
 
 
 def _holds(outer: Box, inner: Box) -> bool:
@@ -107,12 +107,12 @@ def _holds(outer: Box, inner: Box) -> bool:
     return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
 
 
-def ruled_tables(drawing: Drawing, lines: Sequence[Line], width: float) -> list[Table]:
+def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
     """Tables between horizontal rules of one width, as typeset in papers and reports."""
     found: list[Table] = []
-    near = Nearby(lines)
+    near = SpatialIndex(lines)
     rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
-    waiting = dict.fromkeys(rules[:MOST_RULES])
+    waiting = dict.fromkeys(rules[:MAX_RULES])
     while waiting:
         first = next(iter(waiting))
         alike = [rule for rule in waiting if _same_width(first, rule)]
@@ -126,7 +126,7 @@ def ruled_tables(drawing: Drawing, lines: Sequence[Line], width: float) -> list[
     return [table for table in found if len(table.rows) > 1]
 
 
-def _stack(rules: Sequence[Box], drawing: Drawing, lines: Nearby[Line]) -> list[Box]:
+def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line]) -> list[Box]:
     """The first rule, and those that follow it with a table between them."""
     verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
     stack = [rules[0]]
@@ -153,18 +153,18 @@ def _between(upper: Box, lower: Box) -> Box:
     return (upper[0], upper[3], upper[2], lower[1])
 
 
-def _tabular(box: Box, drawing: Drawing, lines: Nearby[Line]) -> bool:
+def _tabular(box: Box, drawing: PageGraphics, lines: SpatialIndex[Line]) -> bool:
     """Whether what stands between two rules is rows of cells, or the head of an algorithm."""
     own = _held(box, lines)
     drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
-    if not own or drawn > MOST_DRAWN * area(box):
+    if not own or drawn > MAX_DRAWN * area(box):
         return False
     if _is_listing(box, lines):
         return True
     # Bands, not rows: a cell of two lines has its neighbour's one line beside both.
-    bands = split(own, axis=1, gap=-TOLERANCE)
-    several = sum(len(split(band, axis=0, gap=0)) > 1 for band in bands)
-    running = sum(len(block.lines) for block in group(own) if block.prose and len(block.lines) > 2)
+    bands = split_at_gaps(own, axis=1, gap=-TOLERANCE)
+    several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
+    running = sum(len(block.lines) for block in group_lines(own) if block.prose and len(block.lines) > 2)
     wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in own)
     return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(own)
 
@@ -177,7 +177,7 @@ def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float6
     return bool((np.abs(ends - np.array([rule[1] for rule in rules])) < SNAP).any(axis=2).all(axis=1).any())
 
 
-def _is_listing(box: Box, lines: Nearby[Line]) -> bool:
+def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
     """Whether the head of an algorithm stands here."""
     own = _held(box, lines)
     return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")
@@ -187,7 +187,7 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
     """Tables without rules: at least three rows in a row whose cells stand under each other."""
     found: list[Table] = []
     run: list[list[Line]] = []
-    for row in [*rows_of(lines), []]:
+    for row in [*lines_to_rows(lines), []]:
         if _is_row(row) and (not run or _follows(run[-1], row)):
             run.append(row)
             continue
@@ -200,7 +200,7 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
 
 def _is_row(row: Sequence[Line]) -> bool:
     if (
-        not 2 <= len(row) <= MOST_COLUMNS
+        not 2 <= len(row) <= MAX_COLUMNS
         or any(len(line.words) > 9 for line in row)
         or any(" . . " in line.text for line in row)
     ):
@@ -224,4 +224,4 @@ def _same_column(a: Box, b: Box) -> bool:
 
 def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
     """Rows of cells from where the lines stand, for tables without a grid."""
-    return tuple(tuple(line.text for line in row) for row in rows_of(lines))
+    return tuple(tuple(line.text for line in row) for row in lines_to_rows(lines))

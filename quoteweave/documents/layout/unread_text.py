@@ -13,18 +13,18 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
 from quoteweave.documents.sources.lines import Word
-from quoteweave.documents.sources.raw_page import Picture, Pixels
+from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 if TYPE_CHECKING:
     from cv2.typing import MatLike
 
 # Letters with a neighbour on either side that make a picture worth reading: one word of five letters has three.
-LEAST_LETTERS = 3
+MIN_LETTERS = 3
 # Letters are looked for in the picture as it is, and in one three times smaller for large titles. In pixels of these:
 SHRINKINGS = (1, 3)
 STROKE = 9  # wider than any stroke of a letter
 HEIGHTS = (5, 40)
-LEAST_INK = 8
+MIN_INK = 8
 # A letter is at most so many times as wide as high; small letters that run into each other, such as two digits, are
 # wider, and their ink takes such a share of their box, where that of a line or a bar takes less or more.
 WIDEST, WIDEST_RUN = 2.5, 4.0
@@ -32,7 +32,7 @@ INK_OF_RUNS = (0.25, 0.7)
 # How far the stroke of a letter must be from its ground, 0 to 255.
 CONTRAST = 40
 # More shapes than this of a letter's size are a texture or a page of text: it is read.
-MOST_SHAPES = 3000
+MAX_SHAPES = 3000
 # The text layer has lost the spaces where more than this share of its letters stand in words longer than any is.
 RUN_TOGETHER = 0.3
 LONGEST_WORD = 22
@@ -40,12 +40,12 @@ LONGEST_WORD = 22
 Shapes = npt.NDArray[np.int32]
 
 
-def shows_unread_text(picture: Picture, words: Sequence[Word]) -> bool:
+def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
     """Whether the image has letters outside the boxes of `words`, which are relative to the image.
 
     Words that have run together count as unread: OCR finds the spaces between them.
     """
-    return _run_together(words) or any(_letters(picture, words, by) >= LEAST_LETTERS for by in SHRINKINGS)
+    return _run_together(words) or any(_letters(picture, words, by) >= MIN_LETTERS for by in SHRINKINGS)
 
 
 def _run_together(words: Sequence[Word]) -> bool:
@@ -53,7 +53,7 @@ def _run_together(words: Sequence[Word]) -> bool:
     return sum(length for length in lengths if length > LONGEST_WORD) > RUN_TOGETHER * sum(lengths)
 
 
-def _letters(picture: Picture, words: Sequence[Word], shrinking: int) -> int:
+def _letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:
     """The number of letter-sized shapes between two similar ones."""
     import cv2
 
@@ -87,7 +87,7 @@ def _of_letter_size(strokes: "MatLike") -> Shapes:
 
     stats = cv2.connectedComponentsWithStats(strokes, connectivity=8)[2][1:].astype(np.int32)
     width, height, ink = (stats[:, column] for column in (cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT, cv2.CC_STAT_AREA))
-    high = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (ink >= LEAST_INK)
+    high = (height >= HEIGHTS[0]) & (height <= HEIGHTS[1]) & (ink >= MIN_INK)
     long, share = width / height, ink / (width * height)
     run = (long <= WIDEST_RUN) & (share > INK_OF_RUNS[0]) & (share < INK_OF_RUNS[1])
     return stats[high & ((long <= WIDEST) | run)][:, :4]
@@ -95,7 +95,7 @@ def _of_letter_size(strokes: "MatLike") -> Shapes:
 
 def _in_rows(shapes: Shapes) -> int:
     """The number of shapes with close neighbours of similar height on both sides, on one baseline."""
-    if len(shapes) > MOST_SHAPES:
+    if len(shapes) > MAX_SHAPES:
         return len(shapes)
     left, top, width, height = shapes[np.argsort(shapes[:, 0])].T
     bottom = top + height

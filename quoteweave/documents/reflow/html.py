@@ -12,10 +12,10 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.html_blocks import Cell, Outline
-from quoteweave.documents.reflow.linked_images import Pictures
-from quoteweave.documents.reflow.paginate import Block, set_on_pages
-from quoteweave.documents.reflow.text_files import read_text, storable
+from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell
+from quoteweave.documents.reflow.linked_images import LinkedImages
+from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
+from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 MAX_MEGABYTES = 32
 SMALLEST_FIGURE = 32
@@ -67,28 +67,30 @@ def parse_html(path: Path, images: ImageStore) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 32 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES, declared=_DECLARED)
-    pictures = Pictures(path.parent, images)
+    pictures = LinkedImages(path.parent, images)
     blocks = html_blocks(text, name=path.name, pictures=pictures)
-    return set_on_pages(blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files)
+    return paginate_blocks(
+        blocks, name=path.name, warnings=(*warnings, *pictures.warnings), linked_files=pictures.files
+    )
 
 
-def html_blocks(text: str, *, name: str, pictures: Pictures | None = None) -> list[Block]:
+def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -> list[FlowBlock]:
     """Return the blocks of an HTML page or fragment, in order; pictures are left out unless `pictures` is given.
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
     from lxml import etree
 
-    outline = Outline(name)
+    outline = BlockCollector(name)
     reader = _Reader(outline, pictures)
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
-    parser.feed(storable(text).encode())
+    parser.feed(without_unstorable(text).encode())
     parser.close()
     if pictures is not None:
         for tag in _unclosed(text):
             pictures.leave_out(f"unclosed {tag}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
-    title = [Block(layout="title", text=reader.title)] if reader.title and not has_title else []
+    title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
 
 
@@ -102,7 +104,7 @@ def _unclosed(text: str) -> list[str]:
 class _Reader:
     """Receives the parser's events and passes blocks on to the outline."""
 
-    def __init__(self, outline: Outline, pictures: Pictures | None) -> None:
+    def __init__(self, outline: BlockCollector, pictures: LinkedImages | None) -> None:
         self.title = ""
         self._outline = outline
         self._pictures = pictures
@@ -193,7 +195,7 @@ class _Reader:
         if picture and min(picture.width, picture.height) >= SMALLEST_FIGURE:
             caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None
             size = (picture.width, picture.height)
-            self._outline.add_figure(Block(layout="figure", caption=caption, image=picture.key, size=size))
+            self._outline.add_figure(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))
 
     def _end_paragraph(self) -> None:
         joined = "".join(self._text)
@@ -212,11 +214,11 @@ class _Reader:
         elif self._role in ("caption", "figcaption"):
             self._outline.add_caption(text)
         elif self._role in _HEADINGS:
-            self._outline.add(Block(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
+            self._outline.add(FlowBlock(layout="title", text=" ".join(text.split()), level=_HEADINGS[self._role]))
         elif self._role == "pre":
-            self._outline.add(Block(layout="paragraph", text=text))
+            self._outline.add(FlowBlock(layout="paragraph", text=text))
         elif formula := text if self._role == "math" else _display_math(text):
-            self._outline.add(Block(layout="equation", text=formula))
+            self._outline.add(FlowBlock(layout="equation", text=formula))
         else:
             self._outline.add_paragraph(text)
 

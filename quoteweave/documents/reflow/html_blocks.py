@@ -6,10 +6,10 @@ from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
-from quoteweave.documents.reflow.paginate import MAX_QUOTES, Block
+from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
 # Columns that the cells of a table may span beyond their first.
-MOST_SPANNED = 10_000
+MAX_SPANNED = 10_000
 
 
 @dataclass(slots=True, eq=False)
@@ -27,11 +27,11 @@ class Cell:
         return (text if self.is_header or number == 0 else "" for number in range(columns))
 
 
-def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+def expand_spans(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
     """Return the cells' texts as a grid; a cell that spans several rows is repeated in each."""
     filled: list[list[str]] = []
     above: dict[int, tuple[str, int]] = {}
-    room = MOST_SPANNED
+    room = MAX_SPANNED
     for cells in rows:
         row = _Row(above)
         for cell in cells:
@@ -79,34 +79,34 @@ _MAX_HEADING_WORDS = 16
 _LONG_ENTRY = 300
 
 
-class Frame:
+class OpenContainer:
     """An open table, figure, or the page itself: collects blocks, and converts them when it is closed."""
 
-    def __init__(self, tag: str, blocks: list[Block]) -> None:
+    def __init__(self, tag: str, blocks: list[FlowBlock]) -> None:
         self.tag = tag
         self.blocks = blocks
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
         self.arranges_page = False  # of a table: it holds no data
 
-    def result(self) -> list[Block]:
+    def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; else they are the collected blocks."""
         if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
             pictures = [block for block in self.blocks if block.layout == "figure"]
             return [block for block in (self._table(),) if block.text] + pictures
         return self._captioned(" ".join(self.captions))
 
-    def _table(self) -> Block:
-        rows = grid(self.rows)
+    def _table(self) -> FlowBlock:
+        rows = expand_spans(self.rows)
         text = "\n".join(" | ".join(row) for row in rows if any(row))
-        return Block(layout="table", text=text, caption=" ".join(self.captions) or None)
+        return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
 
-    def _captioned(self, caption: str) -> list[Block]:
+    def _captioned(self, caption: str) -> list[FlowBlock]:
         """Give the caption to the pictures and tables; a picture's former caption becomes its text."""
         if not caption:
             return self.blocks
         if not any(block.layout in ("figure", "table") for block in self.blocks):
-            return [*self.blocks, Block(layout="caption", text=caption)]
+            return [*self.blocks, FlowBlock(layout="caption", text=caption)]
         return [_with_caption(block, caption) for block in self.blocks]
 
 
@@ -157,18 +157,18 @@ class _List:
     item: _Item | None
 
 
-class Outline:
+class BlockCollector:
     """The blocks of a page so far, with the tables, figures and lists that are still open."""
 
     def __init__(self, name: str) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[FlowBlock] = []
         self._name = name
-        self._frames = [Frame("page", self.blocks)]
+        self._frames = [OpenContainer("page", self.blocks)]
         self._outer_lists: list[list[_List]] = []  # of each open frame, the lists that it stands in
         self._lists: list[_List] = []
         self._marker = ""
         self._lines: list[tuple[_Item | None, str]] = []  # of the open lists, since the last other block
-        self._figures: list[Block] = []  # to follow the text that they stand in
+        self._figures: list[FlowBlock] = []  # to follow the text that they stand in
         self._count = 0
 
     @property
@@ -180,7 +180,7 @@ class Outline:
         """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
         self._end_lines()
         too_deep = len(self._frames) > _MAX_FRAMES
-        frame = Frame(tag, self._frames[-1].blocks if too_deep else [])
+        frame = OpenContainer(tag, self._frames[-1].blocks if too_deep else [])
         frame.arranges_page = arranges_page
         self._frames.append(frame)
         self._outer_lists.append(self._lists)
@@ -195,7 +195,7 @@ class Outline:
         if frame.blocks is not outer:
             outer.extend(frame.result())
         elif frame.captions:
-            self._emit(Block(layout="caption", text=" ".join(frame.captions)))
+            self._emit(FlowBlock(layout="caption", text=" ".join(frame.captions)))
 
     def close(self) -> None:
         """The page ends, and with it all that is still open."""
@@ -256,11 +256,11 @@ class Outline:
     def add_caption(self, text: str) -> None:
         """The caption of the innermost table or figure."""
         if self.innermost == "page":
-            self.add(Block(layout="caption", text=text))
+            self.add(FlowBlock(layout="caption", text=text))
         else:
             self._frames[-1].captions.append(text)
 
-    def add_figure(self, figure: Block) -> None:
+    def add_figure(self, figure: FlowBlock) -> None:
         """A picture; it follows the paragraph or list that it stands in."""
         self._figures.append(figure)
 
@@ -274,9 +274,9 @@ class Outline:
             self._lines.append((item, indent + self._marker + line))
             self._marker = " " * len(self._marker)
         else:
-            self.add(Block(layout="paragraph", text=text))
+            self.add(FlowBlock(layout="paragraph", text=text))
 
-    def add(self, block: Block) -> None:
+    def add(self, block: FlowBlock) -> None:
         """Add a block that stays separate even within a list; its heading is that of its item."""
         item = self._lists[-1].item if self._lists else None
         if item is not None and block.layout == "title":
@@ -304,14 +304,14 @@ class Outline:
             heading = section.heading if section is not None else None
             if heading is not None and section is not None and len(texts) > 1 and texts[0].endswith(section.first):
                 texts[0] += "\n"  # a title ends where it ends, with or without a full stop
-            self._emit(Block(layout="list", text="\n".join(texts), heading=heading))
+            self._emit(FlowBlock(layout="list", text="\n".join(texts), heading=heading))
 
     def _emit_figures(self) -> None:
         figures, self._figures = self._figures, []
         for figure in figures:
             self._emit(figure)
 
-    def _emit(self, block: Block) -> None:
+    def _emit(self, block: FlowBlock) -> None:
         self._count += 1
         if self._count > MAX_QUOTES:
             raise DocumentError(
@@ -323,7 +323,7 @@ class Outline:
             frame.rows[-1][-1].paragraphs.append(block.text)
 
 
-def _with_caption(block: Block, caption: str) -> Block:
+def _with_caption(block: FlowBlock, caption: str) -> FlowBlock:
     if block.layout == "figure":
         text = block.caption if block.caption and block.caption != caption else ""
         return block.model_copy(update={"caption": caption, "text": text})

@@ -40,7 +40,7 @@ _STORED_AS_THEY_ARE = {"PNG": ".png", "JPEG": ".jpg", "WEBP": ".webp"}
 _CONVERTED = ("GIF", "BMP", "TIFF")
 
 
-class Picture(Record):
+class StoredImage(Record):
     """A stored picture."""
 
     key: str = Field(description="where the image store keeps it")
@@ -48,7 +48,7 @@ class Picture(Record):
     height: int = Field(ge=1, description="pixels")
 
 
-def store_picture(data: bytes, images: ImageStore) -> Picture:
+def store_image(data: bytes, images: ImageStore) -> StoredImage:
     """Check and store an image: PNG, JPEG and WebP as they are, GIF, BMP and TIFF as PNG.
 
     Raises DocumentError when it is none of these, is damaged, or has more than 64 megapixels.
@@ -58,14 +58,14 @@ def store_picture(data: bytes, images: ImageStore) -> Picture:
             unpack(picture)
             suffix = _STORED_AS_THEY_ARE.get(picture.format or "")
             key = images.put(data, suffix=suffix) if suffix else images.put(_png(picture), suffix=".png")
-            return Picture(key=key, width=picture.width, height=picture.height)
+            return StoredImage(key=key, width=picture.width, height=picture.height)
     except TooManyPixels:
         raise DocumentError(f"it has more than {MAX_MEGAPIXELS} megapixels") from None
     except UnfitPicture as error:
         raise DocumentError("it is damaged, or is not PNG, JPEG, WebP, GIF, BMP or TIFF") from error
 
 
-class Pictures:
+class LinkedImages:
     """The images of one document, each read once; those that cannot be read become warnings."""
 
     def __init__(self, folder: Path, images: ImageStore) -> None:
@@ -73,7 +73,7 @@ class Pictures:
         self._images = images
         self.files: dict[str, str | None] = {}
         """SHA-256 of the requested files (None if not read), by relative path."""
-        self._known: dict[str, Picture | None] = {}
+        self._known: dict[str, StoredImage | None] = {}
         self._stored = 0
         self._refusals: list[str] = []
         self._left_out: Counter[str] = Counter()
@@ -82,17 +82,17 @@ class Pictures:
         """Count something that shows a reader more than the text says, and is not read: an `iframe`, a `video`…"""
         self._left_out[what] += 1
 
-    def at_address(self, address: str) -> Picture | None:
+    def at_address(self, address: str) -> StoredImage | None:
         """The image at an address as written in Markdown or HTML; None, and a warning, if it cannot be read."""
         return self._remembered(address.strip(), is_path=False)
 
-    def at_one_of(self, addresses: Sequence[str]) -> Picture | None:
+    def at_one_of(self, addresses: Sequence[str]) -> StoredImage | None:
         """The image at the first address that works; None, and a warning about the first, if none does."""
         if len(addresses) == 1:  # to try it beforehand would read it twice
             return self.at_address(addresses[0])
         return self.at_address(next((address for address in addresses if self._can_be_had(address)), addresses[0]))
 
-    def at_path(self, path: str) -> Picture | None:
+    def at_path(self, path: str) -> StoredImage | None:
         """The image at a path relative to the document's folder; None, and a warning, if it cannot be read."""
         return self._remembered(path, is_path=True)
 
@@ -105,7 +105,7 @@ class Pictures:
         tail = (f"{more} more pictures could not be read.",) if more > 0 else ()
         return (*self._refusals[:LISTED_WARNINGS], *tail, *rest)
 
-    def _remembered(self, reference: str, *, is_path: bool) -> Picture | None:
+    def _remembered(self, reference: str, *, is_path: bool) -> StoredImage | None:
         if reference not in self._known:
             try:
                 self._known[reference] = self._stored_from(self._path(reference) if is_path else self._data(reference))
@@ -120,11 +120,11 @@ class Pictures:
         except DocumentError:
             return False
 
-    def _stored_from(self, data: bytes) -> Picture:
+    def _stored_from(self, data: bytes) -> StoredImage:
         if self._stored >= MAX_PICTURES:
             raise DocumentError(f"the document has more than {MAX_PICTURES}")
         self._stored += 1
-        return store_picture(data, self._images)
+        return store_image(data, self._images)
 
     def _data(self, address: str) -> bytes:
         if address[:5].lower() == "data:":

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import ParsedDocument
 from quoteweave.documents.reflow.html import html_blocks
-from quoteweave.documents.reflow.linked_images import Pictures
-from quoteweave.documents.reflow.paginate import Block, set_on_pages
+from quoteweave.documents.reflow.linked_images import LinkedImages
+from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def parse_markdown(path: Path, images: ImageStore) -> ParsedDocument:
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
     title, body = _without_front_matter(text)
-    pictures = Pictures(path.parent, images)
+    pictures = LinkedImages(path.parent, images)
     html, losses = _html(body)
     blocks = html_blocks(html, name=path.name, pictures=pictures)
     if title and not any(block.layout == "title" and block.level == 1 for block in blocks):
-        blocks.insert(0, Block(layout="title", text=title))
-    return set_on_pages(
+        blocks.insert(0, FlowBlock(layout="title", text=title))
+    return paginate_blocks(
         blocks, name=path.name, warnings=(*warnings, *losses, *pictures.warnings), linked_files=pictures.files
     )
 

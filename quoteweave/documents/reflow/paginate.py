@@ -31,21 +31,21 @@ _WIDE = re.compile(
     "\U0001f300-\U0001faff\U00020000-\U0003fffd]+"
 )
 
-PROSE = (_SENTENCE_END, _LINE_END, _WORD_END)
+PROSE_BREAKS = (_SENTENCE_END, _LINE_END, _WORD_END)
 """Breaks for prose: at a sentence's end, else at a line's, else between words, else anywhere."""
 
-LINES = (_LINE_END, _SENTENCE_END, _WORD_END)
+LINE_BREAKS = (_LINE_END, _SENTENCE_END, _WORD_END)
 """Breaks for lists and tables: at a line's end, else as for prose."""
 
 
-class Limit(NamedTuple):
+class TextLimit(NamedTuple):
     """The most that one piece may hold: characters, and lines of a virtual page (at least 2 of each)."""
 
     chars: int
     lines: int
 
 
-def cut(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> list[str]:
+def split_text(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> list[str]:
     """Split the text into pieces within the limit, in order, stripped; none are empty.
 
     No character but white space is lost. Pieces are as few as filling each in turn makes them; a finer kind of place is
@@ -67,7 +67,7 @@ def width(text: str) -> int:
     return len(text) + sum(match.end() - match.start() for match in _WIDE.finditer(text))
 
 
-def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> Iterator[str]:
+def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: TextLimit) -> Iterator[str]:
     """The text cut at the coarsest places that make every fragment fit."""
     if _fits(len(text), _columns(text), limit):
         yield text
@@ -85,7 +85,7 @@ def _fragments(text: str, places: Sequence[re.Pattern[str]], limit: Limit) -> It
             yield text[start : start + step]
 
 
-def _packed(fragments: Iterator[str], limit: Limit) -> Iterator[str]:
+def _packed(fragments: Iterator[str], limit: TextLimit) -> Iterator[str]:
     held: list[str] = []
     chars = columns = 0
     for fragment in fragments:
@@ -104,7 +104,7 @@ def _columns(text: str) -> int:
     return width(text) + LINE_CHARS * text.count("\n")
 
 
-def _fits(chars: int, columns: int, limit: Limit) -> bool:
+def _fits(chars: int, columns: int, limit: TextLimit) -> bool:
     return chars <= limit.chars and columns <= LINE_CHARS * (limit.lines - 1)
 
 
@@ -122,11 +122,11 @@ POINTS_PER_PIXEL = 0.75
 
 # A caption stands above or below its table or figure, on the same page.
 CAPTION_LINES = line_count("字" * MAX_CAPTION)
-TEXT_LIMIT = Limit(MAX_CHARS, PAGE_LINES)
-TABLE_LIMIT = Limit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
+TEXT_LIMIT = TextLimit(MAX_CHARS, PAGE_LINES)
+TABLE_LIMIT = TextLimit(LINE_CHARS * PAGE_LINES, PAGE_LINES - CAPTION_LINES)
 
 
-class Block(Record):
+class FlowBlock(Record):
     """A block of a document without pages: a paragraph, a list, a table, a picture…"""
 
     layout: Layout
@@ -138,8 +138,8 @@ class Block(Record):
     size: tuple[int, int] | None = Field(default=None, description="width and height of the picture, pixels")
 
 
-def set_on_pages(
-    blocks: Iterable[Block],
+def paginate_blocks(
+    blocks: Iterable[FlowBlock],
     *,
     name: str,
     warnings: Sequence[str] = (),
@@ -178,7 +178,7 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1].rstrip() + "…"
 
 
-def with_sections(blocks: Iterable[Block]) -> Iterator[tuple[Block, str | None]]:
+def with_sections(blocks: Iterable[FlowBlock]) -> Iterator[tuple[FlowBlock, str | None]]:
     """Each block with the nearest title above it; for a title, the nearest of a higher level."""
     above: list[tuple[int, str]] = []
     for block in blocks:
@@ -190,7 +190,7 @@ def with_sections(blocks: Iterable[Block]) -> Iterator[tuple[Block, str | None]]
             above.append((block.level, shorten(block.text, MAX_TITLE)))
 
 
-def _parts(block: Block) -> Iterator[Block]:
+def _parts(block: FlowBlock) -> Iterator[FlowBlock]:
     caption = shorten(block.caption, MAX_CAPTION) if block.caption else None
     if block.layout == "table":
         texts = _table_parts(block.text)
@@ -200,31 +200,31 @@ def _parts(block: Block) -> Iterator[Block]:
         yield from _whole(block, caption, text)
         return
     else:
-        texts = cut(block.text, LINES if block.layout == "list" else PROSE, TEXT_LIMIT)
+        texts = split_text(block.text, LINE_BREAKS if block.layout == "list" else PROSE_BREAKS, TEXT_LIMIT)
     for text in texts:
         yield block.model_copy(update={"caption": caption, "text": text})
     yield from _whole(block, caption, block.text)
 
 
-def _whole(block: Block, caption: str | None, text: str) -> Iterator[Block]:
+def _whole(block: FlowBlock, caption: str | None, text: str) -> Iterator[FlowBlock]:
     """Repeat in full, as blocks after a picture or table, a caption or text that was shortened."""
     if block.caption and caption != " ".join(block.caption.split()):
-        yield from _parts(Block(layout="caption", text=block.caption))
+        yield from _parts(FlowBlock(layout="caption", text=block.caption))
     if block.layout == "figure" and text != " ".join(block.text.split()):
-        yield from _parts(Block(layout="paragraph", text=block.text))
+        yield from _parts(FlowBlock(layout="paragraph", text=block.text))
 
 
 def _table_parts(text: str) -> list[str]:
     """The rows of a table, a page of them at a time, each part under the first row where that row is short."""
-    parts = cut(text, LINES, TABLE_LIMIT)
+    parts = split_text(text, LINE_BREAKS, TABLE_LIMIT)
     head, _, rows = text.partition("\n")
     if len(parts) < 2 or width(head) > 2 * LINE_CHARS:
         return parts
-    below = Limit(TABLE_LIMIT.chars - len(head) - 1, TABLE_LIMIT.lines - line_count(head))
-    return [f"{head}\n{part}" for part in cut(rows, LINES, below)]
+    below = TextLimit(TABLE_LIMIT.chars - len(head) - 1, TABLE_LIMIT.lines - line_count(head))
+    return [f"{head}\n{part}" for part in split_text(rows, LINE_BREAKS, below)]
 
 
-def _extent(block: Block) -> tuple[float, float]:
+def _extent(block: FlowBlock) -> tuple[float, float]:
     """Width and height of a block on its page, in points; a picture has 96 pixels an inch, or more to fit."""
     lines = line_count(block.caption) if block.caption else 0
     if block.size is None:
@@ -234,7 +234,7 @@ def _extent(block: Block) -> tuple[float, float]:
     return (COLUMN_WIDTH if lines else wide * scale), high * scale + LINE_HEIGHT * lines
 
 
-def _quote(block: Block, section: str | None, place: tuple[int, int], box: Box) -> Quote:
+def _quote(block: FlowBlock, section: str | None, place: tuple[int, int], box: Box) -> Quote:
     page, ordinal = place
     return Quote(
         id=f"{page}:{ordinal}",

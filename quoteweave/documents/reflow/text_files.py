@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from quoteweave.core.errors import DocumentError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.paginate import Block, set_on_pages
+from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # Only encodings of web pages: Python has codecs that are not text encodings.
@@ -35,10 +35,10 @@ def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None 
     except OSError as error:
         raise DocumentError(f"{path.name!r} cannot be read: {error.strerror or error}") from error
     text, warnings = _decode(data, declared)
-    return storable(text.replace("\r\n", "\n").replace("\r", "\n")), warnings
+    return without_unstorable(text.replace("\r\n", "\n").replace("\r", "\n")), warnings
 
 
-def storable(text: str) -> str:
+def without_unstorable(text: str) -> str:
     """The text without NULs, and with a replacement character for each lone surrogate: neither can be stored."""
     return _UNSTORABLE.sub(lambda match: "" if match.group() == "\x00" else "\ufffd", text)
 
@@ -63,7 +63,7 @@ def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     text = data.decode(encoding, "replace")
     bad = text.count("\ufffd")
     return text, (
-        f"{counted(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
+        f"{pluralize(bad, 'character is', 'characters are')} not valid {encoding}, and replaced.",
     ) if bad else ()
 
 
@@ -87,8 +87,8 @@ def parse_text(path: Path) -> ParsedDocument:
     Raises DocumentError when the file cannot be read, is larger than 64 MB, or holds more than 200,000 quotes.
     """
     text, warnings = read_text(path, megabytes=MAX_MEGABYTES)
-    blocks = (Block(layout="paragraph", text=paragraph) for paragraph in _paragraphs(text))
-    return set_on_pages(blocks, name=path.name, warnings=warnings)
+    blocks = (FlowBlock(layout="paragraph", text=paragraph) for paragraph in _paragraphs(text))
+    return paginate_blocks(blocks, name=path.name, warnings=warnings)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

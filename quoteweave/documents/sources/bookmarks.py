@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 # The longest manuals have some ten thousand.
-MOST_BOOKMARKS = 20_000
+MAX_BOOKMARKS = 20_000
 # Processor time in seconds, well within what a page may take; a bookmark takes a tenth of a millisecond.
-MOST_SECONDS = 3.0
-MOST_LEVELS = 8
-MOST_ON_PAGE = 50
+MAX_SECONDS = 3.0
+MAX_LEVELS = 8
+MAX_ON_PAGE = 50
 LONGEST_TITLE = 200
 # Bytes of UTF-16 in the file.
 LONGEST_RAW_TITLE = 8_000
@@ -39,15 +39,15 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
     counts: Counter[int] = Counter()
     for bookmark in found:
         counts[bookmark.page] += 1
-        if counts[bookmark.page] <= MOST_ON_PAGE:
+        if counts[bookmark.page] <= MAX_ON_PAGE:
             kept.append(bookmark)
     if len(found) > len(kept):
         more = len(found) - len(kept)
-        walk.left_out.append(f"more than {MOST_ON_PAGE} bookmarks begin on a page; {more:,} others were left out")
+        walk.left_out.append(f"more than {MAX_ON_PAGE} bookmarks begin on a page; {more:,} others were left out")
     return tuple(kept), tuple(walk.left_out)
 
 
-def one_line(title: str) -> str:
+def clean_title(title: str) -> str:
     """Clean a title: one line of at most 200 characters, without control characters and lone surrogates."""
     printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * LONGEST_TITLE])
     return " ".join(printable.split())[:LONGEST_TITLE].rstrip()
@@ -81,18 +81,18 @@ class _Walk:
                 waiting.pop()
                 continue
             seen.add(address)
-            if len(seen) > MOST_BOOKMARKS or time.process_time() - began > MOST_SECONDS:
+            if len(seen) > MAX_BOOKMARKS or time.process_time() - began > MAX_SECONDS:
                 self.left_out.append(f"only {len(seen) - 1:,} bookmarks were read; it has more than can be looked at")
                 break
             yield _Entry(len(waiting) - 1, self._title(raw), self._page(raw))
             waiting[-1] = pdfium.FPDFBookmark_GetNextSibling(self._document.raw, raw)
             child = pdfium.FPDFBookmark_GetFirstChild(self._document.raw, raw)
-            if len(waiting) < MOST_LEVELS:
+            if len(waiting) < MAX_LEVELS:
                 waiting.append(child)
             else:
                 deep = deep or bool(child)
         if deep:
-            self.left_out.append(f"bookmarks deeper than {MOST_LEVELS} levels were left out")
+            self.left_out.append(f"bookmarks deeper than {MAX_LEVELS} levels were left out")
 
     def _title(self, raw: Any) -> str:
         """Empty where there is none, or one too long to be a title."""
@@ -103,7 +103,7 @@ class _Walk:
             return ""
         buffer = ctypes.create_string_buffer(size)
         pdfium.FPDFBookmark_GetTitle(raw, buffer, size)
-        return one_line(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
+        return clean_title(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
 
     def _page(self, raw: Any) -> int | None:
         import pypdfium2.raw as pdfium

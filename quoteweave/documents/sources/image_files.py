@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.core.files.pictures import TooManyPixels, UnfitPicture, check_size, opened
-from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -25,7 +25,7 @@ ORIENTATION = 0x0112
 
 
 @dataclass(frozen=True, slots=True)
-class PictureFrames:
+class ImageFrames:
     """The frames of an open picture file, as pages. Pillow raises many kinds of exceptions for damaged ones."""
 
     image: "Image.Image"
@@ -39,7 +39,7 @@ class PictureFrames:
         said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
         return RawPage(number, drawn, warnings=said)
 
-    def draw(self, number: int) -> Picture:
+    def draw(self, number: int) -> Raster:
         """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""
         from PIL import ImageOps
 
@@ -58,7 +58,7 @@ class PictureFrames:
 
 
 @contextmanager
-def open_pictures(path: Path) -> Iterator[PictureFrames]:
+def open_image_file(path: Path) -> Iterator[ImageFrames]:
     """Open an image file. Raises DamagedDocument if it is not one, is too large to decode, or has too many frames."""
     with ExitStack() as stack:
         try:
@@ -70,7 +70,7 @@ def open_pictures(path: Path) -> Iterator[PictureFrames]:
         count = _count(image)
         if count > MAX_FRAMES:
             raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
-        yield PictureFrames(image, path.name, count)
+        yield ImageFrames(image, path.name, count)
 
 
 def _count(image: "Image.Image") -> int:
@@ -135,13 +135,13 @@ def _in_colour(image: "Image.Image", darkest: float, lightest: float) -> "Image.
     return image.convert("RGBA" if image.has_transparency_data else "RGB")
 
 
-def _picture(image: "Image.Image", dpi: float) -> Picture:
+def _picture(image: "Image.Image", dpi: float) -> Raster:
     import numpy as np
     from PIL import Image
 
     if image.mode == "RGBA":
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    return Picture(np.array(image, dtype=np.uint8), dpi / 72)
+    return Raster(np.array(image, dtype=np.uint8), dpi / 72)
 
 
 def _resolution(image: "Image.Image") -> float:

@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """Consecutive words in one font, in the order of the text layer; lines are joined from runs."""
 
     words: tuple[Word, ...]
@@ -52,9 +52,9 @@ class Run:
     upright: bool
 
 
-def lines_of(runs: Iterable[Run]) -> list[Line]:
+def lines_of(runs: Iterable[TextRun]) -> list[Line]:
     """Join consecutive runs on one baseline into lines, and split at column gaps. The order is kept."""
-    lines: list[list[Run]] = []
+    lines: list[list[TextRun]] = []
     for piece in (piece for run in runs for piece in _cut_at_gaps(run)):
         if lines and _continues(lines[-1][-1], piece):
             lines[-1].append(piece)
@@ -63,7 +63,7 @@ def lines_of(runs: Iterable[Run]) -> list[Line]:
     return [_line(pieces) for pieces in lines]
 
 
-def _cut_at_gaps(run: Run) -> Iterable[Run]:
+def _cut_at_gaps(run: TextRun) -> Iterable[TextRun]:
     if not run.upright:
         yield run
         return
@@ -75,7 +75,7 @@ def _cut_at_gaps(run: Run) -> Iterable[Run]:
     yield replace(run, words=run.words[start:])
 
 
-def _continues(previous: Run, run: Run) -> bool:
+def _continues(previous: TextRun, run: TextRun) -> bool:
     if previous.upright != run.upright:
         return False
     if not run.upright:
@@ -92,7 +92,7 @@ def _adjacent(a: Box, b: Box, size: float) -> bool:
     return -size < gap < COLUMN_GAP * size
 
 
-def _line(pieces: Sequence[Run]) -> Line:
+def _line(pieces: Sequence[TextRun]) -> Line:
     words = tuple(word for piece in pieces for word in piece.words)
     main = max(pieces, key=lambda piece: sum(len(word.text) for word in piece.words))
     bold = sum(len(w.text) for p in pieces if p.bold for w in p.words) * 2 > sum(len(w.text) for w in words)
@@ -100,7 +100,7 @@ def _line(pieces: Sequence[Run]) -> Line:
     return Line(words, box, main.size, main.baseline, main.font, bold, main.upright)
 
 
-def moved(line: Line, x: float, y: float) -> Line:
+def translated(line: Line, x: float, y: float) -> Line:
     """Move the line by `x` points to the right and `y` points down."""
     words = tuple(Word(word.text, _moved(word.box, x, y)) for word in line.words)
     return replace(line, words=words, box=_moved(line.box, x, y), baseline=line.baseline + y)
@@ -110,6 +110,6 @@ def _moved(box: Box, x: float, y: float) -> Box:
     return (box[0] + x, box[1] + y, box[2] + x, box[3] + y)
 
 
-def letters(lines: Iterable[Line]) -> int:
+def count_letters(lines: Iterable[Line]) -> int:
     """The number of characters in the lines, without spaces."""
     return sum(len(word.text) for line in lines for word in line.words)

@@ -6,19 +6,19 @@ from typing import Any, Protocol
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
-from quoteweave.documents.sources.lines import Line, Run, Word, lines_of
-from quoteweave.documents.sources.raw_page import Picture
+from quoteweave.documents.sources.lines import Line, TextRun, Word, lines_of
+from quoteweave.documents.sources.raw_page import Raster
 
 # The height of a detected line's box over its font size: the detector leaves a margin around the ink.
 BOX_TO_FONT = 1.35
 # Readings less sure than this are more often noise than words.
-LEAST_CONFIDENCE = 0.5
+MIN_CONFIDENCE = 0.5
 
 
 class Ocr(Protocol):
     """Recognises the lines of text in an image."""
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         """Return lines with boxes in points, in reading order as far as the engine knows it."""
         ...
 
@@ -33,7 +33,7 @@ class RapidOcr:
     def __init__(self, language: str = "ch") -> None:
         self.language = language
 
-    def read(self, picture: Picture) -> list[Line]:
+    def read(self, picture: Raster) -> list[Line]:
         """Recognise lines. Raises UsageError for a language that is unknown or whose model cannot be downloaded."""
         if min(picture.pixels.shape[:2]) < 8:
             return []
@@ -45,12 +45,12 @@ class RapidOcr:
             for text, score, quad, words in zip(
                 result.txts, result.scores, result.boxes.tolist(), result.word_results, strict=True
             )
-            if score >= LEAST_CONFIDENCE and text.strip() and (run := _run(text, quad, words, picture.scale))
+            if score >= MIN_CONFIDENCE and text.strip() and (run := _run(text, quad, words, picture.scale))
         ]
         return [line for run in runs for line in lines_of([run])]
 
 
-def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> Run | None:
+def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
     whole = _box(quad, scale)
     pieces = [Word(word, _box(box, scale)) for word, _, box in words if word.strip() and box]
     if "".join(word.text for word in pieces) != "".join(text.split()):
@@ -58,7 +58,7 @@ def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale
     pieces = _join_unspaced(text, pieces)
     upright = whole[2] - whole[0] >= 0.8 * (whole[3] - whole[1]) or len(text) < 3
     height = whole[3] - whole[1] if upright else whole[2] - whole[0]
-    return Run(tuple(pieces), height / BOX_TO_FONT, whole[3], "", False, upright)
+    return TextRun(tuple(pieces), height / BOX_TO_FONT, whole[3], "", False, upright)
 
 
 def _evenly(words: Sequence[str], box: Box) -> list[Word]:

@@ -16,7 +16,7 @@ import numpy as np
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import read_bookmarks
 from quoteweave.documents.sources.lines import Line, lines_of
-from quoteweave.documents.sources.raw_page import Picture, RawPage
+from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.text_layer import Floats, read_characters, read_runs
 
 if TYPE_CHECKING:
@@ -28,20 +28,20 @@ MAX_SIDE = 16_000
 # A hundred dense pages of a book; more would take longer than a page may.
 MAX_CHARACTERS = 500_000
 # Points of the shorter side of an image that shows something, and how many of a page are looked at.
-LEAST_IMAGE = 22.0
-MOST_IMAGES = 1000
+MIN_IMAGE = 22.0
+MAX_IMAGES = 1000
 # Pixels that are skipped in a first look at an image.
 STEP = 16
 
 
-def draw(page: "PdfPage", dpi: float) -> Picture:
+def render_page(page: "PdfPage", dpi: float) -> Raster:
     """Render a pdfium page; very large pages are rendered at a lower resolution."""
     width, height = page.get_size()
     scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     bitmap = page.render(scale=scale, rev_byteorder=True)
     pixels = bitmap.to_numpy()
     pixels = np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels[:, :, :3]
-    return Picture(np.ascontiguousarray(pixels), scale)
+    return Raster(np.ascontiguousarray(pixels), scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +65,17 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
         textpage.close()
 
 
-def count_undecoded(page: "PdfPage", picture: Picture) -> int:
+def count_undecoded(page: "PdfPage", picture: Raster) -> int:
     """Count the images of a page that pdfium cannot decode, small ones excluded."""
     import pypdfium2.raw as pdfium
 
     shown, count = _to_shown(page), 0
     images = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2)
-    for image in itertools.islice(images, MOST_IMAGES):
+    for image in itertools.islice(images, MAX_IMAGES):
         left, bottom, right, top = image.get_bounds()
         corners = np.array([[left, bottom, 1.0], [right, top, 1.0]]) @ shown.T
         (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
-        if min(x2 - x1, y2 - y1) < LEAST_IMAGE:
+        if min(x2 - x1, y2 - y1) < MIN_IMAGE:
             continue
         cut = picture.cut((x1, y1, x2, y2), margin=-1.0)
         # To decode an image once more takes time, so that it is done for those alone where nothing is drawn.
@@ -108,7 +108,7 @@ def _to_shown(page: "PdfPage") -> Floats:
 
 DPI = 144.0
 # Notes of one page that are looked at.
-MOST_NOTES = 1000
+MAX_NOTES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class PdfPages:
         page = self.document[number]
         try:
             layer = read_text_layer(page)
-            drawn = draw(page, DPI)
+            drawn = render_page(page, DPI)
             unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
             bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
             label = self.document.get_page_label(number).strip() or None
@@ -140,7 +140,7 @@ class PdfPages:
         import pypdfium2.raw as pdfium
 
         files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
-        notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MOST_NOTES)))
+        notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES)))
         said = []
         if files > 0:
             said.append(f"files attached to it were not read: {files}")
@@ -148,9 +148,9 @@ class PdfPages:
             said.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
         return tuple(said)
 
-    def draw(self, number: int) -> Picture:
+    def draw(self, number: int) -> Raster:
         """A page as it is shown."""
-        return draw(self.document[number], DPI)
+        return render_page(self.document[number], DPI)
 
 
 def _holds_text(page: Any, number: int) -> bool:
@@ -175,7 +175,7 @@ def _left_out(number: int, characters: int) -> tuple[str, ...]:
     return (f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out",)
 
 
-def _undecoded(number: int, page: Any, drawn: Picture) -> tuple[str, ...]:
+def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
     count = count_undecoded(page, drawn)
     return (f"page {number + 1} has images that are damaged, or in a form that is not read: {count}",) if count else ()
 

@@ -14,7 +14,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Raster:
     """A page, drawn: pixels (height, width, 3) in RGB, and how many of them a point has."""
 
     pixels: Pixels
@@ -34,7 +34,7 @@ class RawPage:
     """One page of an open file. `number` counts from 0; boxes are in points from the page's top left."""
 
     number: int
-    picture: Picture
+    picture: Raster
     lines: Sequence[Line] = ()
     """Of the text layer, in its own order."""
     label: str | None = None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.lines import Run, Word
+from quoteweave.documents.sources.lines import TextRun, Word
 
 if TYPE_CHECKING:
     from pypdfium2.raw import FPDF_TEXTPAGE
@@ -124,7 +124,7 @@ SEMIBOLD = 600
 # In heights of a word: the same word again within this distance is the same word, drawn twice to look bold.
 TWICE = 0.5
 # It is looked for among this many of its last places.
-MOST_REPEATS = 50
+MAX_REPEATS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +146,15 @@ class _Placed:
     letter: tuple[float, float]  # width and height in points
 
 
-def read_runs(raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float]) -> Iterator[Run]:
+def read_runs(
+    raw: "FPDF_TEXTPAGE", characters: Characters, shown: Floats, page: tuple[float, float]
+) -> Iterator[TextRun]:
     """Runs in the text layer's own order; words outside the page and words drawn twice are left out.
 
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
     """
     styles = _Styles(raw, shown)
-    placed = _once(_placed_words(characters, page))
+    placed = _without_duplicates(_placed_words(characters, page))
     for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
         words = list(group)
         yield _run(words, style, styles.baseline(words[0].number))
@@ -204,13 +206,13 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFKC", text) if LETTER_FORMS.search(text) else text
 
 
-def _once(words: Iterator[_Placed]) -> Iterator[_Placed]:
+def _without_duplicates(words: Iterator[_Placed]) -> Iterator[_Placed]:
     places: dict[str, list[Box]] = {}
     for placed in words:
         x1, y1, _, y2 = placed.word.box
         reach = max(1.0, TWICE * (y2 - y1))
         same = places.setdefault(placed.word.text, [])
-        if not any(abs(x1 - box[0]) < reach and abs(y1 - box[1]) < reach for box in same[-MOST_REPEATS:]):
+        if not any(abs(x1 - box[0]) < reach and abs(y1 - box[1]) < reach for box in same[-MAX_REPEATS:]):
             same.append(placed.word.box)
             yield placed
 
@@ -260,7 +262,7 @@ class _Styles:
         return float(self._shown[1] @ (x.value, y.value, 1.0))
 
 
-def _run(placed: list[_Placed], style: _Style, baseline: float) -> Run:
+def _run(placed: list[_Placed], style: _Style, baseline: float) -> TextRun:
     words = tuple(word.word for word in placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
@@ -271,7 +273,7 @@ def _run(placed: list[_Placed], style: _Style, baseline: float) -> Run:
         baseline = bottom
     if upright and style.head_up:
         words = tuple(_full_height(word, baseline, size) for word in words)
-    return Run(words, size, baseline, style.font, style.bold, upright)
+    return TextRun(words, size, baseline, style.font, style.bold, upright)
 
 
 def _runs_down(placed: list[_Placed]) -> bool:

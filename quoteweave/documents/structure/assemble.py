@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import hull
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
-from quoteweave.documents.layout.page import PageContent, Piece, of_every_page
+from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
 from quoteweave.documents.layout.patterns import BULLET, CAPTION, SECTION_NUMBER
 from quoteweave.documents.structure.captions import find_captions
-from quoteweave.documents.structure.headers_footers import find_furniture, page_labels
+from quoteweave.documents.structure.headers_footers import find_headers_and_footers, page_labels
 from quoteweave.documents.structure.page_headings import page_headings
 
 # Characters in one list quote.
@@ -55,7 +55,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
     return ParsedDocument(
         pages=tuple(map(_page, pages, labels, headings)),
         quotes=tuple(quotes),
-        page_words=of_every_page([page.words for page in pages]),
+        page_words=words_of_pages([page.words for page in pages]),
         warnings=tuple(warnings),
     )
 
@@ -72,7 +72,7 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
 
 
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
-    furniture = find_furniture(pages)
+    furniture = find_headers_and_footers(pages)
     body = _body(pages)
     return [
         [
@@ -90,7 +90,7 @@ def _with_whole_lists(
     """Join consecutive list items into lists of limited length."""
     new_pages, new_layouts = [], []
     for page, names in zip(pages, layouts, strict=True):
-        pieces: list[Piece] = []
+        pieces: list[PageElement] = []
         kept: list[Layout] = []
         for piece, name in zip(page.pieces, names, strict=True):
             if name == "list" and kept and kept[-1] == "list" and _same_list(pieces[-1], piece):
@@ -123,7 +123,7 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
     return [replace(page, pieces=tuple(own)) for page, own in zip(pages, pieces, strict=True)]
 
 
-def _same_list(before: Piece, item: Piece) -> bool:
+def _same_list(before: PageElement, item: PageElement) -> bool:
     across = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
     near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and across > 0
     return near and len(before.text) + len(item.text) <= LONGEST_LIST
@@ -147,7 +147,7 @@ def _body(pages: Sequence[PageContent]) -> _Body:
     return _Body(usual, {number: size for number, size in sizes.items() if size})
 
 
-def _usual_size(pieces: Sequence[Piece]) -> float:
+def _usual_size(pieces: Sequence[PageElement]) -> float:
     """The commonest font size of running text, by characters; 0 if there is too little text."""
     counts: Counter[float] = Counter()
     for piece in pieces:
@@ -156,7 +156,7 @@ def _usual_size(pieces: Sequence[Piece]) -> float:
     return counts.most_common(1)[0][0] if counts.total() >= 200 else 0.0
 
 
-def _text_layout(piece: Piece, body: float) -> Layout:
+def _text_layout(piece: PageElement, body: float) -> Layout:
     text = piece.text
     words = len(text.split())
     if CAPTION.match(text) and words <= 150:
@@ -170,7 +170,7 @@ def _text_layout(piece: Piece, body: float) -> Layout:
     return "paragraph"
 
 
-def _is_title(piece: Piece, body: float) -> bool:
+def _is_title(piece: PageElement, body: float) -> bool:
     words = piece.text.split()
     if not 1 <= len(words) <= 25 or piece.lines > 3 or not any(c.isalpha() for c in piece.text):
         return False

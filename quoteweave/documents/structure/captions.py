@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout
-from quoteweave.documents.layout.page import Piece
+from quoteweave.documents.layout.page import PageElement
 from quoteweave.documents.layout.patterns import NOTE, NOTE_MARK
 
 # Points between a picture and its caption.
@@ -15,7 +15,7 @@ NOTE_REACH = 14.0
 SMALL = 0.88
 
 
-def find_captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int, str]:
+def find_captions(pieces: Sequence[PageElement], names: Sequence[Layout]) -> dict[int, str]:
     """Return captions of images by ordinal: the nearest numbered caption, or else a short title right above."""
     images = [i for i, piece in enumerate(pieces) if piece.kind in ("figure", "chart", "table") and not piece.part]
     texts = [i for i, name in enumerate(names) if name == "caption"]
@@ -37,7 +37,7 @@ def find_captions(pieces: Sequence[Piece], names: Sequence[Layout]) -> dict[int,
 
 
 def _pairs(
-    pieces: Sequence[Piece], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
+    pieces: Sequence[PageElement], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
 ) -> dict[int, int]:
     """Images with their captions, the closest first; `above` says of which kinds captions stand above."""
     distances = sorted(
@@ -52,11 +52,11 @@ def _pairs(
     return found
 
 
-def _captioned_kind(caption: Piece) -> str:
+def _captioned_kind(caption: PageElement) -> str:
     return "table" if caption.text[:3].lower() in ("tab", "alg", "box") else "figure"
 
 
-def _distance(image: Piece, caption: Piece, above: bool) -> float:
+def _distance(image: PageElement, caption: PageElement, above: bool) -> float:
     """Points between them, with a handicap for the unusual side; infinite when one is not over the other."""
     a, b = image.box, caption.box
     across = min(a[2], b[2]) - max(a[0], b[0])
@@ -67,7 +67,7 @@ def _distance(image: Piece, caption: Piece, above: bool) -> float:
     return gap if (over > under) == above else gap + 0.4 * CAPTION_REACH
 
 
-def _notes(pieces: Sequence[Piece], names: Sequence[Layout]) -> set[int]:
+def _notes(pieces: Sequence[PageElement], names: Sequence[Layout]) -> set[int]:
     """Notes to pictures and tables by ordinal: they belong to what stands above them, and caption nothing below."""
     sizes = [piece.size for piece in pieces if piece.prose]
     small = SMALL * statistics.median(sizes) if sizes else 0.0
@@ -89,7 +89,9 @@ def _just_below(lower: Box, upper: Box) -> bool:
     return across > 0.5 * min(lower[2] - lower[0], upper[2] - upper[0]) and -4 < lower[1] - upper[3] < NOTE_REACH
 
 
-def _title_above(pieces: Sequence[Piece], names: Sequence[Layout], image: int, notes: Collection[int]) -> str | None:
+def _title_above(
+    pieces: Sequence[PageElement], names: Sequence[Layout], image: int, notes: Collection[int]
+) -> str | None:
     box = pieces[image].box
     near = [
         piece
@@ -99,7 +101,7 @@ def _title_above(pieces: Sequence[Piece], names: Sequence[Layout], image: int, n
     return " ".join(piece.text for piece in sorted(near, key=lambda piece: piece.box[1]))[:300] or None
 
 
-def _is_heading(piece: Piece) -> bool:
+def _is_heading(piece: PageElement) -> bool:
     """A title or subtitle: short, and not a sentence of the running text."""
     return piece.lines <= 3 and not (piece.prose and piece.text.rstrip().endswith((".", ":", "?", "!")))
 

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from quoteweave.core.records import Layout
-from quoteweave.documents.layout.page import PageContent, Piece
+from quoteweave.documents.layout.page import PageContent, PageElement
 from quoteweave.documents.layout.patterns import PAGE_NUMBER
 
 # Shares of the page's height in which headers and footers stand.
 MARGIN = 0.09
 
 
-def find_furniture(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
+def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
     """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number."""
     margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
     found: dict[tuple[int, int], Layout] = {}
@@ -31,7 +31,7 @@ def find_furniture(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout
     return found
 
 
-def _zone(piece: Piece, page: PageContent) -> Layout | None:
+def _zone(piece: PageElement, page: PageContent) -> Layout | None:
     if piece.box[3] < MARGIN * page.height:
         return "header"
     if piece.box[1] > (1 - MARGIN) * page.height:

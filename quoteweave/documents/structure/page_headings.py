@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
 from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.layout.patterns import CAPTION
-from quoteweave.documents.sources.bookmarks import MOST_LEVELS, Bookmark, one_line
+from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
 
 # Pages among which those of contents stand.
 FIRST_PAGES = 15
-LEAST_ENTRIES = 4
+MIN_ENTRIES = 4
 # Shares of the entries: that lead to a page of the document, and those of them that lead no further back than the last.
 KNOWN = 0.75
 STEADY = 0.8
@@ -67,7 +67,7 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     for text in texts:
         for line in LEADERS.sub(r" \1\n", text).splitlines():
             match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
-            title = one_line(match[1].replace("|", " ").strip(" .·…_")) if match else ""
+            title = clean_title(match[1].replace("|", " ").strip(" .·…_")) if match else ""
             letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
             if match and letters >= 3 and letters > digits and not CAPTION.match(title):
                 yield title, str(int(match[2]))
@@ -75,7 +75,7 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _is_contents(known: Sequence[int], entries: int) -> bool:
     """Whether the page numbers of the entries increase as in a table of contents."""
-    if entries < LEAST_ENTRIES or len(known) < KNOWN * entries or known[0] >= known[-1]:
+    if entries < MIN_ENTRIES or len(known) < KNOWN * entries or known[0] >= known[-1]:
         return False
     return sum(a <= b for a, b in itertools.pairwise(known)) >= STEADY * (len(known) - 1)
 
@@ -83,4 +83,4 @@ def _is_contents(known: Sequence[int], entries: int) -> bool:
 def _level(title: str) -> int:
     """The level by the section number: 0 for "3 Results", 1 for "3.1 Data"."""
     match = NUMBERED.match(title)
-    return min(match[1].count("."), MOST_LEVELS - 1) if match else 0
+    return min(match[1].count("."), MAX_LEVELS - 1) if match else 0

@@ -12,17 +12,17 @@ from pydantic import Field
 
 from quoteweave.core.confidence import (
     ALL_SIGNALS,
-    BEFORE,
+    RETRIEVAL_SIGNALS,
     Calibration,
-    Point,
+    ConfidenceModel,
+    RiskCoveragePoint,
     SignalName,
     Signals,
-    Stage,
-    Weight,
+    SignalWeight,
     sigmoid,
 )
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.calibration.logistic import fit, left_out
 from quoteweave.evaluation.calibration.risk_coverage import (
@@ -61,13 +61,13 @@ class CalibrationReport(Record):
 
     calibration: Calibration | None = Field(description="None where no threshold keeps the risk")
     risk: float = Field(description="the share of wrong answers that was to be kept")
-    curve: tuple[Point, ...]
+    curve: tuple[RiskCoveragePoint, ...]
     right: int = Field(ge=0)
     wrong: int = Field(ge=0)
     declined: int = Field(ge=0, description="questions that the model gave no answer to")
     aurc: float = Field(description="area under the risk-coverage curve")
     least_aurc: float = Field(description="the same were every right answer surer than every wrong one")
-    chosen: Point | None = Field(description="the point of the curve at the threshold")
+    chosen: RiskCoveragePoint | None = Field(description="the point of the curve at the threshold")
     greatest_risk: float | None = Field(description="upper bound of the risk there on new questions, 95 % one-sided")
     groups: Mapping[str, GroupCounts] = Field(description="answerable and unanswerable; empty without a threshold")
 
@@ -86,7 +86,7 @@ def calibrate(asked: Sequence[CalibrationExample], *, retriever: str, model: str
     answered = [one for one in asked if one.right is not None]
     right = [bool(one.right) for one in answered]
     after, confidences = _fitted(ALL_SIGNALS, answered, right)
-    before, chances = _fitted(BEFORE, asked, [bool(one.right) for one in asked])
+    before, chances = _fitted(RETRIEVAL_SIGNALS, asked, [bool(one.right) for one in asked])
     curve = risk_coverage(confidences, right)
     point = greatest_coverage(curve, risk)
     calibration, groups = None, dict[str, GroupCounts]()
@@ -122,17 +122,17 @@ def _check_both(right: Sequence[bool]) -> None:
         raise DatasetError("no answer of the run is known to be right or wrong; there is nothing to fit on")
     if all(right):
         raise DatasetError(
-            f"all of {counted(len(right), 'answer is', 'answers are')} right, so that nothing tells "
+            f"all of {pluralize(len(right), 'answer is', 'answers are')} right, so that nothing tells "
             f"right from wrong ones; add questions that the "
             "documents do not answer"
         )
     if not any(right):
-        raise DatasetError(f"of {counted(len(right), 'answer')} none is right: no threshold could keep any risk")
+        raise DatasetError(f"of {pluralize(len(right), 'answer')} none is right: no threshold could keep any risk")
 
 
 def _fitted(
     names: Sequence[SignalName], asked: Sequence[CalibrationExample], right: Sequence[bool]
-) -> tuple[Stage, list[float]]:
+) -> tuple[ConfidenceModel, list[float]]:
     """The stage, without a threshold yet, and the confidence of each question by the weights of the others.
 
     A signal that is the same for all says nothing, and has no weight. Where nothing was found the confidence is 0, and
@@ -154,8 +154,8 @@ def _fitted(
     for place, log_odds in zip(found, left_out(rows, labels, intercept, weights), strict=True):
         confidences[place] = sigmoid(float(log_odds))
     parts = zip([names[column] for column in varied], means, scales, weights, strict=True)
-    kept = [Weight(signal=name, mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in parts]
-    return Stage(intercept=intercept, weights=tuple(kept), threshold=0.0), confidences
+    kept = [SignalWeight(signal=name, mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in parts]
+    return ConfidenceModel(intercept=intercept, weights=tuple(kept), threshold=0.0), confidences
 
 
 def _groups(

@@ -9,13 +9,13 @@ for Deep Neural Classifiers, 2019); answers of the same confidence are given tog
 import math
 from collections.abc import Sequence
 
-from quoteweave.core.confidence import Point
+from quoteweave.core.confidence import RiskCoveragePoint
 
 LEVEL = 0.95
 _HALVINGS = 60
 
 
-def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Point, ...]:
+def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> tuple[RiskCoveragePoint, ...]:
     """A point for each confidence that occurs, from the greatest to the least; the last gives all answers.
 
     Empty without answers. Raises ValueError for sequences of unequal length.
@@ -26,11 +26,11 @@ def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> tuple[
         wrong += not is_right
         if given == len(ranked) or ranked[given][0] < confidence:
             coverage, risk = given / len(ranked), wrong / given
-            points.append(Point(threshold=confidence, answers=given, coverage=coverage, risk=risk))
+            points.append(RiskCoveragePoint(threshold=confidence, answers=given, coverage=coverage, risk=risk))
     return tuple(points)
 
 
-def area(curve: Sequence[Point]) -> float | None:
+def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
     """AURC, from 0 (best) to 1; None without answers, where it is undefined."""
     if not curve:
         return None
@@ -45,7 +45,7 @@ def optimal_area(right: Sequence[bool]) -> float | None:
     return area(risk_coverage([1 / place for place in range(1, len(ranked) + 1)], ranked))
 
 
-def greatest_coverage(curve: Sequence[Point], risk: float) -> Point | None:
+def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCoveragePoint | None:
     """The point with the most coverage whose risk is at most `risk`; None where none is."""
     return next((point for point in reversed(curve) if point.risk <= risk), None)
 

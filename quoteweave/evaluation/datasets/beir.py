@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.files.jsonl import iter_rows
-from quoteweave.core.messages import counted
+from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.columns import Line, iter_columns
 
@@ -50,7 +50,7 @@ def iter_corpus(folder: Path) -> Iterator[Passage]:
     path, seen = _either(folder / _CORPUS), dict[str, int]()
     if path is None:
         raise DatasetError(f"no {_CORPUS} in {folder}; name a folder of BEIR's form")
-    for number, passage in iter_rows(path, Passage):
+    for number, passage in iter_records(path, Passage):
         first = seen.setdefault(passage.id, number)
         if first != number:
             raise DatasetError(f"{path}, line {number}, _id: {passage.id!r} is on line {first} already")
@@ -68,7 +68,7 @@ def load_beir(path: Path) -> list[Example]:
     if queries is None:
         raise DatasetError(f"no {_QUERIES} in {folder}; name a folder of BEIR's form, or give qrels alone as trec")
     texts: dict[str, str] = {}
-    for number, query in iter_rows(queries, _Query):
+    for number, query in iter_records(queries, _Query):
         if query.id in texts:
             raise DatasetError(f"{queries}, line {number}, _id: {query.id!r} is there already")
         texts[query.id] = query.text
@@ -76,7 +76,7 @@ def load_beir(path: Path) -> list[Example]:
     strangers = [name for name in grades if name not in texts]
     if strangers:
         raise DatasetError(
-            f"{qrels} judges {counted(len(strangers), 'query', 'queries')} that {queries} lacks, "
+            f"{qrels} judges {pluralize(len(strangers), 'query', 'queries')} that {queries} lacks, "
             f"such as {strangers[0]!r}"
         )
     return [_example(name, texts[name], items) for name, items in grades.items()]

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.files.jsonl import cut_note, iter_lines
+from quoteweave.core.files.jsonl import iter_lines, truncation_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def iter_columns(path: Path, names: Sequence[str] | None, *, separator: str | No
     Columns are parted by white space, or by `separator` alone. Raises DatasetError, naming file and line.
     """
     for number, line in iter_lines(path):
-        where, cut = f"{path}, line {number}", cut_note(line)
+        where, cut = f"{path}, line {number}", truncation_hint(line)
         try:
             raw = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.files.jsonl import AGAIN, iter_lines, iter_rows, reason
+from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines, iter_records
 
 Row = TypeVar("Row", bound=BaseModel)
 _LIST = "data"
@@ -20,13 +20,13 @@ def iter_items(path: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
     Raises DatasetError, naming file, place and field.
     """
     if _one_a_line(path):
-        yield from ((f"line {number}", content) for number, content in iter_rows(path, row))
+        yield from ((f"line {number}", content) for number, content in iter_records(path, row))
         return
     for number, value in enumerate(_listed(path), start=1):
         try:
             yield f"item {number}", row.model_validate(value)
         except ValidationError as error:
-            raise DatasetError(f"{path}, item {number}, {reason(error)}") from error
+            raise DatasetError(f"{path}, item {number}, {describe_validation_error(error)}") from error
 
 
 def _one_a_line(path: Path) -> bool:
@@ -45,7 +45,7 @@ def _listed(path: Path) -> list[JsonValue]:
         value = json.loads(b"".join(line for _, line in lines) or b"[]")
     except json.JSONDecodeError as error:
         number = lines[error.lineno - 1][0] if error.lineno <= len(lines) else lines[-1][0]
-        raise DatasetError(f"{path}, line {number}: {error.msg}; if the file is cut short, {AGAIN}") from error
+        raise DatasetError(f"{path}, line {number}: {error.msg}; if the file is cut short, {DOWNLOAD_AGAIN}") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path} is no JSON that can be read: {error}") from error
     items = value.get(_LIST) if isinstance(value, dict) else value

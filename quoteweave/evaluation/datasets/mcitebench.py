@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.files.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 
@@ -45,7 +45,7 @@ def load_mcitebench(path: Path) -> list[Example]:
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}
-    for number, line in iter_rows(path, _Line):
+    for number, line in iter_records(path, _Line):
         where = f"{path}, line {number}"
         first = seen.setdefault(line.question_id, number)
         if first != number:

@@ -14,7 +14,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Reference
-from quoteweave.core.files.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Query, Quote
 
 NOWHERE = (0.0, 0.0, 0.0, 0.0)
@@ -62,7 +62,7 @@ def load_mmdocrag(path: Path, *, quotes: Literal[15, 20]) -> list[Example]:
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}
-    for number, line in iter_rows(path, _Question):
+    for number, line in iter_records(path, _Question):
         where = f"{path}, line {number}"
         first = seen.setdefault(line.q_id, number)
         if first != number:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
-from quoteweave.core.files.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Query
 
 
@@ -33,7 +33,7 @@ def load_questions(path: Path) -> list[Example]:
     """
     examples: list[Example] = []
     seen: dict[str, int] = {}
-    for number, line in iter_rows(path, _Line):
+    for number, line in iter_records(path, _Line):
         name = line.id or str(number)
         first = seen.setdefault(name, number)
         if first != number:

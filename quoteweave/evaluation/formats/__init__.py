@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.files.jsonl import iter_lines, iter_rows
+from quoteweave.core.files.jsonl import iter_lines, iter_records
 from quoteweave.core.runs import read_run
 from quoteweave.evaluation.formats.responses import load_alce_outputs, load_mcitebench_responses, load_responses
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
@@ -50,7 +50,7 @@ def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
 
 
 def _load_lines(path: Path) -> list[Prediction]:
-    return [prediction for _, prediction in iter_rows(path, Prediction)]
+    return [prediction for _, prediction in iter_records(path, Prediction)]
 
 
 def _fields(line: bytes) -> set[str]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.files.jsonl import iter_rows
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.evaluation.datasets.alce import AlceLine, iter_alce
 
 
@@ -31,7 +31,7 @@ def load_responses(path: Path) -> list[Prediction]:
 
     Raises DatasetError, naming file, line and field, for what cannot be read.
     """
-    return [_prediction(line) for _, line in iter_rows(path, _Line)]
+    return [_prediction(line) for _, line in iter_records(path, _Line)]
 
 
 def _prediction(line: _Line) -> Prediction:
@@ -65,7 +65,7 @@ def load_mcitebench_responses(path: Path) -> list[Prediction]:
             model=model,
             error="no response" if line.response is None else None,
         )
-        for _, line in iter_rows(path, _McitebenchLine)
+        for _, line in iter_records(path, _McitebenchLine)
     ]
 
 

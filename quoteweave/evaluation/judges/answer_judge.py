@@ -12,7 +12,7 @@ from pathlib import Path
 
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.chat.token_estimates import tokens_of_messages
+from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
@@ -109,7 +109,7 @@ def plan_judging(judge: AnswerJudge, pairs: Sequence[JudgingItem], stored: Mappi
         request, said = judge.request(prediction, example), stored.get(example.id)
         if said is None or said.scores is None or said.request != request.sha256:
             left.append((prediction, example))
-            input_tokens += tokens_of_messages(request.messages)
+            input_tokens += estimate_message_tokens(request.messages)
     return JudgingPlan(
         left=left,
         done=len(answered) - len(left),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 
 JudgingItem = tuple[Prediction, Example]
 """An answer, and the question with its references."""
@@ -37,7 +37,7 @@ def judging_items(predictions: Sequence[Prediction], examples: Sequence[Example]
     silent = [example.id for _, example in pairs if not example.query.text.strip()]
     if silent:
         raise DatasetError(
-            f"{counted(len(silent), 'question has', 'questions have')} no text, such as "
+            f"{pluralize(len(silent), 'question has', 'questions have')} no text, such as "
             f"{silent[0]!r}: a judge needs the dataset's own file, not "
             "one that holds its gold alone; name it with --references"
         )

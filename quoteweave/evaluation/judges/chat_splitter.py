@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointBadResponse
-from quoteweave.core.files.jsonl import reason
-from quoteweave.core.messages import counted
+from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel, CitedSentence
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.chat import UnreadableReply, ask_judge
@@ -70,13 +70,13 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
     try:
         found = _SENTENCES.validate_python(json.loads(answer[start : end + 1]))
     except ValidationError as error:
-        raise UnreadableReply(f"the list has a fault: {reason(error)}") from error
+        raise UnreadableReply(f"the list has a fault: {describe_validation_error(error)}") from error
     except ValueError as error:
         raise UnreadableReply("there is no whole JSON array in it") from error
     kept = {word for one in found for word in _words(one.sentence)}
     missing = [word for word in _words(response) if word not in kept]
     if len(missing) > _MOST_MISSING * max(1, len(_words(response))) + 1:
-        raise UnreadableReply(f"it leaves out {counted(len(missing), 'word')} of the answer, such as {missing[0]!r}")
+        raise UnreadableReply(f"it leaves out {pluralize(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
         CitedSentence(text=one.sentence, cited=tuple(dict.fromkeys(item_name(name) for name in one.sources)))
         for one in found

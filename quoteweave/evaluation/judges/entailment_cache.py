@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import appending, iter_rows
+from quoteweave.core.files.jsonl import iter_records, open_for_append
 from quoteweave.core.protocols import Entailment
 from quoteweave.core.records import Record
 
@@ -33,7 +33,7 @@ class CachedEntailment:
     def __init__(self, model: Entailment, path: Path) -> None:
         self._model, self._path = model, path
         self._known: dict[str, bool] = {}
-        for _, said in iter_rows(path, CachedEntailmentVerdict, drop_cut=True) if path.exists() else ():
+        for _, said in iter_records(path, CachedEntailmentVerdict, drop_cut=True) if path.exists() else ():
             if said.model != model.name:
                 raise UsageError(
                     f"{path} holds what {said.model} said, not {model.name}; name another file with --kept"
@@ -51,7 +51,7 @@ class CachedEntailment:
         new = list({key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}.items())
         # Of like length together, as models like it.
         new.sort(key=lambda item: len(item[1][0]) + len(item[1][1]))
-        with appending(self._path) as write:
+        with open_for_append(self._path) as write:
             for start in range(0, len(new), AT_ONCE):
                 part = new[start : start + AT_ONCE]
                 for (key, _), entails in zip(part, self._model.entails([pair for _, pair in part]), strict=True):

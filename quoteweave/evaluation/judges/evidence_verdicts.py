@@ -12,11 +12,11 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.token_estimates import CHARACTERS_A_TOKEN
+from quoteweave.core.chat.token_estimates import ASCII_CHARACTERS_PER_TOKEN
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.files.jsonl import appending, iter_rows
-from quoteweave.core.messages import counted
+from quoteweave.core.files.jsonl import iter_records, open_for_append
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import CitedSentence, EvidenceJudge, Grade, Splitter
 from quoteweave.core.records import Quote, Record
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
@@ -72,7 +72,7 @@ def load_evidence_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
     """Example id to the last verdict on it. Raises DatasetError for a file of something else or of several judges."""
     found: dict[str, EvidenceVerdict] = {}
     first: EvidenceVerdict | None = None
-    for number, verdict in iter_rows(path, EvidenceVerdict, drop_cut=True):
+    for number, verdict in iter_records(path, EvidenceVerdict, drop_cut=True):
         first = first or verdict
         if (verdict.judge, verdict.splitter) != (first.judge, first.splitter):
             raise DatasetError(
@@ -113,7 +113,9 @@ def _tokens(
         known = [name for name in map(item_name, sentence.cited) if name in words]
         sent += 2 * sum(words[name] for name in known) + (len(known) + 1) * len(sentence.text)
         calls += len(known) + 1 if known else 0
-    return calls * PROMPT_TOKENS + sent // CHARACTERS_A_TOKEN, calls * GRADE_TOKENS + len(answer) // CHARACTERS_A_TOKEN
+    return calls * PROMPT_TOKENS + sent // ASCII_CHARACTERS_PER_TOKEN, calls * GRADE_TOKENS + len(
+        answer
+    ) // ASCII_CHARACTERS_PER_TOKEN
 
 
 async def judge_evidence(
@@ -134,7 +136,7 @@ async def judge_evidence(
     """
     answered = [pair for pair in pairs if pair[0].response is not None and pair[0].error is None]
     _require_contexts(answered)
-    with appending(path) as write:
+    with open_for_append(path) as write:
         stored = load_evidence_verdicts(path)
         for verdict in stored.values():
             if (verdict.judge, verdict.splitter) != (judge.name, splitter.name):
@@ -157,7 +159,7 @@ def _require_contexts(pairs: Sequence[JudgingItem]) -> None:
     bare = [example.id for prediction, example in pairs if _context(prediction, example) is None]
     if bare:
         raise DatasetError(
-            f"{counted(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
+            f"{pluralize(len(bare), 'example has', 'examples have')} no context, such as {bare[0]!r}: "
             f"there is no evidence to judge"
         )
 

@@ -13,8 +13,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.files.jsonl import iter_rows
-from quoteweave.core.messages import counted
+from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 
 ASPECTS: Mapping[str, str] = {
@@ -50,8 +50,8 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
     """
     found: dict[str, Judgement] = {}
     judges: set[tuple[str | None, str | None]] = set()
-    ours = any(line.attempts for _, line in islice(iter_rows(path, _Line, drop_cut=True), 1))
-    for number, line in iter_rows(path, _Line, drop_cut=ours):
+    ours = any(line.attempts for _, line in islice(iter_records(path, _Line, drop_cut=True), 1))
+    for number, line in iter_records(path, _Line, drop_cut=ours):
         if line.q_id in found and not line.attempts:
             raise DatasetError(f"{path}, line {number}, q_id: {line.q_id!r} is judged on an earlier line already")
         scores = line.response if isinstance(line.response, dict) else {}
@@ -64,7 +64,7 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
         judges.add((line.model, line.prompt) if line.attempts else (None, None))
     if not any(found.values()):
         raise DatasetError(
-            f"{path} holds no judgement: of {counted(len(found), 'line')} none has a score of 0 to {HIGHEST}"
+            f"{path} holds no judgement: of {pluralize(len(found), 'line')} none has a score of 0 to {HIGHEST}"
         )
     if len(judges) > 1:
         raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
@@ -102,7 +102,7 @@ def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVer
     model or prompt than those named: they are not to be mixed.
     """
     found: dict[str, AnswerVerdict] = {}
-    for _, verdict in iter_rows(path, AnswerVerdict, drop_cut=True) if path.exists() else ():
+    for _, verdict in iter_records(path, AnswerVerdict, drop_cut=True) if path.exists() else ():
         _check_same(path, verdict, model, prompt)
         found[verdict.example] = verdict
     return found

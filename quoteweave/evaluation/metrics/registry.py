@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from quoteweave.core.chat.prices import Prices
+from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
@@ -36,7 +36,7 @@ class MetricOptions(NamedTuple):
 
     marks: MarkGrammar = "own"
     convention: Convention = "strict"
-    prices: Prices = lambda _: None
+    prices: PriceLookup = lambda _: None
     """What models cost."""
 
 

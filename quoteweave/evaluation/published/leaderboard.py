@@ -6,7 +6,7 @@ from decimal import Decimal
 from pydantic import Field
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.published import PublishedTable
 from quoteweave.evaluation.scoring.scores import Scores
@@ -83,7 +83,7 @@ def is_whole(run: Scores) -> bool:
 def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
     """What a reader must know of these runs in that table."""
     told = [
-        f"{run.name} has no rank: {counted(run.missing, 'question is', 'questions are')} not "
+        f"{run.name} has no rank: {pluralize(run.missing, 'question is', 'questions are')} not "
         f"answered, {run.failed} failed"
         for run in runs
         if not is_whole(run)

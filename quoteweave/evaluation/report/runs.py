@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quoteweave.core.chat.prices import Prices
+from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets import load_dataset
@@ -84,7 +84,7 @@ def make_report(
     *,
     intervals: Intervals = bootstrap_intervals,
     permutations: int = PERMUTATIONS,
-    prices: Prices = lambda _: None,
+    prices: PriceLookup = lambda _: None,
 ) -> Report:
     """Score each run and compare the later ones with the first. `prices` are of models' tokens.
 
@@ -127,7 +127,7 @@ def _stem(name: str) -> str:
 
 
 def _scored(
-    sources: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: Prices
+    sources: ScoringRequest, loaded: LoadedRun, name: str, *, intervals: Intervals, prices: PriceLookup
 ) -> RunReport:
     scored = score_run(loaded, sources, intervals=intervals, prices=prices)
     selection = sources.model_copy(update={"metrics": QUOTE_SELECTION_ONLY})

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.metrics.gold import KINDS
 from quoteweave.evaluation.text.responses import citations
@@ -38,8 +38,8 @@ def match_predictions(
     if found:
         advice = "" if partial or not problems[2] else "; --partial scores those that are answered"
         raise DatasetError(
-            f"{counted(len(predictions), 'answer does', 'answers do')} not fit "
-            f"{counted(len(examples), 'question')}: {'; '.join(found)}{advice}"
+            f"{pluralize(len(predictions), 'answer does', 'answers do')} not fit "
+            f"{pluralize(len(examples), 'question')}: {'; '.join(found)}{advice}"
         )
     made = {prediction.example: prediction for prediction in predictions}
     if not known:  # a run that names these references was made over no others

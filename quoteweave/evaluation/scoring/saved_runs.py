@@ -6,14 +6,14 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.chat.prices import Prices
+from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
-from quoteweave.core.files.jsonl import is_cut_short
+from quoteweave.core.files.jsonl import is_truncated
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.core.runs import PREDICTIONS, RUN, said_of
+from quoteweave.core.runs import PREDICTIONS_FILE, RUN_FILE, read_run_record
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, load_evidence_verdicts, request_hash
@@ -118,7 +118,7 @@ def score(
     *,
     examples: Sequence[Example] | None = None,
     intervals: Intervals | None = bootstrap_intervals,
-    prices: Prices = lambda _: None,
+    prices: PriceLookup = lambda _: None,
 ) -> ScoredRun:
     """Load a saved run and score it, with intervals and the notes that a reader needs.
 
@@ -183,8 +183,8 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
         strangers = sorted(judged.keys() - {example.id for example in examples})
         if strangers:
             raise DatasetError(
-                f"{path} judges {counted(len(strangers), 'answer')} to questions that {request.dataset} does not ask, "
-                f"such as {strangers[0]!r}; name the judgements of this dataset"
+                f"{path} judges {pluralize(len(strangers), 'answer')} to questions that {request.dataset} does not "
+                f"ask, such as {strangers[0]!r}; name the judgements of this dataset"
             )
     asked = {example.id: example for example in examples}
     of_now = {request_hash(one, asked[one.example]) for one in predictions} if citations else set()
@@ -200,7 +200,7 @@ def score_run(
     *,
     convention: Convention | None = None,
     intervals: Intervals | None = None,
-    prices: Prices = lambda _: None,
+    prices: PriceLookup = lambda _: None,
 ) -> ScoredRun:
     """Score a loaded run by the convention of `request`, or by another one with the same grammar of marks.
 
@@ -231,13 +231,13 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
     published = scores.convention == "published"
     if scores.failed:
         how = "counted as empty answers" if published else "left out"
-        notes.append(f"{counted(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
+        notes.append(f"{pluralize(scores.failed, 'prediction is an error', 'predictions are errors')}, {how}")
     broken = sum(malformed(judgement) for judgement in loaded.judgements.values())
     if broken:
         how = "what is missing counts 0" if published else "left out"
-        notes.append(f"{counted(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}")
+        notes.append(f"{pluralize(broken, 'malformed judgement')} (a score missing, misnamed or out of range): {how}")
     if loaded.stale:
-        notes.append(f"{counted(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
+        notes.append(f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
     if (other_dataset := _asked_of(request.run)) not in (None, request.dataset):
         notes.append(f"the run says that it was asked of {other_dataset}, not of {request.dataset}")
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
@@ -263,20 +263,20 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
 
 def _asked_of(run: Path) -> object:
     """The dataset recorded in a run folder; None where none is recorded."""
-    return said_of(run).configuration.get("dataset") if (run / RUN).is_file() else None
+    return read_run_record(run).configuration.get("dataset") if (run / RUN_FILE).is_file() else None
 
 
 def _cut(run: Path) -> str:
     """What to say of a run that was stopped while it wrote a line; empty where it was not."""
-    path = run / PREDICTIONS
-    if not (path.is_file() and is_cut_short(path)):
+    path = run / PREDICTIONS_FILE
+    if not (path.is_file() and is_truncated(path)):
         return ""
     return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"
 
 
 def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
     """Whether the run's record names exactly these references. Raises DatasetError."""
-    if references is None or not references.is_file() or not (run / RUN).exists():
+    if references is None or not references.is_file() or not (run / RUN_FILE).exists():
         return False
-    said, of = said_of(run), file_sha256(references)
+    said, of = read_run_record(run), file_sha256(references)
     return said.configuration.get("dataset") == dataset and said.fingerprints.get("references") == of

@@ -4,10 +4,10 @@ from quoteweave.core.errors import ModelFailed
 from quoteweave.generation.entailment.local import LocalEntailment
 from quoteweave.generation.entailment.nli import NliEntailment
 from quoteweave.generation.entailment.t5 import T5Entailment
-from quoteweave.models.checkpoints import Hardware, described, is_local, locate
+from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config
 
 T5_TYPES = ("t5", "mt5", "umt5")
-GENERATES = ("ForConditionalGeneration", "WithLMHeadModel")
+GENERATIVE_ENDINGS = ("ForConditionalGeneration", "WithLMHeadModel")
 
 
 def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: int | None = None) -> LocalEntailment:
@@ -17,12 +17,12 @@ def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: 
     are loaded on first use. Raises ModelNotFound where there is none, ModelFailed for a model of another kind.
     """
     checkpoint, _, revision = (spec, "", "") if is_local(spec) else spec.partition("@")
-    config = described(locate(checkpoint, revision or "main"))
+    config = read_config(locate_checkpoint(checkpoint, revision or "main"))
     architecture = (config.get("architectures") or ["none"])[0]
     made: type[LocalEntailment]
     if architecture.endswith("ForSequenceClassification"):
         made = NliEntailment
-    elif config.get("model_type") in T5_TYPES and architecture.endswith(GENERATES):
+    elif config.get("model_type") in T5_TYPES and architecture.endswith(GENERATIVE_ENDINGS):
         made = T5Entailment
     else:
         raise ModelFailed(

@@ -17,7 +17,7 @@ _VERDICT = re.compile(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false
 _AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 
 
-class JudgedClaims:
+class ChatClaimChecker:
     """Implements `core.protocols.ClaimChecker`: a chat model judges each claim in a request of its own.
 
     `prompts_folder` may hold its own `check_claim.txt` (fields: `$evidence`, `$claim`). Raises UsageError when the

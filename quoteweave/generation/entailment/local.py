@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import in_batches, well_formed
-from quoteweave.models.checkpoints import Hardware, identity, locate, required
-from quoteweave.models.loading import Turns, check_tokenizer, loading
+from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, weights_identity
+from quoteweave.models.loading import ModelLock, check_tokenizer, reporting_load_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,12 +20,12 @@ CPU_BATCH = 8
 GPU_BATCH = 32
 FULL_LENGTH = 512
 
-Row = dict[str, list[int]]
+EncodedPair = dict[str, list[int]]
 """The model inputs of one pair: token ids, and further inputs of the same length."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedModel:
     """A loaded model with its tokenizer."""
 
     tokenizer: Any
@@ -55,7 +55,7 @@ class LocalEntailment(ABC):
         self.max_length = max_length
         self.cut = 0
         """Number of premises cut so far."""
-        self._turns = Turns()
+        self._turns = ModelLock()
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class LocalEntailment(ABC):
 
         Raises ModelNotFound for a folder without a model.
         """
-        weights = identity(self.checkpoint, self.revision)
+        weights = weights_identity(self.checkpoint, self.revision)
         length = f" {self.max_length} tokens" if self.max_length else ""
         model = weights if weights.startswith(self.checkpoint) else f"{self.checkpoint} {weights}"
         return f"{model} {self._dtype}{length}"
@@ -83,14 +83,14 @@ class LocalEntailment(ABC):
         if not pairs:
             return []
         with self._turns.taken():
-            rows = [self._fitted(premise, claim) for premise, claim in pairs]
+            rows = [self._truncate(premise, claim) for premise, claim in pairs]
 
-        def judged(batch: list[Row]) -> "list[np.ndarray[Any, Any]]":
+        def judged(batch: list[EncodedPair]) -> "list[np.ndarray[Any, Any]]":
             with self._turns.taken():
                 return list(self._margins(batch).reshape(-1, 1, 1))
 
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
-        margins = in_batches(
+        margins = encode_in_batches(
             rows,
             judged,
             size_of=lambda row: len(row["input_ids"]),
@@ -101,24 +101,24 @@ class LocalEntailment(ABC):
         return [bool(margin[0, 0] > 0) for margin in margins]
 
     @abstractmethod
-    def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
         """Load the tokenizer and the model in a folder, not yet on their device."""
 
     @abstractmethod
-    def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
+    def _read(self, premise: str, claim: str) -> tuple[EncodedPair, list[int]]:
         """Tokenize a pair without truncation; return its inputs and the positions of the premise's tokens."""
 
     @abstractmethod
-    def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
+    def _margins(self, rows: list[EncodedPair]) -> "np.ndarray[Any, Any]":
         """Judge one batch: (n,) above 0 where the premise entails the claim, else at most 0; NaN if undefined."""
 
     @cached_property
-    def _loaded(self) -> Loaded:
-        transformers = required("transformers")
-        folder = locate(self.checkpoint, self.revision)
+    def _loaded(self) -> LoadedModel:
+        transformers = import_required("transformers")
+        folder = locate_checkpoint(self.checkpoint, self.revision)
         check_tokenizer(folder)
-        with loading(self.checkpoint, folder):
-            loaded = self._load(transformers, folder, getattr(required("torch"), self._dtype))
+        with reporting_load_errors(self.checkpoint, folder):
+            loaded = self._load(transformers, folder, getattr(import_required("torch"), self._dtype))
             loaded.model.to(self.hardware.chosen_device()).eval()
         return loaded
 
@@ -134,7 +134,7 @@ class LocalEntailment(ABC):
         """Tokenize a text or a pair."""
         return self._loaded.tokenizer(*texts, return_offsets_mapping=offsets, verbose=False)
 
-    def _padded(self, rows: list[Row]) -> Any:
+    def _padded(self, rows: list[EncodedPair]) -> Any:
         """Pad rows to one length, as tensors on the model's device."""
         loaded = self._loaded
         width = max(len(row["input_ids"]) for row in rows)
@@ -147,12 +147,12 @@ class LocalEntailment(ABC):
 
         `split_special_tokens` would suffice for most tokenizers, but unigram ones have such tokens in their vocabulary.
         """
-        text = well_formed(text)
+        text = replace_lone_surrogates(text)
         for mark in self._loaded.tokenizer.all_special_tokens:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         return text
 
-    def _fitted(self, premise: str, claim: str) -> Row:
+    def _truncate(self, premise: str, claim: str) -> EncodedPair:
         row, places = self._read(self._plain(premise), self._plain(claim))
         excess = len(row["input_ids"]) - self._loaded.window
         if excess <= 0:

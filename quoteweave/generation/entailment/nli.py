@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.generation.entailment.local import Loaded, LocalEntailment, Row
-from quoteweave.models.loading import positions
+from quoteweave.generation.entailment.local import EncodedPair, LoadedModel, LocalEntailment
+from quoteweave.models.loading import max_positions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 class NliEntailment(LocalEntailment):
     """A classifier; a pair is entailed if its most likely class is the one that the checkpoint calls entailment."""
 
-    def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
         config = transformers.AutoConfig.from_pretrained(folder, **self._hub)
-        entailed(config.id2label, folder)
+        entailment_class(config.id2label, folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype, **self._hub)
-        window = min(tokenizer.model_max_length, positions(model))
-        return Loaded(tokenizer, model, min(self.max_length or window, window))
+        window = min(tokenizer.model_max_length, max_positions(model))
+        return LoadedModel(tokenizer, model, min(self.max_length or window, window))
 
-    def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
+    def _read(self, premise: str, claim: str) -> tuple[EncodedPair, list[int]]:
         encoded = self._tokens(premise, claim)
         return dict(encoded), [i for i, sequence in enumerate(encoded.sequence_ids()) if sequence == 0]
 
-    def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
+    def _margins(self, rows: list[EncodedPair]) -> "np.ndarray[Any, Any]":
         """(n,) the logit of entailment minus the highest of the others."""
         import torch
 
         model = self._loaded.model
-        label = entailed(model.config.id2label, self.checkpoint)
+        label = entailment_class(model.config.id2label, self.checkpoint)
         with torch.inference_mode():
             logits = model(**self._padded(rows)).logits.float()
         others = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
@@ -39,7 +39,7 @@ class NliEntailment(LocalEntailment):
         return margins
 
 
-def entailed(labels: dict[int, str], checkpoint: Path | str) -> int:
+def entailment_class(labels: dict[int, str], checkpoint: Path | str) -> int:
     """The index of the class that means entailment, ignoring case; `not_entailment` is another class.
 
     Raises ModelFailed, which names the classes, unless it is exactly one of several.

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.generation.entailment.local import FULL_LENGTH, Loaded, LocalEntailment, Row
+from quoteweave.generation.entailment.local import FULL_LENGTH, EncodedPair, LoadedModel, LocalEntailment
 
 if TYPE_CHECKING:
     import numpy as np
 
-BEFORE, BETWEEN = "premise: ", " hypothesis: "
+PREMISE_PREFIX, HYPOTHESIS_PREFIX = "premise: ", " hypothesis: "
 YES, NO = "1", "0"
 # A digit, the end token, and a separate space that some vocabularies need before the digit.
 REPLY_TOKENS = 4
@@ -23,19 +23,19 @@ class T5Entailment(LocalEntailment):
     its config says otherwise) is allowed.
     """
 
-    def _load(self, transformers: Any, folder: Path, dtype: Any) -> Loaded:
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
         model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype, **self._hub)
         trained = getattr(model.config, "n_positions", None) or FULL_LENGTH
-        return Loaded(tokenizer, model, self.max_length or min(tokenizer.model_max_length, trained))
+        return LoadedModel(tokenizer, model, self.max_length or min(tokenizer.model_max_length, trained))
 
-    def _read(self, premise: str, claim: str) -> tuple[Row, list[int]]:
-        encoded = self._tokens(f"{BEFORE}{premise}{BETWEEN}{claim}", offsets=True)
-        start, end = len(BEFORE), len(BEFORE) + len(premise)
+    def _read(self, premise: str, claim: str) -> tuple[EncodedPair, list[int]]:
+        encoded = self._tokens(f"{PREMISE_PREFIX}{premise}{HYPOTHESIS_PREFIX}{claim}", offsets=True)
+        start, end = len(PREMISE_PREFIX), len(PREMISE_PREFIX) + len(premise)
         places = [i for i, (_, last) in enumerate(encoded.pop("offset_mapping")) if start < last <= end]
         return dict(encoded), places
 
-    def _margins(self, rows: list[Row]) -> "np.ndarray[Any, Any]":
+    def _margins(self, rows: list[EncodedPair]) -> "np.ndarray[Any, Any]":
         """(n,) 1 for a yes, -1 for a no, NaN where the logits overflowed."""
         import numpy as np
         import torch

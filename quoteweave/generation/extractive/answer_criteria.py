@@ -6,8 +6,8 @@ Requirements on a statement, together with its quote and what is above it (capti
   that of the document;
 - it has all other distinguishing words of the question that occur in the document, and the nouns that no page of the
   collection has: a sentence on wool does not answer a question about coal;
-- it has most of the weight of what the question is about: `LEAST_HELD` in the sentence itself, `AROUND` times that with
-  what is above it;
+- it has most of the weight of what the question is about: `MIN_COVERAGE` in the sentence itself, `AROUND` times that
+  with what is above it;
 - it is not about the opposite ("the up button" where the question asks for "the down button");
 - words that are adjacent in the question are adjacent in it ("long-term debt");
 - it has what is asked for (`answer_kinds`), and not only from the question itself.
@@ -24,33 +24,33 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.core.text.question_analysis import differs
+from quoteweave.core.text.question_analysis import has_opposite_word
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.answer_kinds import has_what_is_asked
-from quoteweave.generation.extractive.locating import best_pages
-from quoteweave.generation.extractive.statements import Statement, words_around
-from quoteweave.generation.relevance import Question, coverage, subject
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind
+from quoteweave.generation.extractive.locating import group_by_page
+from quoteweave.generation.extractive.statements import Statement, words_with_headings
+from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 
-LEAST_HELD, LEAST_HELD_ELSEWHERE = 0.6, 0.75
+MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
-LEAST_CERTAIN = 0.85
+MIN_COVERAGE_FACTOID = 0.85
 """The same for questions answered by yes or no, a date, a person or a place.
 
 Almost everything must occur, the verb above all, because most sentences have some name."""
-LEADING = 2
+BEST_PAGES = 2
 """Number of pages that count as the best."""
 AROUND, MOST_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
-LEAST_SUBJECT = 2
+MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
-FIRST = 2 / 3
+CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
-_CERTAIN = frozenset({"yes_or_no", "date", "person", "place"})
-_TELLS_NOTHING = frozenset({"title", "caption", "equation", "header", "footer"})
+_FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
+_LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
@@ -60,17 +60,17 @@ _NOUN = re.compile(
 )
 
 
-class Answering:
+class AnswerCriteria:
     """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
 
-    def __init__(self, question: Question, weights: Mapping[str, float], context: Context) -> None:
+    def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
-        self._subject = {word: weights[word] for word in subject(question)}
-        self._pairs = _side_by_side(question, frozenset(self._subject) - question.names)
-        self._leading = {id(hit) for page in best_pages(context)[:LEADING] for _, hit in page}
+        self._subject = {word: weights[word] for word in subject_terms(question)}
+        self._pairs = _adjacent_pairs(question, frozenset(self._subject) - question.names)
+        self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for hit in (*context.texts, *context.images):
-            self._documents[hit.quote.document].update(words_around(hit.quote))
+            self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
@@ -79,23 +79,24 @@ class Answering:
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
         """Whether a statement, a sentence or cells of a table, answers the question.
 
-        It may contain fewer of the question's words (`FIRST`) where a model ranks it clearly first of all.
+        It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
+        all.
         """
-        if not self._may_answer(statement) or not self._tells_of_the_same(statement):
+        if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if differs(self._question.reading.text, statement.text):
+        if has_opposite_word(self._question.reading.text, statement.text):
             return False
-        held, beside = self._held(statement), _above(statement.quote)
-        least = LEAST_HELD if id(statement.hit) in self._leading else LEAST_HELD_ELSEWHERE
-        least = LEAST_CERTAIN if self._question.reading.asks in _CERTAIN else least
+        held, beside = self._held(statement), _words_above(statement.quote)
+        least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
+        least = MIN_COVERAGE_FACTOID if self._question.reading.asks in _FACTOID_KINDS else least
         total = sum(self._subject.values())
-        least *= total * FIRST if clearly_first else total
+        least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MOST_ASKED * total)
         if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < around:
             return False
-        keeps_together = statement.is_row or self._keeps_together(statement)
+        keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
-        return keeps_together and says_more and has_what_is_asked(statement, self._question)
+        return keeps_together and says_more and has_answer_kind(statement, self._question)
 
     def _held(self, statement: Statement) -> frozenset[str]:
         """The words of a statement; for questions that need their verb, without compounds that these lack.
@@ -103,7 +104,7 @@ class Answering:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         reading = self._question.reading
-        if reading.asks not in _CERTAIN or "-" not in statement.text:
+        if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
             return frozenset(statement.words)
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
@@ -116,13 +117,13 @@ class Answering:
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and not statement.is_row
-        if layout in _TELLS_NOTHING or len(self._subject) < LEAST_SUBJECT:
+        if layout in _LAYOUTS_WITHOUT_ANSWERS or len(self._subject) < MIN_SUBJECT_TERMS:
             return False
         if "chart" in reading.shows and layout != "chart":
             return False
         return layout == "list" or not statement.text[:1].islower()
 
-    def _tells_of_the_same(self, statement: Statement) -> bool:
+    def _matches_identity(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question occur in the statement or around it.
 
         The year may be missing if it is the most frequent one in what was found of the document, and the statement has
@@ -130,7 +131,7 @@ class Answering:
         """
         document = self._documents[statement.quote.document]
         most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
-        around = words_around(statement.quote).union(statement.words)
+        around = words_with_headings(statement.quote).union(statement.words)
         lacking = self._question.names - around
         if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
             return False
@@ -138,14 +139,14 @@ class Answering:
             return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
-    def _keeps_together(self, statement: Statement) -> bool:
+    def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
         """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it."""
         held = frozenset(statement.words)
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
         return not pairs or not pairs.isdisjoint(itertools.pairwise(statement.words))
 
 
-def _side_by_side(question: Question, among: frozenset[str]) -> frozenset[tuple[str, str]]:
+def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset[tuple[str, str]]:
     """The pairs of these words that are directly adjacent in the question, without even a stop word between them."""
     written = [words(word) for word in words(question.reading.text, stem=False, stop=False)]
     pairs = (one + other for one, other in itertools.pairwise(written))
@@ -153,6 +154,6 @@ def _side_by_side(question: Question, among: frozenset[str]) -> frozenset[tuple[
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def _above(quote: Quote) -> frozenset[str]:
+def _words_above(quote: Quote) -> frozenset[str]:
     """The words above a quote: of its caption, its section and its document's name."""
     return frozenset(words("\n".join(filter(None, [quote.caption, quote.section, quote.document.rpartition(".")[0]]))))

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from quoteweave.core.text.mentions import any_of
-from quoteweave.core.text.question_analysis import LONGEST, Asked, instructing_words
+from quoteweave.core.text.mentions import alternation
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
 from quoteweave.generation.gate.units import CURRENCIES
-from quoteweave.generation.relevance import Question, subject
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 MOST_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
@@ -76,8 +76,8 @@ _TELLS_VALUE = (
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-INSTRUCTS = re.compile(
-    rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{any_of(sorted(instructing_words()))}\b)", re.IGNORECASE
+INSTRUCTION = re.compile(
+    rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)", re.IGNORECASE
 )
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
@@ -91,27 +91,27 @@ _COMPANY = re.compile(
 _PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
 
 
-def has_what_is_asked(statement: Statement, question: Question) -> bool:
+def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
     For a question of no such kind, the statement must not merely announce what follows it.
     """
-    return _HAS.get(question.reading.asks, _says_more)(statement, question)
+    return _CHECKS.get(question.reading.asks, _is_substantive)(statement, question)
 
 
-def new_numbers(statement: Statement, question: Question) -> frozenset[Decimal]:
+def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that are not in the question, except years."""
     return frozenset(one.value for one in _facts(statement, question)[1] if not one.year)
 
 
-def _facts(statement: Statement, question: Question) -> tuple[Facts, list[Amount]]:
+def _facts(statement: Statement, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
     """The facts of a statement, and its numbers that are not in the question."""
     asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}
     facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
-def _counts(statement: Statement, question: Question) -> bool:
+def _counts(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     _, amounts = _facts(statement, question)
     counted = _COUNTED.search(question.reading.text)
@@ -137,27 +137,27 @@ def _following(amount: Amount, text: str) -> list[str]:
     return found
 
 
-def _measures(statement: Statement, question: Question) -> bool:
+def _measures(statement: Statement, question: QuestionTerms) -> bool:
     return any(not one.year for one in _facts(statement, question)[1])
 
 
-def _percents(statement: Statement, question: Question) -> bool:
+def _percents(statement: Statement, question: QuestionTerms) -> bool:
     return any(one.unit is not None and one.unit.dimension == "percent" for one in _facts(statement, question)[1])
 
 
-def _costs(statement: Statement, question: Question) -> bool:
+def _costs(statement: Statement, question: QuestionTerms) -> bool:
     amounts = _facts(statement, question)[1]
     return any(one.unit is not None and one.unit.dimension in CURRENCIES for one in amounts) or (
         statement.is_row and bool(amounts)
     )
 
 
-def _dates(statement: Statement, question: Question) -> bool:
+def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
     return bool(facts.dates or facts.clocks) or any(one.year for one in amounts)
 
 
-def _names_person(statement: Statement, question: Question) -> bool:
+def _names_person(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     found = [
         words(match[0])
@@ -169,18 +169,18 @@ def _names_person(statement: Statement, question: Question) -> bool:
     return 0 < len(new) <= MOST_NAMES
 
 
-def _names_place(statement: Statement, question: Question) -> bool:
+def _names_place(statement: Statement, question: QuestionTerms) -> bool:
     found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
     return any(not set(words(name)) & set(question.terms) for name in found)
 
 
-def _defines(statement: Statement, question: Question) -> bool:
+def _defines(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement defines the term: "is", "means" or a bracket follows it closely, or it is in brackets.
 
     A question about the term alone ("What is a quay?") needs a sentence that begins with it, or that defines it in an
     apposition ("RAPTOR, a retrieval system that").
     """
-    asked, text = set(subject(question)), statement.text
+    asked, text = set(subject_terms(question)), statement.text
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     if not _ASKS_ALONE.match(question.reading.asked_by):
         return any(
@@ -193,30 +193,30 @@ def _defines(statement: Statement, question: Question) -> bool:
     return False
 
 
-def _instructs(statement: Statement, question: Question) -> bool:
+def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement begins like an instruction, and has no other aim ("To protect the hook, press").
 
     Items of lists are handled in `procedures`, by the heading above them.
     """
-    if INSTRUCTS.match(statement.text) is None or _negates(statement, question):
+    if INSTRUCTION.match(statement.text) is None or _negates(statement, question):
         return False
     aim = _AIM.match(statement.text)
     return aim is None or set(question.terms) <= set(words(aim["leading"] or aim["trailing"]))
 
 
-def _negates(statement: Statement, question: Question) -> bool:
+def _negates(statement: Statement, question: QuestionTerms) -> bool:
     return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.reading.text) is None
 
 
-def _compares(statement: Statement, question: Question) -> bool:
+def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
     said = re.escape(question.reading.asked_by)
-    return statement.is_reckoned or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
+    return statement.is_computed or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
-def _says_more(statement: Statement, question: Question) -> bool:
+def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than announce what follows, or mention what is asked for ("the limits of X")."""
-    asked = _ASKED_NOUN.match(question.reading.text[:LONGEST])
+    asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
     if statement.is_row or asked is None:
         return statement.is_row or _ANNOUNCES.search(statement.text) is None
     noun = re.escape(asked["value"] or asked["kind"])
@@ -233,7 +233,7 @@ def _says_more(statement: Statement, question: Question) -> bool:
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
 
-_HAS: Mapping[Asked, Callable[[Statement, Question], bool]] = {
+_CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "count": _counts,
     "amount": _measures,
     "percent": _percents,

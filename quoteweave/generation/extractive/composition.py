@@ -6,8 +6,8 @@ from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.generation.answer_text import cited, listed, neutral
-from quoteweave.generation.extractive.statements import Statement, image_mark, labels, named_place, own_label
+from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and
+from quoteweave.generation.extractive.statements import Statement, caption_label, image_mark, label_keys, place_phrase
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -15,7 +15,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
 
     `rest` is the text shown for parts of the question that no statement answers.
     """
-    ordered = in_order(chosen)
+    ordered = in_document_order(chosen)
     told = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
@@ -30,16 +30,16 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
             used.append(quote)
             continue
         for statement in same:
-            text += f"{cited(statement.text, f'[{statement.number}]')} "
+            text += f"{add_mark(statement.text, f'[{statement.number}]')} "
             used.append(quote)
             for number in [number for number in _named(statement, context) if number in to_show]:
                 to_show.remove(number)
                 used.append(context.images[number - 1].quote)
                 text += _shown(number, context)
-    return "\n\n".join(filter(None, [text.rstrip(), rest, sources(used)]))
+    return "\n\n".join(filter(None, [text.rstrip(), rest, sources_sentence(used)]))
 
 
-def in_order(chosen: Sequence[Statement]) -> list[Statement]:
+def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:
     """Order statements: the best quote, the others of its document from front to back, the next document.
 
     Sentences of one quote keep their order.
@@ -55,7 +55,7 @@ def in_order(chosen: Sequence[Statement]) -> list[Statement]:
     return sorted(chosen, key=place)
 
 
-def sources(quotes: Iterable[Quote]) -> str:
+def sources_sentence(quotes: Iterable[Quote]) -> str:
     """Name pages, or headings, in one sentence: `This is from pages 2 and 5 of a.pdf and “Fees” of guide.md.`"""
     pages: defaultdict[str, dict[int, Quote]] = defaultdict(dict)
     headings: defaultdict[str, list[Quote]] = defaultdict(list)
@@ -67,21 +67,21 @@ def sources(quotes: Iterable[Quote]) -> str:
     places = []
     for document, found in pages.items():
         numbers = [quote.page_label for _, quote in sorted(found.items())]
-        places.append(f"page{'s' if len(numbers) > 1 else ''} {listed(numbers)} of {document}")
+        places.append(f"page{'s' if len(numbers) > 1 else ''} {join_with_and(numbers)} of {document}")
     for document, under in headings.items():
-        places.append(f"{listed(list(dict.fromkeys(map(named_place, under))))} of {document}")
-    return neutral(" ".join(f"This is from {listed(places)}.".split()))
+        places.append(f"{join_with_and(list(dict.fromkeys(map(place_phrase, under))))} of {document}")
+    return escape_marks(" ".join(f"This is from {join_with_and(places)}.".split()))
 
 
 def _named(statement: Statement, context: Context) -> list[int]:
     """The numbers of those image quotes of the same document that a text statement refers to by their labels."""
     if statement.quote.kind == "image":
         return []
-    wanted = labels(statement.text)
+    wanted = label_keys(statement.text)
     return [
         number
         for number, hit in enumerate(context.images, start=1)
-        if hit.quote.document == statement.quote.document and own_label(hit.quote) in wanted
+        if hit.quote.document == statement.quote.document and caption_label(hit.quote) in wanted
     ]
 
 

@@ -23,31 +23,46 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import listed
-from quoteweave.generation.citations import weave, with_citations
-from quoteweave.generation.extractive.answer_criteria import Answering
+from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.composition import compose
-from quoteweave.generation.extractive.locating import compose_places, compose_rest, locate
-from quoteweave.generation.extractive.procedures import compose_procedure, procedure
-from quoteweave.generation.extractive.selection import Bearings, choose, of_best_document, score
-from quoteweave.generation.extractive.sentence_ranking import Standings, best_of, key_of, stand
-from quoteweave.generation.extractive.statements import Statement, image_statements, text_statements, words_around
-from quoteweave.generation.extractive.topic import is_about, unknown
-from quoteweave.generation.relevance import Question, questions_in, weigh, what_is_asked
+from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
+from quoteweave.generation.extractive.procedures import compose_procedure, find_procedure
+from quoteweave.generation.extractive.selection import (
+    StatementCoverage,
+    choose_statements,
+    keep_best_document,
+    score_statement,
+)
+from quoteweave.generation.extractive.sentence_ranking import (
+    SentenceRanking,
+    merge_rankings,
+    rank_sentences,
+    sentence_key,
+)
+from quoteweave.generation.extractive.statements import (
+    Statement,
+    image_statements,
+    text_statements,
+    words_with_headings,
+)
+from quoteweave.generation.extractive.topic import is_on_topic, is_unknown_word
+from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
 MODEL = "extractive"
-RECKONED = "The table's numbers were compared; it does not say this itself."
-DISAGREE = "The documents give different numbers here: compare what they say."
+COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
+DISAGREEMENT_WARNING = "The documents give different numbers here: compare what they say."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
 
 
-def off_topic(question: str, context: Context) -> Answer | None:
+def off_topic_abstention(question: str, context: Context) -> Answer | None:
     """Return an abstention if what was found is about something else (`topic`); None if it is about the question."""
-    if is_about(what_is_asked(question), context):
+    if is_on_topic(question_terms(question), context):
         return None
-    absent = [word for word in words(question, stem=False) if unknown(word, context)]
-    told = (f"No page has the word{'s' if len(absent) > 1 else ''} {listed(absent)}.",) if absent else ()
-    return weave(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=told)
+    absent = [word for word in words(question, stem=False) if is_unknown_word(word, context)]
+    told = (f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.",) if absent else ()
+    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=told)
 
 
 class ExtractiveGenerator:
@@ -79,17 +94,17 @@ class ExtractiveGenerator:
 
         Raises what the model that scores sentences raises.
         """
-        if (nothing := off_topic(query.text, context)) is not None:
+        if (nothing := off_topic_abstention(query.text, context)) is not None:
             return nothing
-        asked = [what_is_asked(part) for part in questions_in(query.text)]
-        held = [words_around(hit.quote) for hit in (*context.texts, *context.images)]
-        parts = [(question, weigh(question, held, context.rarity)) for question in asked]
-        steps = procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
+        asked = [question_terms(part) for part in split_into_questions(query.text)]
+        held = [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
+        parts = [(question, weigh_terms(question, held, context.rarity)) for question in asked]
+        steps = find_procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
         if steps is not None:
-            return weave(query.text, compose_procedure(steps), context, model=MODEL, status="answered")
+            return build_answer(query.text, compose_procedure(steps), context, model=MODEL, status="answered")
         orders = [await self._standings(question, context, weights) for question, weights in parts]
         found = [
-            of_best_document(self._chosen(question, context, weights, order), question)
+            keep_best_document(self._chosen(question, context, weights, order), question)
             for (question, weights), order in zip(parts, orders, strict=True)
         ]
         chosen = [statements for statements, _ in found]
@@ -97,48 +112,52 @@ class ExtractiveGenerator:
             said = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
             cited = {statement.quote.id for statement in said}
             left = [(*part, order.of) for part, order, own in zip(parts, orders, chosen, strict=True) if not own]
-            located = [locate(part, context, weights, besides=cited, standings=by)[:1] for part, weights, by in left]
+            located = [
+                find_places(part, context, weights, besides=cited, standings=by)[:1] for part, weights, by in left
+            ]
             rest = compose_rest([place for places in located for place in places])
             text = compose(said, context, max_images=self.max_images, rest=rest)
-            warnings = (DISAGREE,) if any(differ for _, differ in found) else ()
-            answer = weave(query.text, text, context, model=MODEL, warnings=warnings)
-            return _with_reckoned(answer, said)
-        whole = what_is_asked(query.text)
-        weights = weigh(whole, held, context.rarity)
-        text = compose_places(locate(whole, context, weights, standings=best_of(orders).of), whole)
-        return weave(query.text, text, context, model=MODEL, status="located")
+            warnings = (DISAGREEMENT_WARNING,) if any(differ for _, differ in found) else ()
+            answer = build_answer(query.text, text, context, model=MODEL, warnings=warnings)
+            return _mark_computed(answer, said)
+        whole = question_terms(query.text)
+        weights = weigh_terms(whole, held, context.rarity)
+        text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
+        return build_answer(query.text, text, context, model=MODEL, status="located")
 
-    def _said(self, question: Question, context: Context, weights: Mapping[str, float]) -> list[Statement]:
+    def _said(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
         said = text_statements(context, self.max_characters)
         return said + image_statements(context, question, weights, self.max_characters)
 
-    async def _standings(self, question: Question, context: Context, weights: Mapping[str, float]) -> Standings:
+    async def _standings(
+        self, question: QuestionTerms, context: Context, weights: Mapping[str, float]
+    ) -> SentenceRanking:
         if self.order is None:
-            return Standings(of={})
-        return await stand(self.order, question.reading.text, self._said(question, context, weights))
+            return SentenceRanking(of={})
+        return await rank_sentences(self.order, question.reading.text, self._said(question, context, weights))
 
     def _chosen(
-        self, question: Question, context: Context, weights: Mapping[str, float], order: Standings
+        self, question: QuestionTerms, context: Context, weights: Mapping[str, float], order: SentenceRanking
     ) -> list[Statement]:
-        answering, bearings = Answering(question, weights, context), Bearings(context, weights)
+        answering, bearings = AnswerCriteria(question, weights, context), StatementCoverage(context, weights)
         said = [
             statement
             for statement in self._said(question, context, weights)
-            if answering.answers(statement, clearly_first=key_of(statement) == order.first)
+            if answering.answers(statement, clearly_first=sentence_key(statement) == order.first)
         ]
         if self.order is None:
-            scores = [score(statement, question, bearings[statement]) for statement in said]
+            scores = [score_statement(statement, question, bearings[statement]) for statement in said]
         else:
-            scores = [order.of.get(key_of(statement), 0.0) for statement in said]
+            scores = [order.of.get(sentence_key(statement), 0.0) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
-        return choose(said, scores, limits=limits, keep=self.keep)
+        return choose_statements(said, scores, limits=limits, keep=self.keep)
 
 
-def _with_reckoned(answer: Answer, said: Sequence[Statement]) -> Answer:
+def _mark_computed(answer: Answer, said: Sequence[Statement]) -> Answer:
     """Mark the citations of computed statements as `unchecked`, with the reason."""
-    reckoned = {(one.quote.kind, one.number) for one in said if one.is_reckoned}
+    reckoned = {(one.quote.kind, one.number) for one in said if one.is_computed}
     changed = [
-        citation.model_copy(update={"verdict": "unchecked", "reason": RECKONED})
+        citation.model_copy(update={"verdict": "unchecked", "reason": COMPUTED_REASON})
         for citation in answer.citations
         if (citation.kind, citation.number) in reckoned
     ]

@@ -13,44 +13,50 @@ from types import MappingProxyType
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.mentions import labels_in
-from quoteweave.core.text.question_analysis import asking_words
+from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import cited, clip, neutral, tidy
+from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.sentence_ranking import SentenceKey
-from quoteweave.generation.extractive.statements import has_cells, image_mark, name, named_place, words_around
-from quoteweave.generation.extractive.table_cells import heading_of, parted, read_rows
+from quoteweave.generation.extractive.statements import (
+    has_cells,
+    image_mark,
+    image_name,
+    place_phrase,
+    words_with_headings,
+)
+from quoteweave.generation.extractive.table_cells import heading_of, read_rows, split_header
 from quoteweave.generation.highlights import text_of
-from quoteweave.generation.relevance import Question, coverage, subject
+from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentences import split_sentences
 
-MOST_WORDS = (60, 40, 25)
+EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""
-MOST_PLACES = len(MOST_WORDS)
+MOST_PLACES = len(EXCERPT_WORDS)
 MOST_MATCHES = 4
-NUMBER = 0.3
+NUMBER_BONUS = 0.3
 """Bonus for a number, beside a coverage of at most 1, where one is asked for."""
-PAGE, RANK = 4.0, 0.2
+PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
 """Weights of the search's own score, as a share of the best: for a page, and for a quote on a page."""
-SHOWN = 0.3
+KIND_BONUS = 0.3
 """Bonus for a picture of the kind that the question asks for."""
-NAMED = PAGE
+REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
-HEADING = 0.2
+HEADING_PENALTY = 0.2
 """Penalty for a heading or caption, which only announces what is elsewhere."""
-ROW = 0.5
+MIN_ROW_SHARE = 0.5
 """Share of the best row's score that another row of a table needs to be included."""
-SUBSTANCE, RICH = 0.15, 40
-"""Bonus for a quote with at least `RICH` different words; with fewer, in proportion."""
+LENGTH_BONUS, FULL_BONUS_WORDS = 0.15, 40
+"""Bonus for a quote with at least `FULL_BONUS_WORDS` different words; with fewer, in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
 NOT_SAID = "No sentence was found that surely answers this."
 LONG_WORD = 10
 """Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
-NO_STANDINGS: Mapping[SentenceKey, float] = MappingProxyType({})
+NO_SCORES: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = re.compile(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "reckon")
 
 
-class Place(Record):
+class LocatedQuote(Record):
     """A quote that is shown as relevant to the question."""
 
     hit: Hit
@@ -67,7 +73,7 @@ class Place(Record):
         return self.hit.quote
 
 
-def best_pages(context: Context) -> list[list[tuple[int, Hit]]]:
+def group_by_page(context: Context) -> list[list[tuple[int, Hit]]]:
     """Group hits, with their numbers, by page; pages and hits are in the order in which the search ranks them."""
     numbered = [one for hits in (context.texts, context.images) for one in enumerate(hits, start=1)]
     pages: dict[tuple[str, int], list[tuple[int, Hit]]] = {}
@@ -76,95 +82,97 @@ def best_pages(context: Context) -> list[list[tuple[int, Hit]]]:
     return list(pages.values())
 
 
-def locate(
-    question: Question,
+def find_places(
+    question: QuestionTerms,
     context: Context,
     weights: Mapping[str, float],
     *,
     besides: Collection[str] = (),
-    standings: Mapping[SentenceKey, float] = NO_STANDINGS,
-) -> list[Place]:
+    standings: Mapping[SentenceKey, float] = NO_SCORES,
+) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages; none without quotes.
 
     `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `standings`
     additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
     """
-    pages = [[one for one in hits if one[1].quote.id not in besides] for hits in best_pages(context)]
+    pages = [[one for one in hits if one[1].quote.id not in besides] for hits in group_by_page(context)]
     pages = [hits for hits in pages if hits]
     best = max((hits[0][1].score for hits in pages), default=0.0)
     fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
-    worth = [PAGE * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
+    worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
-    asked = frozenset() if context.rarity else frozenset(subject(question))
-    bears = [any(asked & words_around(hit.quote) for _, hit in hits) for hits in pages]
+    asked = frozenset() if context.rarity else frozenset(subject_terms(question))
+    bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
-    places: list[Place] = []
-    for at, most in zip(ranked, MOST_WORDS, strict=False):
+    places: list[LocatedQuote] = []
+    for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
         said = _excerpt(hit.quote, question, weights, most, standings)
         if said and any(said == place.said for place in places):
             continue
-        places.append(Place(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
+        places.append(LocatedQuote(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
     return places
 
 
-def compose_places(places: Sequence[Place], question: Question) -> str:
+def compose_places(places: Sequence[LocatedQuote], question: QuestionTerms) -> str:
     """Compose the text of an answer that only shows where to look; `places` is not empty."""
     first = LOOK if question.reading.asks in _LOOKED_AT else NOT_SAID
     return f"{first} {_bulleted(places, 'on it most')}"
 
 
-def compose_rest(places: Sequence[Place]) -> str:
+def compose_rest(places: Sequence[LocatedQuote]) -> str:
     """Compose the text for those parts of a question that no sentence answers; "" for no places."""
     return _bulleted(places, "on what else is asked") if places else ""
 
 
-def _bulleted(places: Sequence[Place], what: str) -> str:
+def _bulleted(places: Sequence[LocatedQuote], what: str) -> str:
     """`These places bear on it most:` and a bullet for each."""
     bear = "This place bears" if len(places) == 1 else "These places bear"
     several = len({place.quote.document for place in places}) > 1
     return "\n".join([f"{bear} {what}:", "", *(_line(place, several=several) for place in places)])
 
 
-def _line(place: Place, *, several: bool) -> str:
+def _line(place: LocatedQuote, *, several: bool) -> str:
     """A bullet: the quote's name, the words that it matches, its excerpt, and its mark."""
     quote = place.quote
-    called, where = name(quote) if quote.kind == "image" else "", named_place(quote)
+    called, where = image_name(quote) if quote.kind == "image" else "", place_phrase(quote)
     told = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
     told = f"{told[:1].upper()}{told[1:]}{f' of {quote.document}' if several else ''}"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     said = f": “{place.said}”" if place.said else ""
     if quote.kind == "text":
-        return f"- {cited(neutral(f'{told}{why}{said}'), f'[{place.number}]')}"
-    return f"- {neutral(f'{told}{why}{said}')}. {image_mark(quote, place.number)}"
+        return f"- {add_mark(escape_marks(f'{told}{why}{said}'), f'[{place.number}]')}"
+    return f"- {escape_marks(f'{told}{why}{said}')}. {image_mark(quote, place.number)}"
 
 
-def _fit(hit: Hit, question: Question, weights: Mapping[str, float], best: float) -> float:
+def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float) -> float:
     quote, reading = hit.quote, question.reading
     held = set(words(quote.words()))
-    fit = coverage(weights, held) + (RANK * hit.score / best if best > 0 else 0.0)
-    fit += SUBSTANCE * min(1.0, len(held) / RICH) - (HEADING if quote.layout in ("title", "caption") else 0.0)
+    fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
+    fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
+        HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
+    )
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
     if quote.layout in shown.union(reading.shows):
-        fit += SHOWN
+        fit += KIND_BONUS
     if reading.labels and quote.kind == "image" and set(reading.labels) & set(labels_in((quote.caption or "")[:40])):
-        fit += NAMED
+        fit += REFERENCE_BONUS
     return fit
 
 
-def _matches(quote: Quote, question: Question, weights: Mapping[str, float]) -> tuple[str, ...]:
+def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
     held = set(words(quote.words()))
     found: dict[str, str] = {}
     for surface in words(question.reading.text, stem=False):
         for stem in words(surface, stop=False):
-            if stem in held and stem in weights and len(surface) > 1 and stem not in asking_words():
+            if stem in held and stem in weights and len(surface) > 1 and stem not in interrogative_words():
                 found.setdefault(stem, surface)
     return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MOST_MATCHES])
 
 
 def _excerpt(
     quote: Quote,
-    question: Question,
+    question: QuestionTerms,
     weights: Mapping[str, float],
     most: int,
     standings: Mapping[SentenceKey, float],
@@ -175,7 +183,7 @@ def _excerpt(
         return ""
     worth = [coverage(weights, words(part)) for part in parts]
     if question.reading.wants_number:
-        worth = [value + NUMBER * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
+        worth = [value + NUMBER_BONUS * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
         worth = [value + standings.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
@@ -184,7 +192,7 @@ def _excerpt(
     taken, size = {best}, len(parts[best].split())
     for at in order:
         more = len(parts[at].split())
-        if at in taken or (table and worth[at] < ROW * worth[best]):
+        if at in taken or (table and worth[at] < MIN_ROW_SHARE * worth[best]):
             continue
         if size + more > most:
             if table:
@@ -194,7 +202,7 @@ def _excerpt(
         size += more
     text = " ".join(parts[at] for at in sorted(taken)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
-    return neutral(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
+    return escape_marks(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
 
 
 def _parts(quote: Quote) -> list[str]:
@@ -203,7 +211,7 @@ def _parts(quote: Quote) -> list[str]:
     if quote.kind == "text":
         return [tidy(sentence.text, len(sentence.text) + 1) for sentence in split_sentences(text)]
     if has_cells(quote) and " | " in text:
-        header, rows = parted(read_rows(text))
+        header, rows = split_header(read_rows(text))
         return [_row(row, header) for row in rows if any(row)]
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 

@@ -14,18 +14,18 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.question_analysis import differs
+from quoteweave.core.text.question_analysis import has_opposite_word
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import cited, listed, neutral, tidy
-from quoteweave.generation.extractive.answer_kinds import INSTRUCTS
-from quoteweave.generation.extractive.composition import sources
-from quoteweave.generation.relevance import Question, adjacency, coverage
+from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and, tidy
+from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
+from quoteweave.generation.extractive.composition import sources_sentence
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage
 
 LEAST_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
 LEAST_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
-MOST_WORDS = 150
+MAX_WORDS = 150
 """Most words of all steps together."""
 LEAST_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
@@ -64,7 +64,9 @@ class Procedure:
     """Those that hold the steps."""
 
 
-def procedure(question: Question, context: Context, weights: Mapping[str, float], limit: int) -> Procedure | None:
+def find_procedure(
+    question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
+) -> Procedure | None:
     """Find the procedure that the question asks for; None for a question of another kind, or where none was found.
 
     Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
@@ -73,7 +75,7 @@ def procedure(question: Question, context: Context, weights: Mapping[str, float]
         return None
     found = []
     for heading, hits in _sections(context):
-        if not hits or _tells_another(question.reading.text, heading):
+        if not hits or _is_about_something_else(question.reading.text, heading):
             continue
         held = set(words(heading))
         beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
@@ -93,28 +95,28 @@ def compose_procedure(found: Procedure) -> str:
     """Compose the heading, the steps as a cited list, and a note on missing steps."""
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
-    lines, size, left = [f"Under “{neutral(found.heading)}”{of}:", ""], 0, False
+    lines, size, left = [f"Under “{escape_marks(found.heading)}”{of}:", ""], 0, False
     for step in found.steps:
         size += len(step.text.split())
-        if size > MOST_WORDS and len(lines) > 2:
+        if size > MAX_WORDS and len(lines) > 2:
             left = True
             break
         start = f"{step.number}." if step.number is not None else "-"
-        lines.append(f"{start} {cited(step.text, str(list(step.marks)))}")
+        lines.append(f"{start} {add_mark(step.text, str(list(step.marks)))}")
     if left:
         lines += ["", "The steps go on there."]
-    elif missing := _lacking(found.steps):
+    elif missing := _missing_numbers(found.steps):
         several = len(missing) > 1
-        told = f"Steps {listed(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
+        told = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
         lines += ["", f"{told} not found."]
-    return "\n".join([*lines, "", sources(found.quotes)])
+    return "\n".join([*lines, "", sources_sentence(found.quotes)])
 
 
-def _tells_another(question: str, heading: str) -> bool:
+def _is_about_something_else(question: str, heading: str) -> bool:
     """Whether a heading is about the opposite of the question, or about troubleshooting."""
     particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
     trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
-    return trouble or differs(question, heading) or len(set(particles)) > 1
+    return trouble or has_opposite_word(question, heading) or len(set(particles)) > 1
 
 
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
@@ -148,23 +150,23 @@ def _place(quote: Quote) -> tuple[int, int]:
 def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
     """Extract steps in order: numbered ones, else a list's items if mostly instructions, else instructions."""
     parts = [part for number, hit in hits for part in _parts(hit.quote, number, limit)]
-    numbered = _first_run(parts)
-    if len(numbered) >= LEAST_ITEMS and len(_lacking(numbered)) <= len(numbered):
+    numbered = _numbered_steps(parts)
+    if len(numbered) >= LEAST_ITEMS and len(_missing_numbers(numbered)) <= len(numbered):
         return numbered
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in plain if part.is_item]
-    instructing = [part for part in plain if INSTRUCTS.match(part.text) and not _AIM_OR_PROHIBITION.match(part.text)]
-    mostly = 2 * sum(INSTRUCTS.match(part.text) is not None for part in items) >= len(items)
+    instructing = [part for part in plain if INSTRUCTION.match(part.text) and not _AIM_OR_PROHIBITION.match(part.text)]
+    mostly = 2 * sum(INSTRUCTION.match(part.text) is not None for part in items) >= len(items)
     return items if len(items) >= LEAST_ITEMS and mostly else instructing
 
 
-def _lacking(steps: Sequence[Step]) -> list[int]:
+def _missing_numbers(steps: Sequence[Step]) -> list[int]:
     """The numbers of steps that are missing, up to the last one present."""
     numbers = {step.number for step in steps if step.number is not None}
     return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
 
 
-def _first_run(parts: Sequence[Step]) -> list[Step]:
+def _numbered_steps(parts: Sequence[Step]) -> list[Step]:
     """Numbered parts as long as the numbers rise, each with the unnumbered parts before the next number."""
     run: list[Step] = []
     between: list[Step] = []

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
 from quoteweave.generation.extractive.answer_kinds import new_numbers
-from quoteweave.generation.extractive.statements import Statement, words_around
-from quoteweave.generation.relevance import Question, adjacency, coverage, overlap
+from quoteweave.generation.extractive.statements import Statement, words_with_headings
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
@@ -20,12 +20,12 @@ NUMBER_BONUS = 0.15
 RANK_BONUS = 0.1
 
 
-class Bearings:
+class StatementCoverage:
     """How much of a question statements cover, taking the text around them into account."""
 
     def __init__(self, context: Context, weights: Mapping[str, float]) -> None:
         self._weights = weights
-        held = [(hit.quote, words_around(hit.quote)) for hit in (*context.texts, *context.images)]
+        held = [(hit.quote, words_with_headings(hit.quote)) for hit in (*context.texts, *context.images)]
         self._shared = {quote.id: len(found.intersection(weights)) for quote, found in held}
         self._quotes = {quote.id: coverage(weights, found) for quote, found in held}
         documents: defaultdict[str, set[str]] = defaultdict(set)
@@ -46,7 +46,7 @@ class Bearings:
         return inside + IN_QUOTE * (quote - inside) + IN_DOCUMENT * (document - quote)
 
 
-def score(statement: Statement, question: Question, bearing: float) -> float:
+def score_statement(statement: Statement, question: QuestionTerms, bearing: float) -> float:
     """Score a statement: its coverage with bonuses, lowered for anything but a complete sentence."""
     total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
     new = (word for word in statement.words if word not in question.terms)
@@ -55,7 +55,7 @@ def score(statement: Statement, question: Question, bearing: float) -> float:
     return (total + RANK_BONUS / math.sqrt(statement.hit.rank)) * _soundness(statement)
 
 
-def of_best_document(chosen: Sequence[Statement], question: Question) -> tuple[list[Statement], bool]:
+def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
     """Keep the statements of the best one's document; also return whether other documents give different numbers.
 
     Only in that case are statements of other documents kept, so that both can be compared. `chosen` is best first.
@@ -67,7 +67,7 @@ def of_best_document(chosen: Sequence[Statement], question: Question) -> tuple[l
     return [*own, *differing], bool(differing)
 
 
-def choose(
+def choose_statements(
     statements: Sequence[Statement], scores: Sequence[float], *, limits: Mapping[Kind, int], keep: float
 ) -> list[Statement]:
     """Choose the best statements, best first, without repetition.

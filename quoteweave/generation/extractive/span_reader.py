@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.batches import in_batches, well_formed
-from quoteweave.models.checkpoints import Hardware, described, locate, required
-from quoteweave.models.loading import Turns, check_tokenizer, loading, positions
+from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, read_config
+from quoteweave.models.loading import ModelLock, check_tokenizer, max_positions, reporting_load_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ LONGEST_ANSWER = 30
 """Most tokens of an answer, as is usual for SQuAD."""
 OVERLAP = 128
 """Tokens shared by consecutive windows of a long passage, at most a quarter of a window."""
-ENDING = "ForQuestionAnswering"
+ARCHITECTURE_ENDING = "ForQuestionAnswering"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PassageWindow:
     """One input of the model: the question, and as much of a passage as fits."""
 
     passage: int
@@ -61,7 +61,7 @@ class SpanReader:
     def __init__(self, checkpoint: str, hardware: Hardware | None = None) -> None:
         self.checkpoint = checkpoint
         self.hardware = hardware or Hardware()
-        self._turns = Turns()
+        self._turns = ModelLock()
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class SpanReader:
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
         """Score each passage's best sentence, others None. Raises ModelNotFound, ModelFailed and MissingExtra."""
-        return await asyncio.to_thread(self._compute, well_formed(question), passages)
+        return await asyncio.to_thread(self._compute, replace_lone_surrogates(question), passages)
 
     def _compute(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
         with self._turns.taken():
@@ -78,7 +78,7 @@ class SpanReader:
                 window for number, passage in enumerate(passages) for window in self._windows(question, number, passage)
             ]
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
-        logits = in_batches(
+        logits = encode_in_batches(
             windows,
             self._logits,
             size_of=lambda window: len(window.sentences),
@@ -95,30 +95,31 @@ class SpanReader:
 
     @cached_property
     def _loaded(self) -> _Loaded:
-        transformers = required("transformers")
-        folder = locate(self.checkpoint)
-        architecture = (described(folder).get("architectures") or ["none"])[0]
-        if not architecture.endswith(ENDING):
+        transformers = import_required("transformers")
+        folder = locate_checkpoint(self.checkpoint)
+        architecture = (read_config(folder).get("architectures") or ["none"])[0]
+        if not architecture.endswith(ARCHITECTURE_ENDING):
             raise ModelFailed(
-                f"{self.checkpoint} is no reading model: its architecture is {architecture}, not one {ENDING}; name a "
-                "checkpoint that was trained on questions with and without answers, as those of SQuAD 2.0"
+                f"{self.checkpoint} is no reading model: its architecture is {architecture}, not one "
+                f"{ARCHITECTURE_ENDING}; name a checkpoint that was trained on questions with and without answers, "
+                "as those of SQuAD 2.0"
             )
         check_tokenizer(folder)
         hub = {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
-        with loading(self.checkpoint, folder):
-            dtype = getattr(required("torch"), self.hardware.dtype or "float32")
+        with reporting_load_errors(self.checkpoint, folder):
+            dtype = getattr(import_required("torch"), self.hardware.dtype or "float32")
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **hub)
             model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder, dtype=dtype, **hub)
             model.to(self.hardware.chosen_device()).eval()
             if tokenizer.cls_token_id is None or not tokenizer.is_fast:
                 raise ModelFailed(f"{folder} has no tokenizer that can be used: it needs a token [CLS] and a fast form")
             tokenizer.padding_side = "right"
-        return _Loaded(tokenizer, model, min(tokenizer.model_max_length, positions(model)))
+        return _Loaded(tokenizer, model, min(tokenizer.model_max_length, max_positions(model)))
 
-    def _windows(self, question: str, number: int, passage: Sequence[str]) -> list[Window]:
+    def _windows(self, question: str, number: int, passage: Sequence[str]) -> list[PassageWindow]:
         loaded = self._loaded
         tokenizer, window = loaded.tokenizer, loaded.window
-        text = well_formed(" ".join(passage))
+        text = replace_lone_surrogates(" ".join(passage))
         # The sentence of each character; a space between two belongs to the second, as in tokenizers.
         sentence_of = [at for at, sentence in enumerate(passage) for _ in range(len(sentence) + (at > 0))]
         # Special tokens written out in a document are read as plain text.
@@ -138,10 +139,10 @@ class SpanReader:
             row = {key: encoded[key][at] for key in tokenizer.model_input_names if key in encoded}
             pairs = zip(encoded.sequence_ids(at), offsets, strict=True)
             sentences = tuple(sentence_of[start] if of == 1 and start < end else -1 for of, (start, end) in pairs)
-            found.append(Window(number, row, sentences, row["input_ids"].index(tokenizer.cls_token_id)))
+            found.append(PassageWindow(number, row, sentences, row["input_ids"].index(tokenizer.cls_token_id)))
         return found
 
-    def _logits(self, windows: list[Window]) -> "list[np.ndarray[Any, Any]]":
+    def _logits(self, windows: list[PassageWindow]) -> "list[np.ndarray[Any, Any]]":
         """Compute one batch: the start and end logits (2, tokens) of each window."""
         import torch
 
@@ -153,7 +154,7 @@ class SpanReader:
         return [logits[:, : len(window.sentences)] for logits, window in zip(both, windows, strict=True)]
 
 
-def best_sentence(windows: "Sequence[tuple[Window, Matrix]]") -> tuple[int, float] | None:
+def best_sentence(windows: "Sequence[tuple[PassageWindow, Matrix]]") -> tuple[int, float] | None:
     """The sentence with the most likely answer of a passage, and its score above that of no answer.
 
     Each window has logits (2, tokens). None where no answer is likelier, taking its lowest score over all windows.
@@ -166,7 +167,7 @@ def best_sentence(windows: "Sequence[tuple[Window, Matrix]]") -> tuple[int, floa
     return (sentence, score - nothing) if score > nothing else None
 
 
-def _best_span(window: Window, logits: "Matrix") -> tuple[int, float] | None:
+def _best_span(window: PassageWindow, logits: "Matrix") -> tuple[int, float] | None:
     """The sentence with the most likely answer within it, and the sum of its logits; None without any text."""
     import numpy as np
 

@@ -9,15 +9,15 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.answer_text import clip, neutral, tidy
-from quoteweave.generation.extractive.table_arithmetic import reckoned_in_words
+from quoteweave.generation.answer_text import clip, escape_marks, tidy
+from quoteweave.generation.extractive.table_arithmetic import compute_from_table
 from quoteweave.generation.extractive.table_cells import cells_in_words
-from quoteweave.generation.relevance import Question, coverage
+from quoteweave.generation.relevance import QuestionTerms, coverage
 from quoteweave.generation.sentences import split_sentences
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
-MAX_READ = 300
+MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
 LEAST_WORDS, LEAST_COMMON = 6, 0.2
 """Least words, and least share of stop words, of a sentence in a picture; rows of labels have few of these."""
@@ -50,7 +50,7 @@ class Statement(Record):
     words: tuple[str, ...]
     is_row: bool = False
     """Whether it consists of cells of a table, named by their rows and columns."""
-    is_reckoned: bool = False
+    is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
 
     @property
@@ -69,27 +69,29 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     return statements
 
 
-def image_statements(context: Context, question: Question, weights: Mapping[str, float], limit: int) -> list[Statement]:
+def image_statements(
+    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
+) -> list[Statement]:
     """Make statements of image quotes: a table's cells that the question names, else the best sentence."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        reckoned = _reckoned(hit.quote, question)
+        reckoned = _computed(hit.quote, question)
         cells = reckoned or _cells(hit.quote, question, weights)
-        if text := cells or _reads(hit.quote, weights):
-            text = neutral(clip(text, limit))
+        if text := cells or _best_sentence(hit.quote, weights):
+            text = escape_marks(clip(text, limit))
             kind = {"is_row": bool(cells), "is_reckoned": bool(reckoned)}
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **kind))
     return statements
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def words_around(quote: Quote) -> frozenset[str]:
+def words_with_headings(quote: Quote) -> frozenset[str]:
     """All words of a quote, of its section's title and of its document's name."""
     stem = PurePosixPath(quote.document).stem
     return frozenset(words("\n".join([quote.words(), quote.section or "", stem])))
 
 
-def labels(text: str) -> set[Label]:
+def label_keys(text: str) -> set[Label]:
     """Find the figures and tables that `text` refers to: `Fig. 3` and `Figure 3` are both ("fig", "3")."""
     return {
         (match["kind"] or match["wide"], match["number"] or match["wide_number"])
@@ -97,13 +99,13 @@ def labels(text: str) -> set[Label]:
     }
 
 
-def own_label(quote: Quote) -> Label | None:
+def caption_label(quote: Quote) -> Label | None:
     """The label that opens the caption of an image quote."""
     match = _LABEL.match((quote.caption or "").lstrip())
-    return labels(match[0]).pop() if match else None
+    return label_keys(match[0]).pop() if match else None
 
 
-def title(quote: Quote) -> str:
+def caption_title(quote: Quote) -> str:
     """The caption of an image quote without its label and final stop; "" where it has none."""
     caption = " ".join((quote.caption or "").split())
     match = _LABEL.match(caption)
@@ -111,38 +113,38 @@ def title(quote: Quote) -> str:
     return clip(rest.rstrip(" .,;:"), MAX_TITLE)
 
 
-def name(quote: Quote) -> str:
+def image_name(quote: Quote) -> str:
     """What an answer calls an image quote: `Table 2`, or `The table on page 3`."""
     match = _LABEL.match((quote.caption or "").lstrip())
     if match:
         return " ".join(match[0].split())
     if quote.layout == "page":
         return f"Page {quote.page_label}"
-    return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {named_place(quote)}"
+    return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {place_phrase(quote)}"
 
 
 def image_mark(quote: Quote, number: int) -> str:
     """The mark that shows an image quote of that number in the context, with its title."""
-    summary = neutral(title(quote) or name(quote)).replace("[", "(").replace("]", ")")
+    summary = escape_marks(caption_title(quote) or image_name(quote)).replace("[", "(").replace("]", ")")
     return f"![{summary}](image{number})"
 
 
-def named_place(quote: Quote) -> str:
+def place_phrase(quote: Quote) -> str:
     """The quote's place within a sentence; a heading in quotation marks."""
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
 
 
-def _cells(quote: Quote, question: Question, weights: Mapping[str, float]) -> str:
+def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> str:
     if not has_cells(quote):
         return ""
-    said = cells_in_words(_read(quote), question.terms, weights)
+    said = cells_in_words(_picture_text(quote), question.terms, weights)
     return f"{_titled(quote)} lists {said}." if said else ""
 
 
-def _reckoned(quote: Quote, question: Question) -> str:
+def _computed(quote: Quote, question: QuestionTerms) -> str:
     if not has_cells(quote):
         return ""
-    said = reckoned_in_words(_read(quote), question, words_around(quote))
+    said = compute_from_table(_picture_text(quote), question, words_with_headings(quote))
     titled = _titled(quote)
     return f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {said}." if said else ""
 
@@ -151,26 +153,28 @@ def has_cells(quote: Quote) -> bool:
     """Whether it is a table, or a chart whose text begins with two rows or more of a label and values."""
     if quote.layout != "chart":
         return quote.layout == "table"
-    rows = [line.split(" | ") for line in itertools.takewhile(lambda line: " | " in line, _read(quote).splitlines())]
+    rows = [
+        line.split(" | ") for line in itertools.takewhile(lambda line: " | " in line, _picture_text(quote).splitlines())
+    ]
     values = [cell for row in rows[1:] for cell in row[1:]]
     return len(rows) > 1 and len(set(map(len, rows))) == 1 and all(map(_VALUE.match, values))
 
 
 def _titled(quote: Quote) -> str:
-    return f"{name(quote)} ({title(quote)})" if title(quote) else name(quote)
+    return f"{image_name(quote)} ({caption_title(quote)})" if caption_title(quote) else image_name(quote)
 
 
-def _read(quote: Quote) -> str:
+def _picture_text(quote: Quote) -> str:
     """The text in a picture, from the file or OCR; not a vision model's description."""
     return quote.text or quote.ocr_text or ""
 
 
-def _reads(quote: Quote, weights: Mapping[str, float]) -> str:
+def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
     """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
-    parts = [part.text for part in split_sentences(_read(quote))]
-    said = [tidy(part, MAX_READ) for part in parts if _is_prose(part)]
+    parts = [part.text for part in split_sentences(_picture_text(quote))]
+    said = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
     best = max(said, key=lambda text: coverage(weights, words(text)), default="")
-    return f"{name(quote)} reads “{best.rstrip('.')}”." if best else ""
+    return f"{image_name(quote)} reads “{best.rstrip('.')}”." if best else ""
 
 
 def _is_prose(text: str) -> bool:

@@ -9,14 +9,20 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quoteweave.core.text.question_analysis import Extreme, Limit, Reckoned, asking_words, reckoning_words
+from quoteweave.core.text.question_analysis import (
+    Calculation,
+    Extreme,
+    Threshold,
+    calculation_words,
+    interrogative_words,
+)
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import listed
-from quoteweave.generation.extractive.table_cells import Rows, cell_of, parted, read_rows
+from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.extractive.table_cells import Rows, cell_of, read_rows, split_header
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.gate.units import Unit
-from quoteweave.generation.relevance import Question, subject
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 LEAST_ROWS = 3
 """Least rows to find the highest or lowest, or those beyond a limit."""
@@ -35,7 +41,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NumberCell:
     """A cell that holds one number."""
 
     name: str
@@ -52,42 +58,44 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellSelection:
     """Cells to compute with."""
 
     of: str
     """The name of their column, or of their row."""
-    cells: tuple[Cell, ...]
+    cells: tuple[NumberCell, ...]
     whole: bool
     """Whether they are a whole column, of which the question names no row."""
 
 
-def reckoned_in_words(text: str, question: Question, around: Set[str]) -> str:
+def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> str:
     """Compute what the question asks of a table, as a phrase with the numbers used; "" where anything is uncertain.
 
-    `text` is the table's, as `tables_in_words` reads it. `around` are all words of the table and above it; every word
+    `text` is the table's, as `table_cells` reads it. `around` are all words of the table and above it; every word
     by which the question names something must be among them. A question for several operations (the difference between
     the highest and the lowest) gives "".
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
-    terms = set(subject(question)) - reckoning_words() - set(words(reading.limit.number if reading.limit else ""))
+    terms = (
+        set(subject_terms(question)) - calculation_words() - set(words(reading.limit.number if reading.limit else ""))
+    )
     if reading.asks != "reckon" or len(asked) != 1 or not terms <= around:
         return ""
-    found = _meant(text, terms, question)
+    found = _selected_cells(text, terms, question)
     if found is None:
         return ""
     if reading.extreme is not None:
-        return _extreme(found, reading.extreme)
+        return _describe_extreme(found, reading.extreme)
     if reading.reckons is not None:
-        return _combined(found, reading.reckons)
-    return _beyond(found, reading.limit) if reading.limit is not None and not _SCALED.search(text) else ""
+        return _describe_combined(found, reading.reckons)
+    return _describe_beyond(found, reading.limit) if reading.limit is not None and not _SCALED.search(text) else ""
 
 
-def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
+def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
     """Find the cells that the question names; for a whole column, those of all rows. Totals are left out."""
     lines = read_rows(text)
-    header, rows = parted(lines)
+    header, rows = split_header(lines)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
     # A header row with one name too few may lack another one than the first.
     if not header or list(header) not in lines or any(len(row) != len(header) for row in own):
@@ -110,7 +118,7 @@ def _meant(text: str, terms: Set[str], question: Question) -> Cells | None:
 
 def _is_named(name: str, terms: Set[str]) -> bool:
     """Whether the question contains all words of a name, except those that only ask."""
-    own = set(words(name)) - asking_words()
+    own = set(words(name)) - interrogative_words()
     return bool(own) and own <= terms
 
 
@@ -120,7 +128,7 @@ def _in_order_of(question: str, rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: min((said.index(word) for word in words(row[0]) if word in said), default=0))
 
 
-def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> Cells | None:
+def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
     cells = []
     for name, text in found:
         amounts, form = read_amounts(plain(text)), _CELL.fullmatch(text.strip())
@@ -128,11 +136,11 @@ def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> Cells |
             return None
         negative = set(form["sign"] + form["inner"]) & set("-−–(")
         value = -amounts[0].value if negative else amounts[0].value
-        cells.append(Cell(name, text, value, amounts[0].unit))
-    return Cells(of, tuple(cells), whole) if cells and len({cell.unit for cell in cells}) == 1 else None
+        cells.append(NumberCell(name, text, value, amounts[0].unit))
+    return CellSelection(of, tuple(cells), whole) if cells and len({cell.unit for cell in cells}) == 1 else None
 
 
-def _extreme(found: Cells, extreme: Extreme) -> str:
+def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
     if len(found.cells) < LEAST_ROWS or not found.whole:
         return ""
@@ -143,7 +151,7 @@ def _extreme(found: Cells, extreme: Extreme) -> str:
     return f"{said}, before {second.name} with {second.text}"
 
 
-def _beyond(found: Cells, limit: Limit) -> str:
+def _describe_beyond(found: CellSelection, limit: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
     amounts = read_amounts(plain(limit.number))
     if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
@@ -157,10 +165,10 @@ def _beyond(found: Cells, limit: Limit) -> str:
     side = "above" if limit.is_least else "below"
     verb = "is" if len(beyond) == 1 else "are"
     said = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {limit.number}"
-    return f"{said}: {listed(beyond)}" if beyond else said
+    return f"{said}: {join_with_and(beyond)}" if beyond else said
 
 
-def _combined(found: Cells, reckons: Reckoned) -> str:
+def _describe_combined(found: CellSelection, reckons: Calculation) -> str:
     """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
     cells, values = found.cells, [cell.value for cell in found.cells]
     pair = len(cells) == 2
@@ -176,7 +184,9 @@ def _combined(found: Cells, reckons: Reckoned) -> str:
         value = Decimal(f"{sum(values, Decimal(0)) / len(values):.4g}")
     else:
         return ""
-    shown = f"{cells[0].shown} to {cells[1].shown}" if reckons == "ratio" else listed([cell.shown for cell in cells])
+    shown = (
+        f"{cells[0].shown} to {cells[1].shown}" if reckons == "ratio" else join_with_and([cell.shown for cell in cells])
+    )
     points = " percentage points" if reckons == "difference" else " %"
     percent = reckons != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
     between = "between" if reckons == "difference" else "of"

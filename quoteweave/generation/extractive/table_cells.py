@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from quoteweave.core.text.question_analysis import asking_words
+from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import coverage
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _SIGN = re.compile(r"[$€£¥%()]+")
-_REST = re.compile(r"\bother\b", re.IGNORECASE)
+_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
 
@@ -39,9 +39,11 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
     table of at most `FEW_COLUMNS` gives the whole row. Where more than `MAX_ROWS` rows remain, or several columns with
     one heading, the result is uncertain, and "" is returned.
     """
-    header, rows = parted(read_rows(text))
-    chosen = [rows[at] for at in _named([row[0] for row in rows], asked, weights, least=1.0)]
-    columns = [1 + at for at in _named(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(chosen, asked)
+    header, rows = split_header(read_rows(text))
+    chosen = [rows[at] for at in _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)]
+    columns = [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(
+        chosen, asked
+    )
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in chosen for character in row[0]):
         columns = list(range(1, width))
@@ -50,7 +52,7 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
         return ""
     if header and any(len(row) != len(header) for row in chosen):
         return ""  # which cell belongs to which name is not certain
-    said = [_say(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)]
+    said = [_describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)]
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
 
 
@@ -60,16 +62,18 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
-def _named(names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float) -> list[int]:
+def _best_matching_names(
+    names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float
+) -> list[int]:
     """Indices of the names that match the question best, in order."""
     worth = {}
     for at, name in enumerate(names):
         own = set(words(name))
-        own = own - asking_words() or own
+        own = own - interrogative_words() or own
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
-        rest = _REST.search(name)  # "Other debt" is not what asks for debt
+        rest = _OTHER.search(name)  # "Other debt" is not what asks for debt
         if common and not numbers and not rest and len(common) >= least * len(own):
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
@@ -82,7 +86,7 @@ def cell_of(row: Sequence[str], column: int) -> str:
     return row[column] if column < len(row) and row[column] not in _EMPTY else ""
 
 
-def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
+def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     """Split a table into its header, in the first or second row, and the rows below; empty without a header.
 
     A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
@@ -93,7 +97,7 @@ def parted(rows: Rows) -> tuple[Sequence[str], Rows]:
         names, below = rows[place], rows[place + 1 :]
         width = Counter(map(len, below)).most_common(1)[0][0]
         named = ["", *names] if len(names) == width - 1 else names
-        if len(named) == width and _names(named) and (width > 2 or (place == 0 and _are_numbers(below))):
+        if len(named) == width and _is_header(named) and (width > 2 or (place == 0 and _are_numbers(below))):
             found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
     # Of two header rows, the first may span columns, and then has fewer names.
     _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
@@ -117,13 +121,13 @@ def _are_numbers(rows: Rows) -> bool:
     return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
 
 
-def _names(row: Sequence[str]) -> bool:
+def _is_header(row: Sequence[str]) -> bool:
     """Whether a row can be a header: it contains no numbers other than years."""
     cells = [cell for cell in row[1:] if cell not in _EMPTY]
     return bool(cells) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in cells)
 
 
-def _say(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
+def _describe_row(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
     cells = []
     for column in columns:
         if cell := cell_of(row, column):

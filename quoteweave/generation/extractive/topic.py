@@ -21,50 +21,50 @@ and of the whole collection: `benchmarks/off_topic.py` has these, and draws the 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import heading_names, labels_in
-from quoteweave.core.text.question_analysis import QuestionReading
+from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import words_around
-from quoteweave.generation.relevance import Question, subject
+from quoteweave.generation.extractive.statements import words_with_headings
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 MISSING = 0.5
 ABSENT = 1.5
 SCATTER = 0.5
-LEAST = 0.1
+THRESHOLD = 0.1
 FIRST_HITS = 8
-KNOWN = 0.6
+DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not report rarities; other words have 1."""
 
 
-def is_about(question: Question, context: Context) -> bool:
+def is_on_topic(question: QuestionTerms, context: Context) -> bool:
     """Whether the quotes found are about the question; False without quotes, or without words to look for."""
-    return margin(question, context) >= 0
+    return topic_margin(question, context) >= 0
 
 
-def unknown(word: str, context: Context) -> bool:
+def is_unknown_word(word: str, context: Context) -> bool:
     """Whether no page of the collection has a word, as far as the retriever knows."""
     return any(context.rarity.get(stem, 0.0) >= 1.0 for stem in words(word))
 
 
-def margin(question: Question, context: Context) -> float:
-    """How far the best quote is above the threshold of `is_about`; infinite for a place that is named."""
+def topic_margin(question: QuestionTerms, context: Context) -> float:
+    """How far the best quote is above the threshold of `is_on_topic`; infinite for a place that is named."""
     hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
-    asked = subject(question)
+    asked = subject_terms(question)
     if not hits or not question.terms:
         return float("-inf")
     if not asked or any(_is_named(question.reading, hit.quote) for hit in hits):
         return float("inf")
-    quotes = [words_around(hit.quote) for hit in hits]
+    quotes = [words_with_headings(hit.quote) for hit in hits]
     known = frozenset().union(*quotes)
-    rarity = {word: context.rarity.get(word, KNOWN if word in known else 1.0) for word in asked}
+    rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
     held = max((frozenset(rarity) & quote for quote in quotes), key=lambda own: sum(rarity[word] for word in own))
     absent = {word for word, value in context.rarity.items() if value >= 1.0}
     missing = sum(rarity[word] * (ABSENT if word in absent else 1.0) for word in rarity if word not in held)
     first = [hit.quote.document for hit in hits[:FIRST_HITS]]
     scattered = 1 - first.count(first[0]) / len(first)
-    return sum(rarity[word] for word in sorted(held)) - MISSING * missing - SCATTER * scattered - LEAST
+    return sum(rarity[word] for word in sorted(held)) - MISSING * missing - SCATTER * scattered - THRESHOLD
 
 
-def _is_named(reading: QuestionReading, quote: Quote) -> bool:
+def _is_named(reading: QuestionAnalysis, quote: Quote) -> bool:
     """Whether the question refers to the quote, its page or its section by name."""
     if reading.labels and set(reading.labels) & set(labels_in(quote.words())):
         return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.gate.units import CURRENCIES, Unit, unit_named
+from quoteweave.generation.gate.units import CURRENCIES, Unit, find_unit
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _VALUES = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
@@ -102,7 +102,7 @@ def read_amounts(text: str) -> list[Amount]:
     """Find the numbers in `text`, in digits and then in words; `gate.reading.plain` has normalised it."""
     found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
     for match in _WORDS.finditer(text.casefold()):
-        unit = unit_named("percent" if match["after"] == "per cent" else match["after"] or "")
+        unit = find_unit("percent" if match["after"] == "per cent" else match["after"] or "")
         after = match.string[match.end("words") : match.end() + 40]
         value = Decimal(value_of(match["words"]))
         found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
@@ -114,7 +114,7 @@ def ordinal_words(text: str) -> set[int]:
     return {ORDINALS[match[0]] for match in _ORDINAL_WORDS.finditer(text.casefold())}
 
 
-def loose_scales(text: str) -> Iterator[Decimal]:
+def stated_scales(text: str) -> Iterator[Decimal]:
     """Find scales that a table or chart states for all its numbers, as in `in thousand tonnes` or `EUR million`."""
     for match in re.finditer(r"(?<![\w-])(thousand|million|billion)s?\b|(?<=[$€£])(?:m|bn)\b", text.casefold()):
         before = match.string[max(match.start() - 12, 0) : match.start()].rstrip(" -")
@@ -149,13 +149,13 @@ def _is_year(match: re.Match[str]) -> bool:
 
 def _unit_and_scale(match: re.Match[str]) -> tuple[Unit | None, int, int]:
     """The unit, the power of ten of the scale, and the end of the number with both."""
-    unit = unit_named(match["before"].upper()) if match["before"] else None
+    unit = find_unit(match["before"].upper()) if match["before"] else None
     end = max(_digits_end(match), match.end("ordinal"), match.end("scale"))
     if letter := match["letter"]:
         # `5 m` is five metres, but `$5m` is five millions.
         if letter == "k" or (unit is not None and unit.dimension in CURRENCIES):
             return unit, _LETTERS[letter.casefold()], match.end("letter")
-        unit = unit or unit_named(letter)
+        unit = unit or find_unit(letter)
         return unit, 0, match.end("letter") if unit else end
     exponent = SCALES.get((match["scale"] or "").casefold(), 0)
     after = None if match["after"] == "s" and match["plain"] else _unit_after(match)
@@ -168,7 +168,7 @@ def _in_word(match: re.Match[str]) -> bool:
         return False
     after = match["after"] or ""
     glued = match.string[_digits_end(match) : _digits_end(match) + 1].isalpha()
-    return glued and after not in ("s", "x") and unit_named(after) is None
+    return glued and after not in ("s", "x") and find_unit(after) is None
 
 
 def _digits_end(match: re.Match[str]) -> int:
@@ -192,9 +192,9 @@ def _unit_after(match: re.Match[str]) -> Unit | None:
     name = match["after"] or ""
     lower = name.casefold()
     if lower == "per cent" or lower.startswith("percentage point"):
-        return unit_named("percent")
+        return find_unit("percent")
     power = {"c": 3, "s": 2}.get((match["power"] or "")[:1].casefold(), 1)
-    return unit_named(name, power=power)
+    return find_unit(name, power=power)
 
 
 def _nouns(after: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import with_citations
@@ -13,11 +13,11 @@ from quoteweave.generation.gate.sentence_check import check_sentence, is_factual
 
 MOST_WARNINGS = 10
 """Most warnings of one sort; further ones are only counted."""
-SHOWN = 120
+SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
 
 
-def check(answer: Answer, context: Context) -> Answer:
+def check_answer(answer: Answer, context: Context) -> Answer:
     """Put a verdict on each citation of an answer, and add a warning for each factual sentence that cites nothing.
 
     The answer's text stays as it is. `context` must be the one that its marks refer to.
@@ -30,8 +30,8 @@ def check(answer: Answer, context: Context) -> Answer:
             checked = check_sentence(text, citations, context, question=answer.question, statement=claim.said)
             judged += checked.citations
         elif answer.status == "answered" and is_factual(claim.said):
-            uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN)}”.")
-    return with_citations(answer, judged, tuple(dict.fromkeys((*answer.warnings, *bounded(uncited)))))
+            uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN_CHARACTERS)}”.")
+    return with_citations(answer, judged, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
 
 
 async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
@@ -53,7 +53,8 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         return answer.model_copy(update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error}")})
     if len(verdicts) != len(asked):
         raise ModelFailed(
-            f"the checker {checker.name} gave {counted(len(verdicts), 'verdict')} on {counted(len(asked), 'sentence')}"
+            f"the checker {checker.name} gave {pluralize(len(verdicts), 'verdict')} "
+            f"on {pluralize(len(asked), 'sentence')}"
         )
     says = dict(zip(asked, verdicts, strict=True))
     judged = [
@@ -61,7 +62,7 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]
-    return with_citations(answer, judged, (*answer.warnings, *_told(verdicts)))
+    return with_citations(answer, judged, (*answer.warnings, *_verdict_warnings(verdicts)))
 
 
 def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
@@ -73,14 +74,14 @@ def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
     return [(claim, [one for mark in claim.marks for one in by_start.get(mark.start, ())]) for claim in claims]
 
 
-def bounded(warnings: Sequence[str]) -> list[str]:
+def limit_warnings(warnings: Sequence[str]) -> list[str]:
     """Remove repeated warnings, and limit their number to `MOST_WARNINGS`."""
     each = list(dict.fromkeys(warnings))
     more = len(each) - MOST_WARNINGS
     return each if more <= 0 else [*each[:MOST_WARNINGS], f"…and {more} more of this sort."]
 
 
-def _told(verdicts: Sequence[bool | None]) -> list[str]:
+def _verdict_warnings(verdicts: Sequence[bool | None]) -> list[str]:
     """Summarise a checker's verdicts as warnings."""
     of = f"of {len(verdicts)} cited sentence{'s' if len(verdicts) > 1 else ''}"
     told = []

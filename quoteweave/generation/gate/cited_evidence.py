@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.gate.amounts import Amount, loose_scales, ordinal_words
+from quoteweave.generation.gate.amounts import Amount, ordinal_words, stated_scales
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import code_key, code_letters, plain, read_evidence, squeezed
 from quoteweave.generation.sentences import split_sentences
@@ -18,7 +18,7 @@ _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
 _NUMBER = re.compile(r"\d++(?:[.,:' ]\d++)*+")
 
 
-class Evidence:
+class CitedEvidence:
     """The cited quotes taken together, with titles of sections and names of documents, but no page numbers.
 
     `beside` are the other quotes of the context from the same documents; they are searched for years only.
@@ -36,7 +36,7 @@ class Evidence:
         self._codes = {code_key(code) for fact in facts for code in fact.codes}
 
     @property
-    def wordless(self) -> bool:
+    def has_wordless_image(self) -> bool:
         """Whether one of the quotes is an image without any text."""
         return any(
             quote.kind == "image" and not (quote.text or quote.ocr_text or quote.vlm_text) for quote in self.quotes
@@ -60,7 +60,7 @@ class Evidence:
     @cached_property
     def scales(self) -> frozenset[Decimal]:
         """The scales that tables state for their numbers: 1000 for `in thousand tonnes`."""
-        return frozenset(scale for text in self.texts for scale in loose_scales(plain(text)))
+        return frozenset(scale for text in self.texts for scale in stated_scales(plain(text)))
 
     @cached_property
     def runs(self) -> list[list[Amount]]:
@@ -76,18 +76,18 @@ class Evidence:
             return True
         return any(self._same(amount, other) for other in self.amounts)
 
-    def has_year_beside(self, amount: Amount) -> bool:
+    def has_uncited_year(self, amount: Amount) -> bool:
         """Whether the number is a year that other quotes of the same documents have, as in a title."""
         if not amount.year:
             return False
         ending = f"{int(amount.value) % 100:02d}"  # the digits that `2017/18` writes
-        return any(evidence.has_amount(amount) for evidence in self._apart if evidence.mentions(ending))
+        return any(evidence.has_amount(amount) for evidence in self._uncited if evidence.mentions(ending))
 
     @cached_property
-    def _apart(self) -> "list[_Beside]":
-        return [_Beside(quote) for quote in self._beside]
+    def _uncited(self) -> "list[_UncitedQuote]":
+        return [_UncitedQuote(quote) for quote in self._beside]
 
-    def values_alike(self, amount: Amount) -> bool:
+    def has_value(self, amount: Amount) -> bool:
         """Whether the number occurs in any unit."""
         return any(amount.value == other.value for other in self.amounts)
 
@@ -95,13 +95,13 @@ class Evidence:
         """Whether a number with the same digits occurs, whatever its separators and the scale or month after it."""
         return _digits(amount.text) in self._digits
 
-    def counts_otherwise(self, amount: Amount) -> bool:
+    def has_other_count(self, amount: Amount) -> bool:
         """Whether the quotes count the same noun; asked where this number itself does not occur."""
         return any(noun in other.nouns for noun in amount.nouns[:1] for other in self.amounts)
 
     def has_date(self, date: Date) -> bool:
         """Whether the date occurs; its year may occur apart from a date without a year."""
-        told = [other for other in self.dates if date.told_by(other)]
+        told = [other for other in self.dates if date.confirmed_by(other)]
         if date.year is None or any(other.year is not None for other in told):
             return bool(told)
         return bool(told) and date.year in self._years
@@ -112,7 +112,7 @@ class Evidence:
             re.fullmatch(r"[Qq][1-4]", code) is not None and int(code[1]) in self._ordinals and "quarter" in self.words
         )
 
-    def code_otherwise(self, code: str) -> bool:
+    def has_similar_code(self, code: str) -> bool:
         """Whether a code of the same letters occurs with other digits."""
         letters = code_letters(code)
         return bool(letters) and any(code_letters(own) == letters for own in self._codes)
@@ -147,7 +147,7 @@ class Evidence:
         return scaled and any(amount.same(other, scale) for scale in self.scales)
 
 
-class _Beside:
+class _UncitedQuote:
     """One of the other quotes, parsed only when needed."""
 
     def __init__(self, quote: Quote) -> None:
@@ -163,8 +163,8 @@ class _Beside:
         return self._read.has_amount(amount)
 
     @cached_property
-    def _read(self) -> Evidence:
-        return Evidence([self._quote])
+    def _read(self) -> CitedEvidence:
+        return CitedEvidence([self._quote])
 
 
 def _texts(quote: Quote) -> list[str]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from quoteweave.core.records import Kind
 from quoteweave.core.text.marks import Code, Mark, MarkReader
-from quoteweave.generation.sentences import begun, split_sentences
+from quoteweave.generation.sentences import is_first_word_complete, split_sentences
 
 _BEFORE_STOP = re.compile(r"\s(?=[.,;:!?…](?:\s|$)|。)")
 _CODE = "_"
-LONG = 2_000
+LONG_SENTENCE = 2_000
 """Characters of a sentence, after which its end is no longer searched for at every new word."""
 _Owned = tuple[int, int, list[Mark]]
 
@@ -58,8 +58,8 @@ class ClaimReader:
             return []
         spans = [(sentence.start, sentence.end) for sentence in split_sentences(self._blanked)]
         # A long text without sentence ends is not split again at each word.
-        self._enough = len(self._blanked) + max(0, len(self._blanked) - LONG) // 8
-        if len(spans) < 2 or not begun(self._blanked, spans[-1][0]):
+        self._enough = len(self._blanked) + max(0, len(self._blanked) - LONG_SENTENCE) // 8
+        if len(spans) < 2 or not is_first_word_complete(self._blanked, spans[-1][0]):
             return []
         certain = [claim for claim in self._claims(spans) if claim.end <= self._at + spans[-1][0]]
         self._settle(certain)
@@ -105,11 +105,12 @@ class ClaimReader:
                 its.append(mark)
                 owned[place] = (min(first, start), max(last, end), its)
         return [
-            Claim(at + start, at + end, said(text[start:end], its, at + start), tuple(its)) for start, end, its in owned
+            Claim(at + start, at + end, strip_marks(text[start:end], its, at + start), tuple(its))
+            for start, end, its in owned
         ]
 
 
-def said(text: str, marks: Sequence[Mark], at: int = 0) -> str:
+def strip_marks(text: str, marks: Sequence[Mark], at: int = 0) -> str:
     """Remove the marks from `text`, keeping summaries of images; positions of marks are relative to `at` before it."""
     parts, last = [], 0
     for mark in marks:

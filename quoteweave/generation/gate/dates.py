@@ -52,7 +52,7 @@ class Date:
         if self.swapped and self.day is not None:
             yield self.day, self.month
 
-    def told_by(self, other: "Date") -> bool:
+    def confirmed_by(self, other: "Date") -> bool:
         """Whether the other date has this month, this day if there is one, and no different year."""
         same_day = any(
             mine == (month, day if mine[1] is not None else None)
@@ -62,7 +62,7 @@ class Date:
         return same_day and (self.year is None or other.year is None or self.year == other.year)
 
 
-def take_dates(text: str) -> tuple[list[Date], str]:
+def extract_dates(text: str) -> tuple[list[Date], str]:
     """Extract the dates of `text`; return them, and `text` with blanks in their place."""
     dates: list[Date] = []
 
@@ -75,7 +75,7 @@ def take_dates(text: str) -> tuple[list[Date], str]:
     return dates, text
 
 
-def take_clocks(text: str) -> tuple[dict[str, int], str]:
+def extract_times(text: str) -> tuple[dict[str, int], str]:
     """Extract the times of day in `text`, as minutes after midnight by their wording; blanks take their place."""
     clocks: dict[str, int] = {}
 

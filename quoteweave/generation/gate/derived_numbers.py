@@ -11,17 +11,17 @@ from functools import lru_cache
 from itertools import combinations
 
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.cited_evidence import Evidence
+from quoteweave.generation.gate.cited_evidence import CitedEvidence
 
-FEW = 4
+FEW_NUMBERS = 4
 """With no more numbers than this in the quotes, years aside, no word needs to mention the operation."""
-MANY = 80
+MAX_NUMBERS = 80
 """With more numbers than this no operation is tried; any operation that the sentence mentions is accepted."""
 LONGEST_RUN = 24
 """Most consecutive numbers that are summed."""
-_NEAR = 40
+_CONTEXT_LENGTH = 40
 
-_SPOKEN = {
+_OPERATION_WORDS = {
     "sum": r"total\w*|together|both|sums?|combined|altogether|in all|overall|add\w*|of which",
     "difference": r"more|less|fewer|difference|differ\w*|(?:high|low|larg|small|long|short|lat|earli|great|old|deep)er"
     r"|gr[eo]w\w*|increas\w*|decreas\w*|r[io]se\w*|rising|fell|fall\w*|drop\w*|declin\w*|gain\w*|los[st]\w*|gap|change\w*"
@@ -30,14 +30,14 @@ _SPOKEN = {
     "mean": r"average\w*|mean",
     "share": r"shares?|proportion|account\w*|made up|out of|(?:per cent|percent|%) of|fraction|part of|majority",
 }
-_CUES = {kind: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _SPOKEN.items()}
+_CUES = {kind: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _OPERATION_WORDS.items()}
 _HEDGED = re.compile(r"(?:about|around|roughly|nearly|almost|some|approximately|circa|c\.|ca\.?|over|under|~|≈) ?$")
 _LEVEL = re.compile(r"\b(?:from|to|at|against) (?:[A-Z]{3} |[$€£¥] ?)?$")
 _OF_LEVELS = frozenset({"difference", "ratio"})
-_PLAIN = frozenset({"sum", "difference", "share"})
+_DEFAULT_OPERATIONS = frozenset({"sum", "difference", "share"})
 
 
-def is_rounded(amount: Amount, evidence: Evidence, sentence: str) -> bool:
+def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
     """Whether the number is rounded from one of the quotes: 14.2 from 14.22, or `nearly 1,900` from 1,896."""
     value, step = float(amount.value), float(amount.step)
     digits = str(amount.value).replace(".", "").strip("0")
@@ -46,37 +46,38 @@ def is_rounded(amount: Amount, evidence: Evidence, sentence: str) -> bool:
         step *= 10 ** (len(whole) - len(whole.rstrip("0")))
     elif len(digits) < 2:
         return False
-    finer = [other for other in evidence.amounts if not other.year and _agree(amount, other)]
+    finer = [other for other in evidence.amounts if not other.year and _units_agree(amount, other)]
     return any(
-        float(other.step) * scale < step and _near(value, float(other.value) * scale, step)
+        float(other.step) * scale < step and _within_precision(value, float(other.value) * scale, step)
         for other in finer
         for scale in (1.0, *map(float, evidence.scales))
     )
 
 
-def is_derived(amount: Amount, evidence: Evidence, sentence: str, said: Sequence[Amount]) -> bool:
+def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, said: Sequence[Amount]) -> bool:
     """Whether the number follows from those of the quotes; `said` are those of them that the sentence states."""
-    spoken = _spoken(sentence)
+    spoken = _mentioned_operations(sentence)
     numbers = _distinct(other for other in evidence.amounts if not other.year)
-    if len(numbers) > MANY:
+    if len(numbers) > MAX_NUMBERS:
         return bool(spoken)
     # A level that something rises to or falls from is not the amount it changes by.
     excluded = _OF_LEVELS if _LEVEL.search(_before(amount, sentence)) else frozenset()
-    kinds = (spoken | _PLAIN if len(numbers) <= FEW else spoken) - excluded
+    kinds = (spoken | _DEFAULT_OPERATIONS if len(numbers) <= FEW_NUMBERS else spoken) - excluded
     scales = (1.0, *map(float, evidence.scales))
     return (
-        any(_reached(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
+        any(_follows_from(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
         or any(
-            _reached(amount, pair, (spoken | _PLAIN) - excluded, scales) for pair in combinations(_distinct(said), 2)
+            _follows_from(amount, pair, (spoken | _DEFAULT_OPERATIONS) - excluded, scales)
+            for pair in combinations(_distinct(said), 2)
         )
-        or _is_span(amount, evidence)
-        or ("sum" in kinds and _is_run(amount, evidence, mean=False))
-        or ("mean" in kinds and _is_run(amount, evidence, mean=True))
+        or _is_duration(amount, evidence)
+        or ("sum" in kinds and _is_sequence_total(amount, evidence, mean=False))
+        or ("mean" in kinds and _is_sequence_total(amount, evidence, mean=True))
     )
 
 
 @lru_cache(maxsize=64)
-def _spoken(sentence: str) -> frozenset[str]:
+def _mentioned_operations(sentence: str) -> frozenset[str]:
     """The operations that a sentence mentions."""
     return frozenset(kind for kind, cue in _CUES.items() if cue.search(sentence))
 
@@ -84,19 +85,21 @@ def _spoken(sentence: str) -> frozenset[str]:
 def _before(amount: Amount, sentence: str) -> str:
     """The text just before the number, long enough for the words that qualify it."""
     at = max(sentence.find(amount.text), 0)
-    return sentence[max(at - _NEAR, 0) : at]
+    return sentence[max(at - _CONTEXT_LENGTH, 0) : at]
 
 
-def _reached(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], scales: Sequence[float]) -> bool:
+def _follows_from(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], scales: Sequence[float]) -> bool:
     """Whether one of these operations on the pair gives the number, after applying one of the scales."""
     value, step = float(amount.value), float(amount.step)
-    return any(_near(value, result * scale, step) for result in _results(amount, pair, kinds) for scale in scales)
+    return any(
+        _within_precision(value, result * scale, step) for result in _results(amount, pair, kinds) for scale in scales
+    )
 
 
 def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> Iterator[float]:
     one, other = (float(member.value) for member in pair)
-    alike = _agree(*pair)
-    if alike and all(_agree(amount, member) for member in pair):
+    alike = _units_agree(*pair)
+    if alike and all(_units_agree(amount, member) for member in pair):
         if "sum" in kinds:
             yield one + other
         if "difference" in kinds:
@@ -113,21 +116,21 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
         yield from (100 * abs(one - other) / one, 100 * abs(one - other) / other)
 
 
-def _is_run(amount: Amount, evidence: Evidence, *, mean: bool) -> bool:
+def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -> bool:
     """Whether the number is the sum or mean of three or more consecutive numbers of a text or a table's column."""
     value, step = float(amount.value), float(amount.step)
     for run in evidence.runs:
-        values = [float(other.value) for other in run if not other.year and _agree(amount, other)]
+        values = [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
         for first in range(len(values)):
             total = 0.0
             for length, addend in enumerate(values[first : first + LONGEST_RUN], 1):
                 total += addend
-                if length > 2 and _near(value, total / length if mean else total, step):
+                if length > 2 and _within_precision(value, total / length if mean else total, step):
                     return True
     return False
 
 
-def _is_span(amount: Amount, evidence: Evidence) -> bool:
+def _is_duration(amount: Amount, evidence: CitedEvidence) -> bool:
     """Whether the number is the duration between two times of day, or between two years."""
     dimension = amount.unit.dimension if amount.unit else ""
     if amount.unit is None or dimension not in {"time", "months"}:
@@ -136,15 +139,15 @@ def _is_span(amount: Amount, evidence: Evidence) -> bool:
     points = evidence.clocks if dimension == "time" else years
     factor = 60 if dimension == "time" else 12
     wanted = float(amount.value * amount.unit.factor)
-    return len(points) <= MANY and any(abs(a - b) * factor == wanted for a, b in combinations(sorted(points), 2))
+    return len(points) <= MAX_NUMBERS and any(abs(a - b) * factor == wanted for a, b in combinations(sorted(points), 2))
 
 
-def _agree(one: Amount, other: Amount) -> bool:
+def _units_agree(one: Amount, other: Amount) -> bool:
     """Whether they have one unit, or one of them has none."""
     return one.unit is None or other.unit is None or one.unit == other.unit
 
 
-def _near(value: float, result: float, step: float) -> bool:
+def _within_precision(value: float, result: float, step: float) -> bool:
     return abs(value - result) <= step / 2 + 1e-9 * abs(result)
 
 

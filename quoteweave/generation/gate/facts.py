@@ -9,9 +9,9 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quoteweave.core.text.tokens import fold
+from quoteweave.core.text.tokens import normalize_text
 from quoteweave.generation.gate.amounts import Amount, read_amounts
-from quoteweave.generation.gate.dates import Date, take_clocks, take_dates
+from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
 _GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
 _DIGIT = re.compile(r"[^\D0-9]")
@@ -105,8 +105,8 @@ def _as_digits(match: re.Match[str]) -> str:
 
 def _facts(text: str) -> Facts:
     text = _LABEL.sub(" ", _YEARS.sub(r"\g<first>-\g<century>\g<last>", text))
-    dates, text = take_dates(text)
-    clocks, text = take_clocks(text)
+    dates, text = extract_dates(text)
+    clocks, text = extract_times(text)
     codes = tuple(match[0] for match in _CODE.finditer(text))
     amounts = read_amounts(_CODE.sub(" ", text))
     return Facts(tuple(amounts), tuple(dates), tuple(clocks.items()), codes)
@@ -114,7 +114,7 @@ def _facts(text: str) -> Facts:
 
 def squeezed(text: str) -> str:
     """The letters and digits of `text`, folded, with characters that OCR confuses made equal."""
-    return "".join(filter(str.isalnum, fold(text))).translate(str.maketrans("oil", "011"))
+    return "".join(filter(str.isalnum, normalize_text(text))).translate(str.maketrans("oil", "011"))
 
 
 def code_key(code: str) -> str:

@@ -9,14 +9,14 @@ from typing import Literal
 
 from quoteweave.core.answers import Answer, Citation, ImageBlock, TextBlock
 from quoteweave.generation.answer_text import clip
-from quoteweave.generation.citations import Page, Strand, blocks_of, widest
-from quoteweave.generation.gate.answer_check import SHOWN, bounded, cited_claims
+from quoteweave.generation.citations import AnswerPart, ShownText, split_blocks, widest_blank
+from quoteweave.generation.gate.answer_check import SHOWN_CHARACTERS, cited_claims, limit_warnings
 from quoteweave.generation.gate.claims import Claim
 
 NOT_SUPPORTED = "The checker does not find it supported by what it cites."
 
 
-class Dropper:
+class UnsupportedFilter:
     """Takes an answer's claims in order, and returns the text to show.
 
     Sentences with a citation that is `unsupported`, or that a checker does not find supported, are dropped with the
@@ -30,17 +30,17 @@ class Dropper:
         """The sentences that were dropped, each with the reason."""
         self.cited = False
         """Whether any text that is shown cites a quote."""
-        self._page = Page()
+        self._page = ShownText()
         self._gap: list[str] = []
-        self._waiting: list[Strand] = []
+        self._waiting: list[AnswerPart] = []
         self._ended = False
 
-    def take(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[Strand]:
+    def take(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[AnswerPart]:
         """Take the next claim: `text`, preceded by `blank`, with its checked citations; return what is shown of it."""
-        failed = next((why for one in citations if (why := failure(one)) is not None), None)
+        failed = next((why for one in citations if (why := citation_failure(one)) is not None), None)
         reason = "It stands behind what was taken out." if failed is None else failed
         if self._gap and failed is None:
-            bridge = widest([*self._gap, blank], text[0]) if self._page.length else ""
+            bridge = widest_blank([*self._gap, blank], text[0]) if self._page.length else ""
             self._ended = self._ended or self._page.joins(bridge, text[0], instead=blank)
             blank = bridge
         if failed is not None or self._ended:
@@ -50,17 +50,17 @@ class Dropper:
         self._gap = []
         self._waiting += self._cut(blank, text, claim, citations)
         self.cited = self.cited or bool(citations)
-        return self._released() if self.cited else []
+        return self._release() if self.cited else []
 
-    def end(self) -> list[Strand]:
+    def end(self) -> list[AnswerPart]:
         """Return what was held back, if nothing was dropped: an answer that cites nothing."""
-        return [] if self.dropped else self._released()
+        return [] if self.dropped else self._release()
 
-    def _released(self) -> list[Strand]:
+    def _release(self) -> list[AnswerPart]:
         shown, self._waiting = self._waiting, []
         return shown
 
-    def _cut(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[Strand]:
+    def _cut(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[AnswerPart]:
         """Split the claim into its marks and the text between them."""
         shown, at = [], claim.start
         before, by_start = blank, defaultdict[int, list[Citation]](list)
@@ -76,7 +76,7 @@ class Dropper:
         return [*shown, self._page.add(before)] if before else shown
 
 
-def failure(citation: Citation) -> str | None:
+def citation_failure(citation: Citation) -> str | None:
     """Why a citation fails: the gate's reason, or that the checker finds no support; None if it does not fail."""
     if citation.verdict == "unsupported":
         return citation.reason or ""
@@ -89,14 +89,14 @@ Policy = Literal["report", "drop", "refuse"]
 REFUSAL = "The answer that was written is not shown, because what it cites does not support it."
 
 
-def apply(answer: Answer, policy: Policy) -> Answer:
+def apply_policy(answer: Answer, policy: Policy) -> Answer:
     """Apply a policy to a checked answer; return the answer itself where no citation failed, or under `report`.
 
     A citation fails where the gate found it `unsupported`, or a checker does not find it supported. `drop` removes each
     sentence with such a citation, `refuse` withholds the whole answer; warnings give the sentences and reasons, and
     `Answer.raw` keeps the original text. Where `drop` would leave nothing cited, the answer is refused too.
     """
-    dropper, at = Dropper(), 0
+    dropper, at = UnsupportedFilter(), 0
     shown = []
     for claim, citations in cited_claims(answer):
         shown += dropper.take(answer.text[at : claim.start], answer.text[claim.start : claim.end], claim, citations)
@@ -105,11 +105,11 @@ def apply(answer: Answer, policy: Policy) -> Answer:
         return answer
     refused = policy == "refuse" or not dropper.cited
     said = [
-        f"{'Withheld' if refused else 'Taken out'}: “{clip(claim.said, SHOWN)}” {reason}".rstrip()
+        f"{'Withheld' if refused else 'Taken out'}: “{clip(claim.said, SHOWN_CHARACTERS)}” {reason}".rstrip()
         for claim, reason in dropper.dropped
     ]
     raw = answer.raw if answer.raw is not None else answer.text
-    update = {"warnings": (*answer.warnings, *bounded(said)), "raw": raw}
+    update = {"warnings": (*answer.warnings, *limit_warnings(said)), "raw": raw}
     if refused:
         blocks = (TextBlock(text=REFUSAL),)
         return answer.model_copy(
@@ -118,5 +118,5 @@ def apply(answer: Answer, policy: Policy) -> Answer:
     text, cited = "".join(one.text for one in shown), tuple(one for part in shown for one in part.citations)
     images = {block.citation.number: block.image for block in answer.blocks if isinstance(block, ImageBlock)}
     return answer.model_copy(
-        update={"text": text, "blocks": blocks_of(text, cited, images), "citations": cited, **update}
+        update={"text": text, "blocks": split_blocks(text, cited, images), "citations": cited, **update}
     )

@@ -6,8 +6,8 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
 - `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
   a number counts, or most words of the sentence, or where either a clause or the closest sentence of the quotes is
   negated and the other is not;
-- `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `ENOUGH` of them,
-  occur in its quotes, all but a tenth.
+- `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `MIN_WORDS` of
+  them, occur in its quotes, all but a tenth.
 
 What this cannot see: which number belongs to what; names of one quote exchanged for each other; a verb replaced by
 another one; most negations; signs and directions. Errors of these kinds are never reported as `unsupported`, and some
@@ -24,19 +24,19 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.cited_evidence import Evidence
-from quoteweave.generation.gate.claims import said
+from quoteweave.generation.gate.cited_evidence import CitedEvidence
+from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
 from quoteweave.generation.gate.facts import Facts, code_key, plain, read_sentence
-from quoteweave.generation.gate.units import unit_named
+from quoteweave.generation.gate.units import find_unit
 
-FOREIGN = 0.2
+MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""
-ENOUGH = 4
+MIN_WORDS = 4
 """Least words of a sentence without numbers, to be judged by its words."""
-ALL_BUT_FEW = 0.9
+MIN_OVERLAP_ALONE = 0.9
 """Share of its words that must then occur in its quotes."""
-SOME = 0.4
+MIN_OVERLAP = 0.4
 """Share of the words that must occur, for a sentence whose numbers all occur."""
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
@@ -47,7 +47,7 @@ _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class SentenceCheck:
     """The result of checking one sentence."""
 
     verdict: Verdict
@@ -65,7 +65,7 @@ class _Finding:
 
 def check_sentence(
     text: str, citations: Sequence[Citation], context: Context, *, question: str = "", statement: str | None = None
-) -> Checked:
+) -> SentenceCheck:
     """Check one sentence, given with its marks, and each of its citations.
 
     Of several quotes, one that contributes nothing is `unchecked` where the others support the sentence. What a
@@ -73,7 +73,7 @@ def check_sentence(
     sentence without citations. `statement` is the sentence without its marks, where the caller has it from a whole
     answer.
     """
-    statement = said(text, parse_marks(text)) if statement is None else statement
+    statement = strip_marks(text, parse_marks(text)) if statement is None else statement
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
@@ -85,29 +85,36 @@ def check_sentence(
     for citation in citations:
         own = overall
         quote = quotes[citation.kind, citation.number]
-        if overall is None and len(evidence.quotes) > 1 and quote and not _bears(statement, facts, Evidence([quote])):
+        if (
+            overall is None
+            and len(evidence.quotes) > 1
+            and quote
+            and not _contributes(statement, facts, CitedEvidence([quote]))
+        ):
             own = _Finding("unchecked", "What can be checked stands in the other quotes that the sentence cites.")
         update = {"verdict": own.verdict if own else "supported", "reason": own.reason if own else None}
         judged.append(citation.model_copy(update=update))
-    return Checked(overall.verdict if overall else "supported", overall.reason if overall else None, tuple(judged))
+    return SentenceCheck(
+        overall.verdict if overall else "supported", overall.reason if overall else None, tuple(judged)
+    )
 
 
 def is_factual(text: str) -> bool:
     """Whether a sentence states something that a quote should support: a number, a date, quoted words, or a name."""
-    statement = said(text, parse_marks(text))
+    statement = strip_marks(text, parse_marks(text))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
     facts = read_sentence(statement)
     numbers = [amount for amount in facts.amounts if not (amount.in_words and amount.value <= SMALL_COUNT)]
     return bool(numbers or facts.dates or facts.clocks or facts.codes or facts.quoted) or (
-        len(words(statement)) >= ENOUGH and _NAME.search(statement) is not None
+        len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None
     )
 
 
-def _evidence(cited: Sequence[Quote], context: Context) -> Evidence:
+def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:
     documents = {quote.document for quote in cited}
     given = (hit.quote for hit in (*context.texts, *context.images))
-    return Evidence(cited, beside=(quote for quote in given if quote.document in documents))
+    return CitedEvidence(cited, beside=(quote for quote in given if quote.document in documents))
 
 
 def _without(facts: Facts, known: Facts) -> Facts:
@@ -115,20 +122,20 @@ def _without(facts: Facts, known: Facts) -> Facts:
     codes, clocks = set(map(code_key, known.codes)), {minutes for _, minutes in known.clocks}
     return Facts(
         tuple(amount for amount in facts.amounts if not any(amount.same(other) for other in known.amounts)),
-        tuple(date for date in facts.dates if not any(date.told_by(other) for other in known.dates)),
+        tuple(date for date in facts.dates if not any(date.confirmed_by(other) for other in known.dates)),
         tuple(clock for clock in facts.clocks if clock[1] not in clocks),
         tuple(code for code in facts.codes if code_key(code) not in codes),
         tuple(quoted for quoted in facts.quoted if quoted not in known.quoted),
     )
 
 
-def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _Finding | None:
+def _judge(statement: str, facts: Facts, asked: Facts, evidence: CitedEvidence) -> _Finding | None:
     """Return the gravest finding against `supported`, or None."""
     first: _Finding | None = None
     for finding in _findings(statement, _without(facts, asked), evidence):
         if finding.verdict == "unsupported":  # no other finding is graver
             wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
-            return wordless if evidence.wordless else finding
+            return wordless if evidence.has_wordless_image else finding
         first = first or finding
     if first is not None:
         return first
@@ -137,21 +144,23 @@ def _judge(statement: str, facts: Facts, asked: Facts, evidence: Evidence) -> _F
     return _by_words(statement, facts, evidence)
 
 
-def _findings(statement: str, facts: Facts, evidence: Evidence) -> Iterator[_Finding]:
+def _findings(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator[_Finding]:
     """Yield a finding for each fact that does not occur in the quotes."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
     found = [evidence.has_amount(amount) for amount in amounts]
     present, read = [amount for amount, there in zip(amounts, found, strict=True) if there], plain(statement)
     for amount, there in zip(amounts, found, strict=True):
         if not there:
-            yield _missing(amount, evidence, read, present)
+            yield _missing_amount(amount, evidence, read, present)
     absent = [date.text for date in facts.dates if not evidence.has_date(date)]
     absent += [written for written, minutes in facts.clocks if minutes not in evidence.clocks]
     absent += [f"“{quoted}”" for quoted in facts.quoted if not evidence.has_words(quoted)]
-    yield from map(_absent, absent)
+    yield from map(_not_found, absent)
     for code in facts.codes:
         if not evidence.has_code(code):
-            yield _absent(code) if evidence.code_otherwise(code) else _Finding("unchecked", f"{code} is not found.")
+            yield (
+                _not_found(code) if evidence.has_similar_code(code) else _Finding("unchecked", f"{code} is not found.")
+            )
 
 
 def _is_article(amount: Amount) -> bool:
@@ -159,23 +168,23 @@ def _is_article(amount: Amount) -> bool:
     return amount.in_words and amount.value <= 1
 
 
-def _missing(amount: Amount, evidence: Evidence, statement: str, present: Sequence[Amount]) -> _Finding:
+def _missing_amount(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> _Finding:
     explained = _explained(amount, evidence, statement, present)
     if explained is not None:
         return _Finding("unchecked", f"{amount.text} {explained}.")
-    if evidence.values_alike(amount):
+    if evidence.has_value(amount):
         return _Finding("unsupported", f"{amount.text} stands in what it cites with another unit.")
-    if evidence.has_digits(amount) and _shared(statement, evidence) < FOREIGN:
+    if evidence.has_digits(amount) and _word_overlap(statement, evidence) < MIN_SAME_LANGUAGE:
         return _Finding("unchecked", f"The digits of {amount.text} occur in what it cites, its words do not.")
-    return _absent(amount.text)
+    return _not_found(amount.text)
 
 
-def _explained(amount: Amount, evidence: Evidence, statement: str, present: Sequence[Amount]) -> str | None:
+def _explained(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> str | None:
     """Explain how a number that does not occur may be right nevertheless; None if no explanation applies."""
     small = amount.in_words and amount.value <= SMALL_COUNT
-    if small and evidence.counts_otherwise(amount):
+    if small and evidence.has_other_count(amount):
         return None
-    if evidence.has_year_beside(amount):
+    if evidence.has_uncited_year(amount):
         return "stands elsewhere in the document that it cites"
     if is_rounded(amount, evidence, statement):
         return "is rounded from what it cites"
@@ -184,63 +193,67 @@ def _explained(amount: Amount, evidence: Evidence, statement: str, present: Sequ
     return "may count what it cites" if small else None
 
 
-def _absent(what: str) -> _Finding:
+def _not_found(what: str) -> _Finding:
     return _Finding("unsupported", f"{what} does not occur in what it cites.")
 
 
-def _by_words(statement: str, facts: Facts, evidence: Evidence) -> _Finding | None:
+def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding | None:
     """Return a finding against `supported` from the words alone, where all facts occur or there are none."""
     for name in _NAME.findall(statement):
-        if unit_named(name) is None and not evidence.words.issuperset(words(name)):
+        if find_unit(name) is None and not evidence.words.issuperset(words(name)):
             return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
     for amount in facts.amounts:
         if amount.unit is None and amount.nouns and evidence.words.isdisjoint(amount.nouns):
             return _Finding("unchecked", f"What {amount.text} counts does not occur in what it cites.")
-    if _disagree(statement, evidence):
+    if _negations_differ(statement, evidence):
         return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
-    share = _shared(statement, evidence)
-    if _tells(facts):
-        return None if share >= SOME else _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
-    if len(_telling(statement)) >= ENOUGH and share >= ALL_BUT_FEW:
+    share = _word_overlap(statement, evidence)
+    if _has_checkable_facts(facts):
+        return (
+            None
+            if share >= MIN_OVERLAP
+            else _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
+        )
+    if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
         return None
     return _Finding("unchecked", "It says nothing that can be looked for.")
 
 
-def _disagree(statement: str, evidence: Evidence) -> bool:
+def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
     """Whether a clause is negated and the closest sentence of the quotes is not, or the reverse."""
     clauses = _CLAUSES.split(statement)
     return any(
-        len(telling) > 1 and _denies(clause) != _denies(evidence.closest(telling))
+        len(telling) > 1 and _is_negated(clause) != _is_negated(evidence.closest(telling))
         for clause in clauses
-        if (telling := _telling(clause))
+        if (telling := _content_words(clause))
     )
 
 
-def _denies(text: str) -> bool:
+def _is_negated(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
-def _tells(facts: Facts) -> bool:
+def _has_checkable_facts(facts: Facts) -> bool:
     """Whether there is more to look up than a year, which any quote of a report may contain."""
     amounts = any(not amount.year and not _is_article(amount) for amount in facts.amounts)
     return bool(amounts or facts.dates or facts.clocks or facts.codes or facts.quoted)
 
 
 @lru_cache(maxsize=256)
-def _telling(statement: str) -> frozenset[str]:
+def _content_words(statement: str) -> frozenset[str]:
     """The words of a sentence other than numbers."""
     return frozenset(word for word in words(statement) if not word[0].isdigit())
 
 
-def _shared(statement: str, evidence: Evidence) -> float:
+def _word_overlap(statement: str, evidence: CitedEvidence) -> float:
     """The share of a sentence's words that occur in its quotes."""
-    telling = _telling(statement)
+    telling = _content_words(statement)
     return len(telling & evidence.words) / (len(telling) or 1)
 
 
-def _bears(statement: str, facts: Facts, evidence: Evidence) -> bool:
+def _contributes(statement: str, facts: Facts, evidence: CitedEvidence) -> bool:
     """Whether a quote contains a fact of the sentence, or half of its words."""
-    telling = _telling(statement)
+    telling = _content_words(statement)
     return (
         any(not amount.year and evidence.has_amount(amount) for amount in facts.amounts)
         or any(map(evidence.has_date, facts.dates))

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Sequence
 
 from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
 from quoteweave.core.answers import Citation, Context
-from quoteweave.generation.citations import told
+from quoteweave.generation.citations import to_events
 from quoteweave.generation.gate.claims import Claim, ClaimReader
-from quoteweave.generation.gate.policies import Dropper
+from quoteweave.generation.gate.policies import UnsupportedFilter
 from quoteweave.generation.gate.sentence_check import check_sentence
 
 
-class Sieve:
+class StreamingGate:
     """Takes the events of an answer, and yields those of the text that `policies.apply` keeps under `drop`."""
 
     def __init__(self, context: Context, question: str) -> None:
         self._context, self._question = context, question
-        self._claims, self._dropper = ClaimReader(), Dropper()
+        self._claims, self._dropper = ClaimReader(), UnsupportedFilter()
         self._citations: dict[int, list[Citation]] = {}  # by the start of their marks
         self._text, self._at = "", 0  # from the end of the last claim on
 
@@ -30,14 +30,14 @@ class Sieve:
             self._citations.setdefault(event.citation.start, []).append(event.citation)
             return
         self._text += event.text
-        yield from self._sifted(self._claims.feed(event.text))
+        yield from self._checked_events(self._claims.feed(event.text))
 
     def end(self) -> Iterator[Event]:
         """Yield everything that remains."""
-        yield from self._sifted(self._claims.end())
-        yield from told(self._dropper.end())
+        yield from self._checked_events(self._claims.end())
+        yield from to_events(self._dropper.end())
 
-    def _sifted(self, claims: Sequence[Claim]) -> Iterator[Event]:
+    def _checked_events(self, claims: Sequence[Claim]) -> Iterator[Event]:
         for claim in claims:
             blank, text = (
                 self._text[: claim.start - self._at],
@@ -48,4 +48,4 @@ class Sieve:
             if citations:
                 checked = check_sentence(text, citations, self._context, question=self._question, statement=claim.said)
                 citations = list(checked.citations)
-            yield from told(self._dropper.take(blank, text, claim, citations))
+            yield from to_events(self._dropper.take(blank, text, claim, citations))

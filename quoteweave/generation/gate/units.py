@@ -68,7 +68,7 @@ class Unit:
     factor: Decimal
 
 
-def unit_named(name: str, *, power: int = 1) -> Unit | None:
+def find_unit(name: str, *, power: int = 1) -> Unit | None:
     """Look up a unit by its name or symbol, singular or plural; `power` is 2 for square and 3 for cubic units."""
     table = _units()
     lower = name.casefold()

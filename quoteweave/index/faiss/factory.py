@@ -13,13 +13,13 @@ LINKS = 32
 CANDIDATES = 128
 # IVF-PQ: k-means wants this many vectors for each centroid, and each part of a vector has 256 centroids.
 VECTORS_FOR_A_CENTROID = 39
-MOST_FOR_A_CENTROID = 64
+MAX_FOR_A_CENTROID = 64
 ENOUGH_TO_TRAIN = 256 * VECTORS_FOR_A_CENTROID
 NUMBERS_IN_A_BYTE = 4
 CHUNK = 16_384  # vectors that are in memory at once, where they have to be copied
 
 
-def library() -> Any:
+def import_faiss() -> Any:
     """Import FAISS. Raises MissingExtra if it is not installed.
 
     Sets for the whole process from when on it multiplies matrices, in place of comparing one by one: from 20 questions,
@@ -35,7 +35,7 @@ def library() -> Any:
 
 def new_index(kind: str, dimension: int) -> Any:
     """An empty FAISS index of a kind; of `ivfpq` a flat one, which `trained` turns into it."""
-    faiss = library()
+    faiss = import_faiss()
     if kind == "fp16":
         return faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
     if kind == "hnsw":
@@ -45,31 +45,31 @@ def new_index(kind: str, dimension: int) -> Any:
     return faiss.IndexFlatIP(dimension)
 
 
-def trained(index: Any) -> Any:
+def train_ivfpq(index: Any) -> Any:
     """IVF-PQ of the vectors of a flat index: one byte for four numbers, in 4 √n lists.
 
     The index as it is where it was trained before, or has fewer vectors than training takes (9,984).
     """
     import numpy as np
 
-    faiss, count, dimension = library(), index.ntotal, index.d
+    faiss, count, dimension = import_faiss(), index.ntotal, index.d
     if isinstance(index, faiss.IndexIVF) or count < ENOUGH_TO_TRAIN:
         return index
     lists = min(round(4 * count**0.5), count // VECTORS_FOR_A_CENTROID)
     parts = max(n for n in range(1, max(1, dimension // NUMBERS_IN_A_BYTE) + 1) if dimension % n == 0)
     new = faiss.IndexIVFPQ(faiss.IndexFlatIP(dimension), dimension, lists, parts, 8, faiss.METRIC_INNER_PRODUCT)
-    sample = np.random.default_rng(0).permutation(count)[: max(ENOUGH_TO_TRAIN, MOST_FOR_A_CENTROID * lists)]
+    sample = np.random.default_rng(0).permutation(count)[: max(ENOUGH_TO_TRAIN, MAX_FOR_A_CENTROID * lists)]
     new.train(index.reconstruct_batch(np.sort(sample)))
     for start in range(0, count, CHUNK):
         new.add(index.reconstruct_n(start, min(CHUNK, count - start)))
     return new
 
 
-def keep(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
+def keep_positions(index: Any, kept: "npt.NDArray[np.bool_]") -> Any:
     """Reduce the index to these positions, renumbered; `index` may be modified in place."""
     import numpy as np
 
-    faiss = library()
+    faiss = import_faiss()
     if isinstance(index, faiss.IndexHNSW):  # nothing can be taken out of a graph
         rebuilt = new_index("hnsw", index.d)
         rebuilt.add(index.reconstruct_batch(np.flatnonzero(kept)))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.checksums import seal, verify
 from quoteweave.core.errors import CollectionError, FingerprintMismatch
-from quoteweave.index.base import Found, Scope, Shard
-from quoteweave.index.faiss.factory import keep, library, new_index, trained
-from quoteweave.index.faiss.search import Stock, search
+from quoteweave.index.base import SearchScope, Shard, TopItems
+from quoteweave.index.faiss.factory import import_faiss, keep_positions, new_index, train_ivfpq
+from quoteweave.index.faiss.search import FaissVectors, search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class FaissIndex:
         self._folder = folder
         """Where the vectors are mapped from; None when they lie in memory."""
         self._stock = (
-            _open(folder, dimension) if folder else Stock(new_index(kind, dimension), np.empty(0, np.int64), 0)
+            _open(folder, dimension) if folder else FaissVectors(new_index(kind, dimension), np.empty(0, np.int64), 0)
         )
 
     @property
@@ -70,7 +70,7 @@ class FaissIndex:
         before, longest = self._own(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
         before.index.add(vectors)
         rows = np.concatenate([before.rows, rows])
-        self._stock = Stock(before.index, rows, max(before.longest, float(longest)))
+        self._stock = FaissVectors(before.index, rows, max(before.longest, float(longest)))
 
     def remove(self, rows: "Rows") -> None:
         """Removes items; from now on no search finds them. Rows that are not there are passed over."""
@@ -79,7 +79,7 @@ class FaissIndex:
         before = self._stock
         self._stock = replace(before, rows=np.where(np.isin(before.rows, rows), -1, before.rows))
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, a matrix (1, dimension) float32; of equal scores the lower row first.
 
         Raises FingerprintMismatch for a question of another shape.
@@ -103,7 +103,7 @@ class FaissIndex:
         import numpy as np
 
         self.settle()
-        faiss, stock = library(), self._stock
+        faiss, stock = import_faiss(), self._stock
         with (folder / _VECTORS).open("wb") as file:
             # By way of Python, since FAISS's own errors do not tell what the disk said.
             faiss.write_index(stock.index, faiss.PyCallbackIOWriter(file.write))
@@ -115,10 +115,12 @@ class FaissIndex:
         kept = self._stock.rows >= 0
         if not kept.all() or self.kind == "ivfpq":
             stock = self._own()
-            index = stock.index if kept.all() else keep(stock.index, kept)
-            self._stock = Stock(trained(index) if self.kind == "ivfpq" else index, stock.rows[kept], stock.longest)
+            index = stock.index if kept.all() else keep_positions(stock.index, kept)
+            self._stock = FaissVectors(
+                train_ivfpq(index) if self.kind == "ivfpq" else index, stock.rows[kept], stock.longest
+            )
 
-    def _own(self) -> Stock:
+    def _own(self) -> FaissVectors:
         # FAISS ends the process when a mapped index is changed.
         if self._folder is not None:
             self._stock = replace(self._stock, index=_read(self._folder / _VECTORS, mapped=False))
@@ -126,7 +128,7 @@ class FaissIndex:
         return self._stock
 
 
-def _open(folder: Path, dimension: int) -> Stock:
+def _open(folder: Path, dimension: int) -> FaissVectors:
     import numpy as np
 
     # The vectors too, since wrong bytes among them give wrong scores and no error.
@@ -140,11 +142,11 @@ def _open(folder: Path, dimension: int) -> Stock:
     index = _read(path, mapped=True)
     if (index.ntotal, index.d) != (len(rows), dimension):
         raise _damaged(path)
-    return Stock(index, rows, longest)
+    return FaissVectors(index, rows, longest)
 
 
 def _read(path: Path, *, mapped: bool) -> Any:
-    faiss = library()
+    faiss = import_faiss()
     try:
         return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC if mapped else 0)
     except RuntimeError as error:

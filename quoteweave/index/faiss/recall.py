@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
-from quoteweave.collection.stores.generations import building_command
+from quoteweave.collection.stores.generations import build_command
 from quoteweave.index.faiss.factory import ENOUGH_TO_TRAIN
 from quoteweave.index.faiss.index import FaissIndex
 
@@ -24,7 +24,7 @@ SLOW_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class FaissRecall:
     """How well and how fast a kind finds what exact search finds."""
 
     kind: str
@@ -57,7 +57,7 @@ def stored_sample(collection: Collection, plan: IndexPlan) -> "Matrix":
     return np.concatenate(parts)
 
 
-def recall_of(kind: str, vectors: "Matrix") -> Recall | None:
+def measure_faiss_recall(kind: str, vectors: "Matrix") -> FaissRecall | None:
     """Recall of `fp16`, `hnsw` or `ivfpq` on vectors (n, dimension), of which 200 at random are the questions.
 
     None where they are too few to tell: below 10,184, `hnsw` and `ivfpq` may compare them all, as exact search does.
@@ -78,7 +78,7 @@ def recall_of(kind: str, vectors: "Matrix") -> Recall | None:
         firsts = zip(queries, index.search(queries, FIRST), strict=True)
         found.append([_scores(shuffled[one.rows], query) for query, one in firsts])
     shared = sum(int((others >= right.min()).sum()) for right, others in zip(*found, strict=True))
-    return Recall(kind, shared / (FIRST * QUESTIONS), _seconds(index, queries), items)
+    return FaissRecall(kind, shared / (FIRST * QUESTIONS), _seconds(index, queries), items)
 
 
 def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
@@ -89,7 +89,7 @@ def _scores(vectors: "Matrix", query: "Matrix") -> "Scores":
     return scores
 
 
-def suggestion(
+def suggest_faster_kind(
     index: FaissIndex,
     collection: Collection,
     plan: IndexPlan,
@@ -105,14 +105,14 @@ def suggestion(
     """
     sample = stored_sample(collection, plan)
     took = _seconds(index, [query[None] for query in sample[:3]])
-    found = [recall_of(kind, sample) for kind in ("hnsw", "ivfpq")] if took > slow_s else []
+    found = [measure_faiss_recall(kind, sample) for kind in ("hnsw", "ivfpq")] if took > slow_s else []
     measured = [one for one in found if one is not None]
     if not measured:
         return None
     best = max(measured, key=lambda one: one.recall)
     kinds = ", ".join(f"{one.kind} finds {100 * one.recall:.0f} % in {one.seconds:.2g} s" for one in measured)
     told = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
-    return f"a flat search takes {took:.2g} s; {told}: {building_command(collection.root, spec_of(best.kind))}"
+    return f"a flat search takes {took:.2g} s; {told}: {build_command(collection.root, spec_of(best.kind))}"
 
 
 def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:

@@ -11,8 +11,8 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.index.base import Found
-from quoteweave.index.faiss.factory import CHUNK, library
+from quoteweave.index.base import TopItems
+from quoteweave.index.faiss.factory import CHUNK, import_faiss
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SPARE = 16  # candidates beyond those wanted
 FEW = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
 FEW_BY_HALVES = 16  # or than making single precision of half precision first
-MOST_ON_A_GPU = 2048  # candidates that FAISS finds there
+MAX_ON_A_GPU = 2048  # candidates that FAISS finds there
 EFFORT = 128  # HNSW: candidates on the way
 COMPARED = 64  # HNSW: vectors compared for each of them, the price of leaping through memory included
 PROBES = 64  # IVF: lists looked through
@@ -51,7 +51,7 @@ class GpuCopy:
 
         Where the search fails there, a RuntimeWarning says so, and the copy is given up for good.
         """
-        faiss = library()
+        faiss = import_faiss()
         if not isinstance(index, faiss.IndexFlat) or not faiss.get_num_gpus():
             return None
         with _GPU:
@@ -75,13 +75,13 @@ class GpuCopy:
 
 def _copied(index: Any) -> Any:
     try:
-        return library().index_cpu_to_all_gpus(index)
+        return import_faiss().index_cpu_to_all_gpus(index)
     except RuntimeError:
         return None
 
 
 @dataclass(frozen=True)
-class Stock:
+class FaissVectors:
     """A FAISS index with the rows of its vectors and a bound of their length."""
 
     index: Any
@@ -111,7 +111,7 @@ class Stock:
         return order, self.rows[order]
 
 
-def search(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+def search(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """The best `k` of all positions, or of those `within`, ascending, for each question (questions, dimension).
 
     Exact for flat and half-precision indexes. HNSW may miss some, but its scores are exact; IVF-PQ's are not. Both find
@@ -122,7 +122,7 @@ def search(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") 
     count = _count(stock.index, within)
     k = min(k, count)
     if k <= 0:
-        return [Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
+        return [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
     quick = _quick(stock.index, queries, min(count, k + SPARE), within)
     if quick is None:
         return _exact(stock, queries, k, within)
@@ -142,7 +142,7 @@ def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None
     if _is_ivf(index):
         probes = hidden * max(PROBES, 4 * wanted * index.nlist / index.ntotal)
         return _through_lists(index, queries, wanted, within, min(index.nlist, round(probes)))
-    faiss = library()
+    faiss = import_faiss()
     effort = round(hidden * max(EFFORT, 2 * wanted))
     if not isinstance(index, faiss.IndexHNSW) or effort * COMPARED >= count:
         return None
@@ -152,12 +152,12 @@ def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None
 
 
 def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Positions | None", probes: int) -> "Named":
-    parameters = library().SearchParametersIVF(nprobe=probes, sel=_selector(index, within))
+    parameters = import_faiss().SearchParametersIVF(nprobe=probes, sel=_selector(index, within))
     scores, positions = index.search(queries, wanted, params=parameters)
     return scores, positions
 
 
-def _thorough(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+def _thorough(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """Search exhaustively."""
     if not _is_ivf(stock.index):
         return _exact(stock, queries, k, within)
@@ -165,7 +165,7 @@ def _thorough(stock: Stock, queries: "Matrix", k: int, within: "Positions | None
     return _ranked(stock, queries, k, _through_lists(stock.index, queries, wanted, within, stock.index.nlist))
 
 
-def _ranked(stock: Stock, queries: "Matrix", k: int, named: "Named") -> list[Found]:
+def _ranked(stock: FaissVectors, queries: "Matrix", k: int, named: "Named") -> list[TopItems]:
     """The best `k` of the candidates; -1 stands for none."""
     import numpy as np
 
@@ -174,17 +174,17 @@ def _ranked(stock: Stock, queries: "Matrix", k: int, named: "Named") -> list[Fou
     scores[positions < 0] = -np.inf
     order = np.lexsort((stock.rows[positions], -scores))[:, :k]
     scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
-    return [Found(stock.rows[p[p >= 0]], s[p >= 0]) for p, s in zip(positions, scores, strict=True)]
+    return [TopItems(stock.rows[p[p >= 0]], s[p >= 0]) for p, s in zip(positions, scores, strict=True)]
 
 
-def _exact(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") -> list[Found]:
+def _exact(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     import numpy as np
 
     count = _count(stock.index, within)
     # A sum of n products in single precision is off by at most n 2⁻²⁴ |x| |y|, whatever the order (Higham, Accuracy and
     # Stability of Numerical Algorithms, section 3.1); twice that for the rounding of the exact score.
     off_by = stock.index.d * 2.0**-23 * stock.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
-    found: dict[int, Found] = {}
+    found: dict[int, TopItems] = {}
     left, wanted = np.arange(len(queries)), min(count, k + SPARE)
     while len(left):
         named = _nearest(stock, queries[left], wanted, within)
@@ -195,11 +195,11 @@ def _exact(stock: Stock, queries: "Matrix", k: int, within: "Positions | None") 
     return [found[i] for i in range(len(queries))]
 
 
-def _nearest(stock: Stock, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
+def _nearest(stock: FaissVectors, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
     """The best `wanted` by FAISS's own scores, best first."""
-    faiss, index = library(), _store(stock.index)
+    faiss, index = import_faiss(), _store(stock.index)
     flat = isinstance(index, faiss.IndexFlat)
-    named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MOST_ON_A_GPU else None
+    named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MAX_ON_A_GPU else None
     if named is not None:
         scores, positions = named
     elif len(queries) <= (FEW if flat else FEW_BY_HALVES):
@@ -217,7 +217,7 @@ def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | 
     """As matrices multiply fastest: chunk by chunk of single-precision vectors that follow each other in memory."""
     import numpy as np
 
-    faiss, count = library(), _count(index, within)
+    faiss, count = import_faiss(), _count(index, within)
     scores = np.empty((len(queries), 0), np.float32)
     positions = np.empty((len(queries), 0), np.int64)
     for start in range(0, count, CHUNK):
@@ -261,7 +261,7 @@ def _vectors(index: Any, positions: "Positions") -> "Matrix":
 def _selector(index: Any, within: "Positions | None") -> Any:
     import numpy as np
 
-    faiss = library()
+    faiss = import_faiss()
     if within is None:
         return None
     if isinstance(index, faiss.IndexFlat):  # walks along the array; the others ask of each vector whether it is there
@@ -273,9 +273,9 @@ def _selector(index: Any, within: "Positions | None") -> Any:
 
 def _store(index: Any) -> Any:
     """Where the vectors are: the index itself, or what lies below a graph."""
-    faiss = library()
+    faiss = import_faiss()
     return faiss.downcast_index(index.storage) if isinstance(index, faiss.IndexHNSW) else index
 
 
 def _is_ivf(index: Any) -> bool:
-    return isinstance(index, library().IndexIVF)
+    return isinstance(index, import_faiss().IndexIVF)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 from weakref import finalize
 
-from quoteweave.collection.storage_errors import writing
-from quoteweave.index.base import Scope, Shard
-from quoteweave.index.maxsim.compression import mean_vector, pool_tokens, sign_bits
+from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.index.base import SearchScope, Shard
+from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
 from quoteweave.index.maxsim.item_table import ItemTable
 from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, search_items
 
@@ -33,7 +33,7 @@ TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
 FEWEST = 10
 
 
-class Candidates(Protocol):
+class CandidateIndex(Protocol):
     """A compact index of the items, which names candidates for exact scoring."""
 
     def add(self, shard: Shard) -> None:
@@ -48,7 +48,7 @@ class Candidates(Protocol):
         """How many candidates to name so that the best `k` of `items` are most probably among them."""
         ...
 
-    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
         """(count,) rows, or as many as there are, of the items that probably are the best for each question."""
         ...
 
@@ -57,7 +57,7 @@ class Candidates(Protocol):
         ...
 
 
-class Pooled:
+class MeanVectorCandidates:
     """One mean vector per item, in a flat FAISS index; queries are averaged too."""
 
     def __init__(self, dimension: int, folder: Path | None) -> None:
@@ -69,7 +69,7 @@ class Pooled:
         """As Candidates'."""
         import numpy as np
 
-        self._index.add_vectors(shard.rows, np.concatenate([mean_vector(vectors) for vectors in _each(shard)]))
+        self._index.add_vectors(shard.rows, np.concatenate([mean_direction(vectors) for vectors in _each(shard)]))
 
     def remove(self, rows: "Rows") -> None:
         """As Candidates'."""
@@ -79,7 +79,7 @@ class Pooled:
         """As Candidates'."""
         return _count(k, items, TIMES_POOLED, SHARE_POOLED)
 
-    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
         """As Candidates'."""
         means = [query.mean(axis=0, keepdims=True) for query in queries]
         return [found.rows for found in self._index.search(means, count, scope)]
@@ -89,7 +89,7 @@ class Pooled:
         self._index.save(folder)
 
 
-class Compressed:
+class CompressedCandidates:
     """Fewer or smaller vectors for each item, on disk like the originals; in a temporary folder until saved.
 
     `similarity` compares what `compress` makes of an item's vectors with those of questions.
@@ -109,7 +109,7 @@ class Compressed:
             finalize(self, shutil.rmtree, self._passing, ignore_errors=True)
         path = self._passing / f"{uuid4().hex}.bin"
         lengths = []
-        with writing(path), path.open("wb") as file:
+        with guard_writing(path), path.open("wb") as file:
             for vectors in _each(shard):
                 small = self._compress(vectors)
                 file.write(small.tobytes())
@@ -125,7 +125,7 @@ class Compressed:
         """As Candidates'."""
         return _count(k, items, TIMES_COMPRESSED, SHARE_COMPRESSED)
 
-    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: Scope | None) -> "list[Rows]":
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
         """As Candidates'."""
         places = self._items.places(None if scope is None else scope.rows)
         found = search_items(self._items, queries, count, places=places, similarity=self._similarity)
@@ -136,7 +136,7 @@ class Compressed:
         self._items.save_with_vectors(folder)
 
 
-def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidates | None:
+def open_candidates(kind: str, dimension: int, folder: Path | None) -> CandidateIndex | None:
     """Open the candidate index of a kind, as saved in `folder`, or empty; None for a kind that needs none.
 
     Raises CollectionError for files that are damaged, MissingExtra where the library is not installed.
@@ -144,10 +144,10 @@ def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidate
     if kind == "exact":
         return None
     if kind == "two-stage":
-        return Pooled(dimension, folder)
+        return MeanVectorCandidates(dimension, folder)
     if kind == "binary":
-        return Compressed(sign_bits, SignBits, folder)
-    return Compressed(partial(_pooled_tokens, factor=int(kind.removeprefix("pool"))), InnerProducts, folder)
+        return CompressedCandidates(sign_bits, SignBits, folder)
+    return CompressedCandidates(partial(_pooled_tokens, factor=int(kind.removeprefix("pool"))), InnerProducts, folder)
 
 
 def _count(k: int, items: int, times: int, share: float) -> int:

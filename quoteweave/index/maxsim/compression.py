@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
 
 
-def mean_vector(vectors: "Matrix") -> "Matrix":
+def mean_direction(vectors: "Matrix") -> "Matrix":
     """(1, dimension) the normalised mean of the vectors (n, dimension)."""
     return _directions(vectors.mean(axis=0, keepdims=True))
 
@@ -28,7 +28,7 @@ def pool_tokens(vectors: "Matrix", factor: int) -> "Matrix":
 
     clusters = max(len(vectors) // factor, 1)
     if clusters == 1:
-        return mean_vector(vectors)
+        return mean_direction(vectors)
     try:
         from scipy.cluster.hierarchy import fcluster, ward
         from scipy.spatial.distance import squareform

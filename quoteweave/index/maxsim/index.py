@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import FingerprintMismatch
-from quoteweave.index.base import Found, Scope, Shard
+from quoteweave.index.base import SearchScope, Shard, TopItems
 from quoteweave.index.maxsim.candidates import open_candidates
 from quoteweave.index.maxsim.item_table import ItemTable
 from quoteweave.index.maxsim.scoring import search_items
@@ -64,7 +64,7 @@ class MultiVectorIndex:
         if self._candidates is not None:
             self._candidates.remove(rows)
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, which is a matrix (vectors, dimension) float32.
 
         A question without vectors finds nothing. Raises FingerprintMismatch for a question of another dimension, and
@@ -81,7 +81,7 @@ class MultiVectorIndex:
         places = self._items.places(None if scope is None else scope.rows)
         asked = [query for query in queries if len(query)] if k > 0 and len(places) else []
         found = iter(self._search(asked, k, places, scope))
-        nothing = Found(np.empty(0, np.int64), np.empty(0, np.float32))
+        nothing = TopItems(np.empty(0, np.int64), np.empty(0, np.float32))
         return [next(found) if asked and len(query) else nothing for query in queries]
 
     def scored(self, k: int, items: int) -> int:
@@ -95,7 +95,7 @@ class MultiVectorIndex:
             (folder / _CANDIDATES).mkdir()
             self._candidates.save(folder / _CANDIDATES)
 
-    def _search(self, asked: "Sequence[Matrix]", k: int, places: "Rows", scope: Scope | None) -> list[Found]:
+    def _search(self, asked: "Sequence[Matrix]", k: int, places: "Rows", scope: SearchScope | None) -> list[TopItems]:
         import numpy as np
 
         count = self.scored(k, len(places))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.checksums import (
-    Blocks,
+    BlockChecksums,
     block_checksums,
     block_count,
     map_file,
@@ -36,7 +36,7 @@ _NUMBERS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class VectorBlock:
     """The vectors of consecutive requested items."""
 
     first: int
@@ -56,7 +56,7 @@ class _File:
     dimension: int
     count: int
     """How many vectors there are from there on."""
-    blocks: Blocks | None
+    blocks: BlockChecksums | None
     """Checksums of blocks among which these numbers are; None where they have just been made."""
     known: "npt.NDArray[np.bool_]" = field(init=False)
     """(blocks,) which have been found to be right."""
@@ -71,12 +71,12 @@ class _File:
         path, blocks = os.path.relpath(self.path, folder), self.summed()
         return path, self.offset, self.dtype, self.dimension, self.count, blocks.start, blocks.size
 
-    def summed(self) -> Blocks:
+    def summed(self) -> BlockChecksums:
         """The checksums, made where there are none yet. Raises CollectionError where the file is not whole then."""
         if self.blocks is not None:
             return self.blocks
         numbers = mapped_numbers(map_file(self.path), self.path, self.offset, shape=self._shape, dtype=self.dtype)
-        return Blocks(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
+        return BlockChecksums(self.path, self.offset, numbers.nbytes, block_checksums(numbers.data))
 
     def vectors(self, data: "npt.NDArray[np.uint8]", first: int, last: int) -> "Vectors":
         """The vectors from `first` to `last` of the mapped file. Raises CollectionError where they are damaged."""
@@ -119,7 +119,7 @@ class ItemTable:
             sums = np.load(folder / _SUMS, allow_pickle=False)
             for name, offset, dtype, dimension, vectors, start, size in listed:
                 path, count = Path(os.path.normpath(folder / name)), block_count(size)
-                blocks = Blocks(path, start, size, sums[:count])
+                blocks = BlockChecksums(path, start, size, sums[:count])
                 table._files.append(_File(path, offset, dtype, dimension, vectors, blocks))
                 sums = sums[count:]
             table._added = [np.load(folder / _ITEMS, allow_pickle=False)]
@@ -180,7 +180,7 @@ class ItemTable:
         there: Rows = at[present[at] == rows]
         return there
 
-    def blocks(self, places: "Rows") -> Iterator[Block]:
+    def blocks(self, places: "Rows") -> Iterator[VectorBlock]:
         """The vectors of the items at these ascending places, in parts that fit into the processor's caches.
 
         Raises CollectionError where a file is missing or damaged.
@@ -195,7 +195,7 @@ class ItemTable:
             most = max(1, _NUMBERS_AT_ONCE // self._files[items["file"][first]].dimension)
             last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
             chosen = items[first:last]
-            yield Block(first, ends[first:last] - chosen["length"] - before, list(_parts(chosen, mapped)))
+            yield VectorBlock(first, ends[first:last] - chosen["length"] - before, list(_parts(chosen, mapped)))
             first = last
 
     def each(self, places: "Rows") -> "Iterator[Matrix]":

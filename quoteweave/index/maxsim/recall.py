@@ -23,7 +23,7 @@ VECTORS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class MaxSimRecall:
     """A kind's recall against exact search, and the disk space it takes."""
 
     kind: str
@@ -42,7 +42,7 @@ class Recall:
         return f"{self.kind} {found}, and {kept} (measured on {self.items:,} of your own)"
 
 
-def recall_of(kind: str, index: MultiVectorIndex) -> Recall | None:
+def measure_maxsim_recall(kind: str, index: MultiVectorIndex) -> MaxSimRecall | None:
     """Recall of `two-stage`, `pool2`, `pool3` or `binary` on items of an index, which itself may be of any kind.
 
     Items at random are asked for by some of their own vectors, and left out of what they find; questions of users lie
@@ -63,7 +63,7 @@ def recall_of(kind: str, index: MultiVectorIndex) -> Recall | None:
         int(((found >= right.min()) | np.isclose(found, right.min())).sum())
         for right, found in zip(_first(exact, queries), _first(other, queries), strict=True)
     )
-    return Recall(
+    return MaxSimRecall(
         kind=kind,
         recall=shared / (FIRST * len(queries)),
         items=len(places),

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
-from quoteweave.index.base import Found
-from quoteweave.index.faiss.factory import library
+from quoteweave.index.base import TopItems
+from quoteweave.index.faiss.factory import import_faiss
 from quoteweave.index.maxsim.compression import sign_bits
-from quoteweave.index.maxsim.item_table import Block, ItemTable
+from quoteweave.index.maxsim.item_table import ItemTable, VectorBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ _ASKED_AT_ONCE = 32
 # own threads wait for each other so busily that beside other work they take several times as long as one.
 _PRODUCTS_AT_ONCE = 1 << 18
 # A thread has buffers of some 8 MB, and is worth beginning for so many bytes to read.
-_MOST_THREADS = 16
+_MAX_THREADS = 16
 _BYTES_FOR_A_THREAD = 4 << 20
 # Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
 _PLACES = 13
@@ -99,7 +99,7 @@ class SignBits:
         """As Similarity's; 0 where all signs agree."""
         import numpy as np
 
-        faiss, asked = library(), self._asked[first:last]
+        faiss, asked = import_faiss(), self._asked[first:last]
         differing = np.empty((len(asked), len(vectors)), np.int32)
         pointers = [faiss.swig_ptr(array) for array in (asked, vectors, differing)]
         faiss.hammings(*pointers[:2], *differing.shape, vectors.shape[1], pointers[2])
@@ -113,7 +113,7 @@ def search_items(
     *,
     places: "Rows",
     similarity: "Callable[[Matrix], Similarity]" = InnerProducts,
-) -> list[Found]:
+) -> list[TopItems]:
     """The best `k` of the items at these ascending places for each question (at least one vector, dimension).
 
     `similarity` is made of the vectors of all questions. Where there is much to do, every core gets its share. Raises
@@ -136,10 +136,10 @@ def search_items(
         with ThreadPoolExecutor(threads) as pool:
             scores = np.concatenate([*pool.map(score, np.array_split(places, threads))], axis=1)
     rows = items.rows[places]
-    return [best(of_query, rows, k) for of_query in scores]
+    return [top_k(of_query, rows, k) for of_query in scores]
 
 
-def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Block]", *, count: int) -> "Scores":
+def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[VectorBlock]", *, count: int) -> "Scores":
     """(questions, count) the scores of the items in these blocks; `lengths` says how many vectors each question has."""
     import numpy as np
 
@@ -157,7 +157,7 @@ def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Block]
     return scores
 
 
-def best(scores: "Scores", rows: "Rows", k: int) -> Found:
+def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
     """The `k` items of the highest scores, best first; of equal scores the lower row comes first."""
     import numpy as np
 
@@ -167,7 +167,7 @@ def best(scores: "Scores", rows: "Rows", k: int) -> Found:
         above = np.flatnonzero(scores > least)
         chosen = np.concatenate([above, np.flatnonzero(scores == least)[: k - len(above)]])
     chosen = chosen[np.lexsort((rows[chosen], -scores[chosen]))]
-    return Found(rows[chosen], scores[chosen])
+    return TopItems(rows[chosen], scores[chosen])
 
 
 def _widen(vectors: "Vectors", out: "Matrix") -> None:
@@ -186,4 +186,4 @@ def _widen(vectors: "Vectors", out: "Matrix") -> None:
 
 def _threads(items: ItemTable, places: "Rows") -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _MOST_THREADS, items.vector_bytes(places) // _BYTES_FOR_A_THREAD))
+    return max(1, min(cores, _MAX_THREADS, items.vector_bytes(places) // _BYTES_FOR_A_THREAD))

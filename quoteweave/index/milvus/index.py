@@ -15,10 +15,10 @@ from pydantic import Field
 
 from quoteweave.collection import unreferenced as leftovers
 from quoteweave.collection.checksums import file_checksum, sealed_json, unsealed
-from quoteweave.collection.storage_errors import writing
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
-from quoteweave.index.base import Found, Scope, Shard
+from quoteweave.index.base import SearchScope, Shard, TopItems
 from quoteweave.index.milvus.connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus.schema import entities, expression, make_indexes, make_schema
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows
 
-POINTER = leftovers.POINTER
+POINTER = leftovers.MILVUS_POINTER
 _EMBEDDED = "embedded"
 _LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
 _LOOKUPS_S = 5.0
-_OURS = re.compile(leftovers.IN_MILVUS)
-_MOST_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
+_OURS = re.compile(leftovers.MILVUS_NAME_PATTERN)
+_MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 _HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
 _QUESTIONS_AT_ONCE = 1_000
 _ROWS_AT_ONCE = 1_000
 _FLOATS_AT_ONCE = 1_000_000
 
 
-class Pointer(Record):
+class MilvusPointer(Record):
     """What is saved of an index: where in Milvus it lies. Secrets are not part of it."""
 
     uri: str = Field(description="of the server, or 'embedded' for the one in the collection's own folder")
@@ -102,7 +102,7 @@ class MilvusIndex:
         rows: list[int] = []
         with self._milvus.client() as client:
             pages = client.query_iterator(
-                self._name, batch_size=_MOST_HITS, output_fields=["row"], timeout=CALL_S, consistency_level="Strong"
+                self._name, batch_size=_MAX_HITS, output_fields=["row"], timeout=CALL_S, consistency_level="Strong"
             )
             with closing(pages):
                 while page := pages.next():
@@ -133,7 +133,7 @@ class MilvusIndex:
             with self._milvus.client() as client:
                 client.delete(self._name, ids=rows[start : start + _ROWS_AT_ONCE].tolist(), timeout=CALL_S)
 
-    def search(self, queries: "Sequence[Matrix]", k: int, scope: Scope | None = None) -> list[Found]:
+    def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, best first; of equal scores the lower row comes first.
 
         Raises FingerprintMismatch for a question of another dimension, UsageError for a scope of unknown documents.
@@ -150,7 +150,7 @@ class MilvusIndex:
         if not queries or where is None or k < 1:
             return [_found([], []) for _ in queries]
         best = self._best(np.concatenate(queries).astype(np.float32), k, where, ask=k + 1)
-        return [Found(one.rows[:k], one.scores[:k]) for one in best]
+        return [TopItems(one.rows[:k], one.scores[:k]) for one in best]
 
     def save(self, folder: Path) -> None:
         """Writes into an empty folder where the index lies."""
@@ -158,8 +158,8 @@ class MilvusIndex:
             # What lies in segments is found many times faster than what has just come in.
             client.flush(self._name, timeout=CALL_S)
         files = _checksums(self._place / "collections" / self._name) if self._uri == _EMBEDDED else {}
-        pointer = Pointer(uri=self._uri, collection=self._name, dimension=self.dimension, files=files)
-        with writing(folder):
+        pointer = MilvusPointer(uri=self._uri, collection=self._name, dimension=self.dimension, files=files)
+        with guard_writing(folder):
             (folder / POINTER).write_bytes(sealed_json(pointer))
         self._saved = True
 
@@ -215,9 +215,9 @@ class MilvusIndex:
                 path.unlink(missing_ok=True)
             self._load(mending=True)
 
-    def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[Found]:
+    def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[TopItems]:
         """The best `k` or more for each question. Of equal scores Milvus gives any, so a worse one must be seen."""
-        if ask > _MOST_HITS:
+        if ask > _MAX_HITS:
             return self._best_in_ranges(vectors, k, where)
         found = self._ask(vectors, ask, where)
         unsure = [
@@ -229,21 +229,21 @@ class MilvusIndex:
                 found[query] = one
         return found
 
-    def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[Found]:
+    def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[TopItems]:
         """The best `k` for each question, from ranges of rows so small that Milvus gives all that is in them."""
         best, rows = [_found([], [])] * len(vectors), self.rows
-        for start in range(0, len(rows), _MOST_HITS):
-            part = rows[start : start + _MOST_HITS]
+        for start in range(0, len(rows), _MAX_HITS):
+            part = rows[start : start + _MAX_HITS]
             within = f"row >= {part[0]} and row <= {part[-1]}"
-            found = self._ask(vectors, _MOST_HITS, f"{where} and {within}" if where else within)
+            found = self._ask(vectors, _MAX_HITS, f"{where} and {within}" if where else within)
             best = [
                 _found([*one.rows, *more.rows], [*one.scores, *more.scores], k)
                 for one, more in zip(best, found, strict=True)
             ]
         return best
 
-    def _ask(self, vectors: "Matrix", limit: int, where: str) -> list[Found]:
-        found: list[Found] = []
+    def _ask(self, vectors: "Matrix", limit: int, where: str) -> list[TopItems]:
+        found: list[TopItems] = []
         step = max(1, min(_QUESTIONS_AT_ONCE, _HITS_AT_ONCE // limit))
         for start in range(0, len(vectors), step):
             with self._milvus.client() as client:
@@ -261,15 +261,15 @@ class MilvusIndex:
         return found
 
 
-def _found(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> Found:
+def _found(rows: Sequence[int], scores: Sequence[float], k: int | None = None) -> TopItems:
     import numpy as np
 
     of_rows, of_scores = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
     order = np.lexsort((of_rows, -of_scores))[:k]
-    return Found(of_rows[order], of_scores[order])
+    return TopItems(of_rows[order], of_scores[order])
 
 
-def _server(pointer: Pointer | None, uri: str | None, token: str | None) -> Server | None:
+def _server(pointer: MilvusPointer | None, uri: str | None, token: str | None) -> Server | None:
     if pointer is not None and pointer.uri == _EMBEDDED:
         return None
     given = uri or os.environ.get(URI_VARIABLE)
@@ -324,13 +324,13 @@ def _verify(folder: Path, files: Mapping[str, str]) -> None:
 def _pointed(folder: Path) -> str | None:
     """The collection that an index in that folder points to; None where there is none."""
     with suppress(OSError, ValueError):
-        return unsealed(Pointer, (folder / POINTER).read_bytes()).collection
+        return unsealed(MilvusPointer, (folder / POINTER).read_bytes()).collection
     return None
 
 
-def _read_pointer(path: Path, dimension: int) -> Pointer:
+def _read_pointer(path: Path, dimension: int) -> MilvusPointer:
     try:
-        pointer = unsealed(Pointer, path.read_bytes())
+        pointer = unsealed(MilvusPointer, path.read_bytes())
     except (OSError, ValueError) as error:
         raise CollectionError(f"{path} is missing or damaged; build the index again") from error
     if pointer.dimension != dimension:

@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.index.base import Scope, Shard
+from quoteweave.index.base import SearchScope, Shard
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -62,7 +62,7 @@ def entities(shard: Shard, vectors: "Matrix", start: int) -> list[dict[str, obje
     ]
 
 
-def expression(scope: Scope) -> str | None:
+def expression(scope: SearchScope) -> str | None:
     """The filter that passes what the scope holds; empty where it does not narrow, None where nothing can pass.
 
     Documents are named by their ids, so that no text of a document or a user is ever part of an expression. Metadata
@@ -83,7 +83,7 @@ def expression(scope: Scope) -> str | None:
     return None if None in terms else " and ".join(term for term in terms if term)
 
 
-def _documents(scope: Scope, where: "Filter") -> "list[Document]":
+def _documents(scope: SearchScope, where: "Filter") -> "list[Document]":
     if where.documents is None:
         found = scope.collection.documents()
     else:

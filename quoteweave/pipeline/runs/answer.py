@@ -12,14 +12,14 @@ from pydantic import Field
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction, Spending
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
-from quoteweave.core.runs import Run, RunWriter, Tally, open_run, sort_run, tallies
+from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
-from quoteweave.endpoints.chat_wrappers import settings_of
+from quoteweave.endpoints.chat_wrappers import chat_settings
 from quoteweave.generation.prompt_messages import CitedMessages
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.pictures import CollectionPictures
@@ -38,7 +38,7 @@ from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.retrieval import Questions, content_of, fingerprints_of, searches
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
-from quoteweave.retrievers.step_registry import Chats
+from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.retrievers.terms import Terms
 
 EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")
@@ -145,7 +145,7 @@ class _Work:
             spent = [Spending()]
             try:
                 self._ask(left, answers, writer, setting.name, spent)
-                sort_run(folder, [example.id for example in examples])
+                sort_predictions(folder, [example.id for example in examples])
             finally:
                 took = {"spent": spent[0], "seconds": time.perf_counter() - started}
                 outcome = outcome.model_copy(update={**took, **_counts(folder, examples)})
@@ -163,17 +163,17 @@ class _Work:
                 task.update(label=self.hooks.advanced(name, spent[0]))
                 task.advance()
 
-            wait_for(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
+            run_sync(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
 
     @contextmanager
     def _answering(self, setting: RunSettings) -> Iterator[tuple[Answerer, Mapping[str, str]]]:
         """What answers, and the fingerprints of what it answers with. Raises UsageError where something is missing."""
         model, note = make_chat(setting), self.hooks.progress.note
         chat = None if model is None else self.limits.limited(model)
-        chats = Chats(chat, self.limits.limited, setting.prompts)
+        chats = ChatModels(chat, self.limits.limited, setting.prompts)
         terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
         gate, fingerprints = self._gate(setting, chats, terms)
-        if chat is not None and (weights := settings_of(chat).get("weights")):
+        if chat is not None and (weights := chat_settings(chat).get("weights")):
             fingerprints["weights"] = str(weights)
         order = make_order(setting, fallback=False, progress=self.hooks.progress)
         alike = partial(
@@ -215,7 +215,7 @@ class _Work:
             )
         return read
 
-    def _gate(self, setting: RunSettings, chats: Chats, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
+    def _gate(self, setting: RunSettings, chats: ChatModels, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
         """What answers pass, and the fingerprints of the models and files among it."""
         fingerprints = dict[str, str]()
         checker = make_claim_checker(setting, chats, self.hooks.progress)
@@ -260,7 +260,7 @@ def _names(documents: Sequence[str]) -> dict[str, str]:
 def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     """The counts of a `RunOutcome`, of these examples."""
     ids = {example.id for example in examples}
-    found: list[Tally] = [tally for tally in tallies(folder) if tally.example in ids]
+    found: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
     errors = tuple(f"{one.example}: {one.error}" for one in found if one.error is not None)
     status = [one.status for one in found if one.error is None]
     located, abstained = status.count("located"), status.count("abstained")
@@ -276,12 +276,12 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     }
 
 
-def described(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> Run:
+def described(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> RunRecord:
     """The run that a setting makes of these questions."""
     # The same model may answer at another address tomorrow.
     beside = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
     dumped = setting.model_dump(mode="json", exclude=beside, exclude_none=True)
-    return Run(
+    return RunRecord(
         # Steps may name endpoints of their own.
         configuration={"dataset": questions.dataset, **{name: _public(value) for name, value in dumped.items()}},
         fingerprints={"references": file_sha256(questions.references), **fingerprints, **_prompts(setting)},

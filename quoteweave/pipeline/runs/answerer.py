@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.worker_pool import for_each
-from quoteweave.core.context_sizes import C20, Split
+from quoteweave.core.context_sizes import C20, ContextSize
 from quoteweave.core.errors import (
     EndpointBadResponse,
     EndpointError,
@@ -22,10 +22,10 @@ from quoteweave.core.errors import (
     UsageError,
 )
 from quoteweave.core.examples import Example, Prediction, Scope
-from quoteweave.core.protocols import Generator, Pictures
+from quoteweave.core.protocols import Generator, ImageProvider
 from quoteweave.core.records import Filter
-from quoteweave.core.text.question_analysis import check_length
-from quoteweave.endpoints.budget import accounted
+from quoteweave.core.text.question_analysis import check_question_length
+from quoteweave.endpoints.budget import record_spending
 from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
 from quoteweave.pipeline.fitting import Window, fit
 from quoteweave.pipeline.gating import Gate
@@ -43,14 +43,14 @@ class Answerer:
     generator: Generator
     search: Callable[[Filter | None], Search] | None = None
     """The search for a filter, as some expanders look where the question is asked."""
-    split: Split = C20
+    split: ContextSize = C20
     """How many quotes of each kind are searched for."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """The dataset's names of documents to those in the collection."""
     scope: Scope = "context"
     arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
     view: ImageView = "all"
-    pictures: Pictures | None = None
+    pictures: ImageProvider | None = None
     """Reads the pictures of what is found by OCR, for the view `ocr_text`."""
     window: Window | None = None
     """What the model can read; quotes are cut to it."""
@@ -64,7 +64,7 @@ class Answerer:
         """
         started = time.perf_counter()
         try:
-            check_length(example.query.text)
+            check_question_length(example.query.text)
             context, cut, notes = await self._context(example)
             withheld = self.gate.before(example.query.text, context)
             written = withheld or await self.generator.answer(example.query, context)
@@ -144,7 +144,7 @@ async def answer_all(
     async def one(example: Example) -> None:
         nonlocal failures
         try:
-            with accounted() as account:
+            with record_spending() as account:
                 prediction, failures = await answerer.predict(example), 0
         except EndpointError as error:
             prediction, failures = answerer.failed(example, error), failures + (not _own(error))

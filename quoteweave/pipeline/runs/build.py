@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
-from quoteweave.collection.stores.generations import building_command, manifest_of
+from quoteweave.collection.stores.generations import build_command, try_read_manifest
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
 from quoteweave.documents.discovery import folders_among
 from quoteweave.documents.document_names import check_prefix
-from quoteweave.documents.file_reading import Progress as ReadingProgress
+from quoteweave.documents.file_reading import AddProgress as ReadingProgress
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.index import kinds
 from quoteweave.index.embedding import EmbedProgress
@@ -28,15 +28,15 @@ from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import resources_for
 from quoteweave.pipeline.settings import ResourceSettings
-from quoteweave.retrievers.build_estimate import Plan, nothing_downloaded, plan_index
-from quoteweave.retrievers.registry import as_built, make_retriever, members
+from quoteweave.retrievers.build_estimate import BuildEstimate, downloads_disabled, estimate_index
+from quoteweave.retrievers.registry import make_retriever, member_specs, resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 
 EXACT = "it compares all, so that it finds what there is"
 USUAL = ResourceSettings()
 
-Recall = faiss_recall.Recall | maxsim_recall.Recall | str | None
+Recall = faiss_recall.FaissRecall | maxsim_recall.MaxSimRecall | str | None
 
 
 def add_documents(
@@ -125,8 +125,8 @@ def build_indexes(
     progress: Progress = NO_PROGRESS,
 ) -> list[str]:
     """Build the index of every single retriever of these specs; the specs of the indexes."""
-    parts = [part for text in retrievers for part in members(text)]
-    specs = [as_built(part, collection, progress.note) for part in parts]
+    parts = [part for text in retrievers for part in member_specs(text)]
+    specs = [resolve_built_spec(part, collection, progress.note) for part in parts]
     for spec in specs:
         build_index(collection, spec, settings, progress=progress)
     return specs
@@ -145,7 +145,7 @@ def update_indexes(
         try:
             build_index(collection, manifest.spec, settings, wait=wait, progress=progress)
         except QuoteweaveError as error:
-            command = building_command(collection.root, manifest.spec)
+            command = build_command(collection.root, manifest.spec)
             reason = str(error).rstrip(".")
             notes.append(f"the index {manifest.spec} lacks what is new: {reason}. Do it later with: {command}")
     return notes
@@ -160,16 +160,16 @@ def index_specs(
     """
     if retriever is None:
         return [manifest.spec for _, manifest in list_indexes(collection) if manifest is not None]
-    specs = [parse_spec(text) for text in members(retriever)]
+    specs = [parse_spec(text) for text in member_specs(retriever)]
     if dtype is not None and any(spec.dtype not in (None, dtype) for spec in specs):
         raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
     texts = [str(spec) if dtype is None else str(parse_spec(f"{spec}@{dtype}")) for spec in specs]
-    return [as_built(text, collection, progress.note) for text in texts]
+    return [resolve_built_spec(text, collection, progress.note) for text in texts]
 
 
 def list_indexes(collection: Collection) -> list[tuple[IndexState, Manifest | None]]:
     """The indexes of models that a collection has, each with its manifest; None where that is damaged."""
-    return [(state, manifest_of(state)) for state in collection.indexes()]
+    return [(state, try_read_manifest(state)) for state in collection.indexes()]
 
 
 def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progress = NO_PROGRESS) -> int:
@@ -196,12 +196,12 @@ def measure_recall(collection: Collection, spec: str, settings: ResourceSettings
     if not isinstance(retriever, VectorRetriever):
         return None
     plan = retriever.store.plan
-    if plan.kind in kinds.EXACT:
+    if plan.kind in kinds.EXACT_KINDS:
         return EXACT
     index = retriever.store.current().index
     if isinstance(index, MultiVectorIndex):
-        return maxsim_recall.recall_of(plan.kind, index)
-    return faiss_recall.recall_of(plan.kind, faiss_recall.stored_sample(collection, plan))
+        return maxsim_recall.measure_maxsim_recall(plan.kind, index)
+    return faiss_recall.measure_faiss_recall(plan.kind, faiss_recall.stored_sample(collection, plan))
 
 
 def plan_indexes(
@@ -212,24 +212,25 @@ def plan_indexes(
     seconds: float = 10.0,
     usd_per_million: float | None = None,
     progress: Progress = NO_PROGRESS,
-) -> list[Plan]:
+) -> list[BuildEstimate]:
     """What the indexes of a retriever will take; a sample is encoded for so many seconds. Nothing is downloaded.
 
     Raises UsageError where it needs no model, ModelNotFound where only a download would tell of it.
     """
     made = [
-        _undownloaded(as_built(part, collection, progress.note), collection, settings) for part in members(retriever)
+        _undownloaded(resolve_built_spec(part, collection, progress.note), collection, settings)
+        for part in member_specs(retriever)
     ]
     wanted = [part for part in made if part is not None]
     if not wanted:
         raise UsageError(f"{retriever} needs no model: quoteweave add has built its index already")
-    return [plan_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
+    return [estimate_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
 
 
 def _undownloaded(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
     """The retriever, None for one without vectors; what it would send is in its plan."""
     try:
-        with nothing_downloaded():
+        with downloads_disabled():
             made = make_retriever(spec, collection, resources_for(collection, settings))
     except ModelNotFound as error:
         checkpoint = parse_spec(spec).checkpoint
@@ -275,7 +276,7 @@ def _suggest(collection: Collection, retriever: VectorRetriever, progress: Progr
     if not isinstance(index, FaissIndex):
         return
     spec = parse_spec(plan.spec)
-    line = faiss_recall.suggestion(
+    line = faiss_recall.suggest_faster_kind(
         index, collection, plan, spec_of=lambda kind: str(spec.model_copy(update={"kind": kind}))
     )
     if line is not None:

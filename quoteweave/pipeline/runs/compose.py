@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.confidence import OWN_QUOTES, Calibration, load_calibration, model_name, retriever_name
+from quoteweave.core.confidence import GIVEN_QUOTES, Calibration, load_calibration, model_name, retriever_name
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Spending
 from quoteweave.core.protocols import ChatModel, ClaimChecker, Generator, SentenceScorer
 from quoteweave.core.records import Filter
-from quoteweave.endpoints.budget import Budget, BudgetedChat, Spent
+from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
 from quoteweave.endpoints.call_cache import CachedChat
-from quoteweave.endpoints.rate_limits import LimitedChat, TokenBucket
+from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
-from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PictureShower
+from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
 from quoteweave.pipeline.checkers import make_checker
 from quoteweave.pipeline.gating import Gate
 from quoteweave.pipeline.ordering import make_sentence_scorer
@@ -24,8 +24,8 @@ from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import make_search, read_all_terms, terms_fingerprint
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
-from quoteweave.retrievers.registry import Means
-from quoteweave.retrievers.step_registry import Chats
+from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.retrievers.terms import Terms
 
 
@@ -40,13 +40,13 @@ class SharedLimits:
 
     def limited(self, model: ChatModel) -> ChatModel:
         """The model within these limits. Raises UsageError where its price is not known and money is limited."""
-        within = model if self._bucket is None else LimitedChat(model, bucket=self._bucket)
+        within = model if self._bucket is None else RateLimitedChat(model, bucket=self._bucket)
         within = BudgetedChat(within, self._budget)
         return within if self._limits.calls is None else CachedChat(within, self._limits.calls)
 
     def resumed(self, spent: Spending) -> None:
         """Counts what earlier commands spent on a run that is continued."""
-        self._budget.settle(Spent(), Spent(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
+        self._budget.settle(Cost(), Cost(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
 
 
 def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | None:
@@ -112,7 +112,7 @@ def make_generator(
     return FallbackGenerator(cited, ExtractiveGenerator(order=order)) if fallback else cited
 
 
-def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -> PictureShower | None:
+def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -> PromptPictures | None:
     """What shows the model pictures, if it is shown any. Raises UsageError for what is no address of pictures."""
     if not settings.images or images is None:
         return None
@@ -134,15 +134,15 @@ def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) 
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write: leave out "
             "answer_with or the model, or (ask) add --fallback extractive"
         )
-    means = Means(settings.hardware, tell=progress.note, patience=settings.patience)
+    means = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
     return make_sentence_scorer(name, means=means)
 
 
-def make_claim_checker(settings: AnswerSettings, chats: Chats, progress: Progress) -> ClaimChecker | None:
+def make_claim_checker(settings: AnswerSettings, chats: ChatModels, progress: Progress) -> ClaimChecker | None:
     """What gives a second opinion on cited sentences, if that is set. Raises as `make_checker`."""
     if settings.check is None:
         return None
-    means = Means(settings.hardware, tell=progress.note, patience=settings.patience)
+    means = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
     return make_checker(settings.check, means=means, chats=chats)
 
 
@@ -156,7 +156,7 @@ def read_calibration(
     if settings.abstain is None:
         return None
     steps = {"fusion": settings.fusion, "expand": settings.expand, "rerank": settings.rerank}
-    retriever = OWN_QUOTES if own_quotes else retriever_name(settings.retriever, **steps, **terms_fingerprint(terms))
+    retriever = GIVEN_QUOTES if own_quotes else retriever_name(settings.retriever, **steps, **terms_fingerprint(terms))
     return load_calibration(
         settings.abstain, retriever=retriever, model=model_name(settings.model, settings.answer_with)
     )
@@ -195,9 +195,9 @@ def make_rag(
     return Rag(search, generator, split=settings.split, where=where, gate=gate, window=settings.reading_window)
 
 
-def chats_within(settings: ChatSettings, limits: Limits) -> Chats:
+def chats_within(settings: ChatSettings, limits: Limits) -> ChatModels:
     """The chat model that is set, and the way in which others are asked beside it, all within these limits."""
     if limits == Limits(concurrency=limits.concurrency, calls=limits.calls):  # nothing is to be counted
-        return Chats(make_chat(settings, limits.calls), prompts=settings.prompts)
+        return ChatModels(make_chat(settings, limits.calls), prompts=settings.prompts)
     shared, chat = SharedLimits(limits), make_chat(settings)
-    return Chats(None if chat is None else shared.limited(chat), shared.limited, settings.prompts)
+    return ChatModels(None if chat is None else shared.limited(chat), shared.limited, settings.prompts)

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import reason
+from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 from quoteweave.pipeline.arranging import Arrangement, ImageView
 from quoteweave.pipeline.settings import AnswerSettings
@@ -137,7 +137,7 @@ def _described(error: ValidationError, settings: Sequence[object]) -> str:
     """What is wrong, with the names that the file has, and the closest key where one is unknown."""
     first = error.errors(include_url=False, include_context=False)[0]
     of_limits = first["loc"][0] == "limits"
-    text = reason(error)
+    text = describe_validation_error(error)
     if not of_limits:
         text = re.sub(r"^settings\.\d+\.?", "[[setting]] " if len(settings) > 1 else "", text)
     if first["type"] == "tuple_type":

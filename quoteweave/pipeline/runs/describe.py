@@ -17,11 +17,11 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.chat.token_estimates import PICTURE_TOKENS, tokens_of
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.chat.token_estimates import TOKENS_PER_IMAGE, estimate_tokens
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
-from quoteweave.core.files.jsonl import appending
+from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
@@ -89,8 +89,8 @@ class PictureDescriber:
             without += len(images) - len(pictures)
             found |= {picture.key: picture for picture in pictures}
         left = [picture for key, picture in found.items() if key not in known]
-        a_prompt = PICTURE_TOKENS + tokens_of(self.prompt.text)
-        captions = sum(tokens_of(picture.caption or "") for picture in left)
+        a_prompt = TOKENS_PER_IMAGE + estimate_tokens(self.prompt.text)
+        captions = sum(estimate_tokens(picture.caption or "") for picture in left)
         return Survey(
             left=left,
             done=len(found) - len(left),
@@ -130,7 +130,7 @@ class PictureDescriber:
                     ) from error
             on_done(usage)
 
-        with appending(self._path) as write:
+        with open_for_append(self._path) as write:
             await for_each(pictures, one, concurrency=concurrency)
         return failed
 
@@ -279,7 +279,7 @@ def _describe(
             spent[1] += usage.output_tokens or 0
             task.advance()
 
-        return wait_for(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
+        return run_sync(describer.describe(pictures, concurrency=concurrency, on_done=on_done))
 
 
 def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDescriptions:

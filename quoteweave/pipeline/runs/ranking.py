@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.core.text.question_analysis import check_length
+from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.retrievers.page_fusion import rank_pages
 
@@ -41,7 +41,7 @@ def run_retrieval(
 
 def _predict(example: Example, retriever: Retriever, scope: Scope, quotes: int, pages: int) -> Prediction:
     try:
-        check_length(example.query.text)
+        check_question_length(example.query.text)
         hits = _ranking(example.query, retriever, _filter(example, scope), quotes, pages)
         ranked = rank_pages(hits)[:pages]
     except (ModelNotFound, MissingExtra):
@@ -98,7 +98,7 @@ class SearchRetriever:
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first. Raises what the search raises."""
         search, depth = self._make(where), k if self._most is None else min(k, self._most)
-        found = [wait_for(search.find(query, depth, where=where)) for query in queries]
+        found = [run_sync(search.find(query, depth, where=where)) for query in queries]
         for note in (note for one in found for note in one.trace.notes):
             self._tell(note)
         return [list(one.hits) for one in found]

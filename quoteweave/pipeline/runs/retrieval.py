@@ -11,13 +11,13 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.generations import manifest_of
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.core.messages import counted
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Document, Filter, Record
-from quoteweave.core.runs import Run, RunWriter, open_run
+from quoteweave.core.runs import RunRecord, RunWriter, open_run
 from quoteweave.core.urls import without_credentials
 from quoteweave.documents.discovery import find_files
 from quoteweave.documents.ingest import AddOptions
@@ -28,9 +28,9 @@ from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, Search
 from quoteweave.pipeline.runs.search import name_chat, read_all_terms, resources_for, terms_fingerprint
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
-from quoteweave.retrievers.registry import SPARSE, make_fused
+from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_fused
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.retrievers.step_registry import NO_CHATS, Chats, make_expander, make_reranker
+from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms
 
 
@@ -121,7 +121,7 @@ def add_dataset_documents(collection: Path, documents: Path, progress: Progress 
     command = f"quoteweave add {shlex.quote(str(documents))} -c {shlex.quote(str(collection))}"
     progress.note(
         f"note: searched as they are, though added with other settings: "
-        f"{counted(len(others), 'document')}; anew with: {command}"
+        f"{pluralize(len(others), 'document')}; anew with: {command}"
     )
     lacking = [file.path for file in files if file.name not in present]
     if lacking:
@@ -153,7 +153,7 @@ def searches(
     settings: RetrievalSettings,
     terms: Sequence[Terms],
     *,
-    chats: Chats = NO_CHATS,
+    chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[Retriever, Callable[[Filter | None], Search]]:
     """The retriever, and the search of all steps for a filter; models are loaded once. Raises UsageError."""
@@ -181,9 +181,9 @@ def content_of(documents: Sequence[Document]) -> str:
 def fingerprints_of(collection: Collection, specs: Sequence[str]) -> dict[str, str]:
     """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
     wanted = {parse_spec(spec).shown for spec in specs}
-    found = dict.fromkeys(SPARSE, FINGERPRINT)
+    found = dict.fromkeys(SPARSE_RETRIEVERS, FINGERPRINT)
     for state in collection.indexes():
-        manifest = manifest_of(state)
+        manifest = try_read_manifest(state)
         found[state.name if manifest is None else manifest.spec] = state.fingerprint
     return {f"index {spec}": fingerprint for spec, fingerprint in found.items() if spec in wanted}
 
@@ -193,9 +193,9 @@ def retriever_shown(settings: RetrievalSettings) -> str:
     return without_credentials("; ".join([*settings.retriever, *([settings.fusion] if settings.fusion else [])]))
 
 
-def _described(questions: Questions, settings: RetrievalSettings, subject: Subject) -> Run:
+def _described(questions: Questions, settings: RetrievalSettings, subject: Subject) -> RunRecord:
     steps = {"expand": settings.expand, "rerank": settings.rerank}
-    return Run(
+    return RunRecord(
         configuration={
             "dataset": questions.dataset,
             "retriever": retriever_shown(settings),
@@ -210,13 +210,13 @@ def _described(questions: Questions, settings: RetrievalSettings, subject: Subje
 
 
 def _predictions(
-    examples: Sequence[Example], subject: Subject, folder: Path | None, asked: Run, progress: Progress
+    examples: Sequence[Example], subject: Subject, folder: Path | None, asked: RunRecord, progress: Progress
 ) -> list[Prediction]:
     if folder is None:
         return list(_search(examples, subject, None, progress))
     with open_run(folder, asked) as run:
         if len(run):
-            progress.note(f"resuming {folder}: {counted(len(run), 'prediction is', 'predictions are')} there")
+            progress.note(f"resuming {folder}: {pluralize(len(run), 'prediction is', 'predictions are')} there")
         for prediction in _search(examples, subject, run, progress):
             run.append(prediction)
         return run.predictions

@@ -8,8 +8,8 @@ from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
-from quoteweave.retrievers.registry import Means, make_fused
-from quoteweave.retrievers.step_registry import NO_CHATS, Chats, make_expander, make_reranker
+from quoteweave.retrievers.registry import Resources, make_fused
+from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms, read_terms
 
 
@@ -25,10 +25,10 @@ def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
 
 def resources_for(
     collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
-) -> Means:
+) -> Resources:
     """What the retrievers of a collection are made with; what leaves the machine is noted."""
     pictures = CollectionPictures(collection)
-    return Means(settings.hardware, pictures, progress.note, settings.patience, tuple(terms))
+    return Resources(settings.hardware, pictures, progress.note, settings.patience, tuple(terms))
 
 
 def name_chat(settings: RetrievalSettings) -> RetrievalSettings:
@@ -46,7 +46,7 @@ def make_search(
     settings: RetrievalSettings,
     where: Filter | None = None,
     *,
-    chats: Chats = NO_CHATS,
+    chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> Search:
     """The search that is set, of which feedback looks at the quotes that `where` passes. Raises UsageError."""

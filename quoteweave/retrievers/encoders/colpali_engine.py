@@ -6,14 +6,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed, UsageError
-from quoteweave.models.checkpoints import described, required
-from quoteweave.models.loading import loading
+from quoteweave.models.checkpoints import import_required, read_config
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language_helpers import (
-    as_question,
-    attended,
-    fitting_torchvision,
-    qwen_tokens,
+    count_qwen_tokens,
+    drop_padding,
+    explain_torchvision_mismatch,
+    prepare_question,
 )
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 # Augmentation tokens appended to a question, as many as in training.
-FILLING = 10
+AUGMENTATION_TOKENS = 10
 
 
-def adapter_of(folder: Path) -> dict[str, Any]:
+def adapter_config(folder: Path) -> dict[str, Any]:
     """The configuration of an adapter; empty for a folder with a whole model."""
-    return {} if (folder / "config.json").is_file() else described(folder, "adapter_config.json")
+    return {} if (folder / "config.json").is_file() else read_config(folder, "adapter_config.json")
 
 
-class EngineModel:
+class ColPaliEngineModel:
     """A model and its processor from colpali-engine, with its prompts; the prefix of questions is the row's.
 
     Since 0.3.13 colpali-engine puts no prefix before questions, where these checkpoints were trained with "Query: ".
@@ -47,14 +47,14 @@ class EngineModel:
     """
 
     def __init__(self, row: ModelRow, folder: Path, *, base: Path | None, dtype: "torch.dtype", device: str) -> None:
-        kind = str(described(base or folder).get("model_type"))
+        kind = str(read_config(base or folder).get("model_type"))
         if kind not in CLASSES:
             known = ", ".join(CLASSES)
             raise UsageError(f"{base or folder} is no checkpoint for {row.name}: its type is {kind}, none of {known}")
         self._row = row
         self._is_pali = kind == "paligemma"
-        with fitting_torchvision(), loading(row.name, base or folder):
-            models = required("colpali_engine.models", "visual")
+        with explain_torchvision_mismatch(), reporting_load_errors(row.name, base or folder):
+            models = import_required("colpali_engine.models", "visual")
             model, processor = (getattr(models, name) for name in CLASSES[kind])
             self._model = _load(model, folder, base, dtype).to(device).eval()
             self._processor = processor.from_pretrained(folder)
@@ -65,8 +65,8 @@ class EngineModel:
         import torch
 
         row, tokenizer = self._row, self._processor.tokenizer
-        asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        filled = self._processor.query_augmentation_token * FILLING + ("\n" if self._is_pali else "")
+        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
+        filled = self._processor.query_augmentation_token * AUGMENTATION_TOKENS + ("\n" if self._is_pali else "")
         inputs = self._processor.process_queries(texts=asked, suffix=filled)
         if self._is_pali:
             # Makes all tokens attend to each other; without it, PaliGemma does so only in batches without padding.
@@ -83,7 +83,7 @@ class EngineModel:
         """Approximate number of image tokens of a picture."""
         if self._is_pali:
             return int(self._processor.image_seq_length)
-        return qwen_tokens(picture, self._processor.image_processor)
+        return count_qwen_tokens(picture, self._processor.image_processor)
 
     def _vectors(self, inputs: Any) -> "Sequence[np.ndarray[Any, Any]]":
         import torch
@@ -92,20 +92,20 @@ class EngineModel:
         spared = {"logits_to_keep": 1} if self._is_pali else {}
         with torch.inference_mode():
             vectors = self._model(**inputs.to(self._model.device), **spared)
-        return attended(vectors, inputs["attention_mask"])
+        return drop_padding(vectors, inputs["attention_mask"])
 
 
 def _load(kind: Any, folder: Path, base: Path | None, dtype: "torch.dtype") -> Any:
     model = kind.from_pretrained(base or folder, dtype=dtype)
     if base is not None:
-        _lay_over(model, folder)
+        _load_adapter(model, folder)
     if kind.__name__ == "ColPali":
         # Its output layer is the embedding layer, which loading forgets.
         model.model.lm_head.weight = model.model.model.language_model.embed_tokens.weight
     return model
 
 
-def _lay_over(model: Any, folder: Path) -> None:
+def _load_adapter(model: Any, folder: Path) -> None:
     """Load an adapter, whose weights have the names that layers had when it was trained."""
     from transformers.conversion_mapping import get_model_conversion_mapping
 

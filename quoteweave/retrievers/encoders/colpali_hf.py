@@ -5,14 +5,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.models.checkpoints import described, required
-from quoteweave.models.loading import loading
+from quoteweave.models.checkpoints import import_required, read_config
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language_helpers import (
-    as_question,
-    attended,
-    fitting_torchvision,
-    qwen_tokens,
+    count_qwen_tokens,
+    drop_padding,
+    explain_torchvision_mismatch,
+    prepare_question,
 )
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def is_hf(folder: Path) -> bool:
     """Whether the checkpoint is in transformers' own format."""
-    return described(folder).get("model_type") in CLASSES
+    return read_config(folder).get("model_type") in CLASSES
 
 
-class HfModel:
+class ColPaliHfModel:
     """A model and its processor from transformers, with the checkpoint's prompts.
 
     The prefix of questions is the row's where it has one. Pictures are resized by Pillow, so that an installed
@@ -43,9 +43,9 @@ class HfModel:
 
     def __init__(self, row: ModelRow, folder: Path, *, dtype: "torch.dtype", device: str) -> None:
         self._row = row
-        with fitting_torchvision(), loading(row.name, folder):
-            transformers = required("transformers")
-            model, processor = (getattr(transformers, name) for name in CLASSES[described(folder)["model_type"]])
+        with explain_torchvision_mismatch(), reporting_load_errors(row.name, folder):
+            transformers = import_required("transformers")
+            model, processor = (getattr(transformers, name) for name in CLASSES[read_config(folder)["model_type"]])
             self._model = model.from_pretrained(folder, dtype=dtype).to(device).eval()
             self._processor = processor.from_pretrained(folder, backend="pil")
         self._prefix = row.query_prefix or self._processor.query_prefix
@@ -54,7 +54,7 @@ class HfModel:
     def questions(self, texts: Sequence[str]) -> "Sequence[np.ndarray[Any, Any]]":
         """A matrix (vectors, dimension) for each question, without vectors of padding."""
         tokenizer, length = self._processor.tokenizer, self._row.query_length
-        asked = [as_question(text, tokenizer, prefix=self._prefix, length=length) for text in texts]
+        asked = [prepare_question(text, tokenizer, prefix=self._prefix, length=length) for text in texts]
         return self._vectors(self._processor.process_queries(text=asked))
 
     def pictures(self, pictures: "Sequence[Image]") -> "Sequence[np.ndarray[Any, Any]]":
@@ -69,7 +69,7 @@ class HfModel:
         """Approximate number of image tokens of a picture."""
         if hasattr(self._processor, "image_seq_length"):
             return int(self._processor.image_seq_length)
-        return qwen_tokens(picture, self._processor.image_processor)
+        return count_qwen_tokens(picture, self._processor.image_processor)
 
     def _positions(self, inputs: Any) -> "torch.Tensor":
         """Row and column positions of each patch on its picture (M-RoPE, arXiv 2409.12191, section 2.1).
@@ -92,4 +92,4 @@ class HfModel:
 
         with torch.inference_mode():
             vectors = self._model(**inputs.to(self._model.device)).embeddings
-        return attended(vectors, inputs["attention_mask"])
+        return drop_padding(vectors, inputs["attention_mask"])

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
-from quoteweave.models.checkpoints import identity, is_local, locate, required
-from quoteweave.models.loading import loading
+from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, weights_identity
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.encoders.text import TextEncoder
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class DprEncoder(TextEncoder):
 
     def _identities(self) -> Mapping[str, str]:
         sides = {"checkpoint": PASSAGE, "query_checkpoint": QUESTION}
-        return {name: identity(*self._checkpoint(side)) for name, side in sides.items()}
+        return {name: weights_identity(*self._checkpoint(side)) for name, side in sides.items()}
 
     def _checkpoint(self, side: str) -> tuple[str, str]:
         row = self.row
@@ -45,10 +45,10 @@ class DprEncoder(TextEncoder):
 
     def _load(self, side: str) -> tuple[Any, Any]:
         """Load the tokenizer and the model of one of the two encoders."""
-        transformers = required("transformers")
+        transformers = import_required("transformers")
         name = "DPRQuestionEncoder" if side == QUESTION else "DPRContextEncoder"
-        folder = locate(*self._checkpoint(side), download_gb=self.row.download_gb / 2)
-        with loading(self.name, folder):
+        folder = locate_checkpoint(*self._checkpoint(side), download_gb=self.row.download_gb / 2)
+        with reporting_load_errors(self.name, folder):
             tokenizer = getattr(transformers, f"{name}Tokenizer").from_pretrained(folder)
             model = getattr(transformers, name).from_pretrained(folder, dtype=self._dtype)
             return tokenizer, model.to(self.hardware.chosen_device()).eval()

@@ -5,11 +5,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Setting
-from quoteweave.models.checkpoints import Hardware, locate, required
-from quoteweave.models.loading import loading
+from quoteweave.core.protocols import SettingValue
+from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.vision_language_helpers import as_question, fitting_torchvision, qwen_tokens
+from quoteweave.retrievers.encoders.vision_language_helpers import (
+    count_qwen_tokens,
+    explain_torchvision_mismatch,
+    prepare_question,
+)
 from quoteweave.retrievers.encoders.visual import VisualEncoder
 
 if TYPE_CHECKING:
@@ -19,10 +23,10 @@ if TYPE_CHECKING:
 # Pixels of a picture after resizing: 4 to 2,560 image tokens.
 LEAST_PIXELS, MOST_PIXELS = 56 * 56, 2560 * 28 * 28
 # Qwen2-VL's chat template, with the token the model was trained to end on, whose hidden state is the embedding.
-PICTURE = "<|image_pad|>"
-BEFORE = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
-BETWEEN = "<|vision_end|>"
-AFTER = "<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
+IMAGE_TOKEN = "<|image_pad|>"  # noqa: S105  # stands for a picture
+PROMPT_START = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
+PROMPT_AFTER_IMAGE = "<|vision_end|>"
+PROMPT_END = "<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
 
 # Phi-3-Vision reads every picture as a square of 4 × 4 crops of 336 pixels, and one small version of the whole.
 PHI3_SIDE = 1344
@@ -40,18 +44,18 @@ class DseQwen2Encoder(VisualEncoder):
     """
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All that changes a vector."""
-        prompt = BEFORE + PICTURE + BETWEEN + AFTER
+        prompt = PROMPT_START + IMAGE_TOKEN + PROMPT_AFTER_IMAGE + PROMPT_END
         return {**super().settings, "min_pixels": LEAST_PIXELS, "max_pixels": MOST_PIXELS, "prompt": prompt}
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, Any]:
         """The model, the tokenizer and the image processor."""
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with fitting_torchvision(), loading(row.name, folder):
-            transformers = required("transformers")
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
+        with explain_torchvision_mismatch(), reporting_load_errors(row.name, folder):
+            transformers = import_required("transformers")
             model = transformers.Qwen2VLModel.from_pretrained(folder, dtype=self._dtype)
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
             processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
@@ -62,14 +66,14 @@ class DseQwen2Encoder(VisualEncoder):
         from PIL import Image
 
         row, tokenizer = self.row, self._loaded[1]
-        asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
+        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
         return self._vectors(asked, [Image.new("RGB", (56, 56))] * len(texts))
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         return self._vectors([self.row.passage_prefix] * len(pictures), pictures)
 
     def _tokens(self, picture: "Image") -> int:
-        return qwen_tokens(picture, self._loaded[2])
+        return count_qwen_tokens(picture, self._loaded[2])
 
     def _vectors(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
         import torch
@@ -77,7 +81,10 @@ class DseQwen2Encoder(VisualEncoder):
         model, tokenizer, processor = self._loaded
         seen = processor(images=pictures, return_tensors="pt")
         counts = (seen["image_grid_thw"].prod(-1) // processor.merge_size**2).tolist()
-        prompts = [BEFORE + PICTURE * count + BETWEEN + text + AFTER for text, count in zip(words, counts, strict=True)]
+        prompts = [
+            PROMPT_START + IMAGE_TOKEN * count + PROMPT_AFTER_IMAGE + text + PROMPT_END
+            for text, count in zip(words, counts, strict=True)
+        ]
         inputs = {**tokenizer(prompts, padding="longest", return_tensors="pt"), **seen}
         inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
         with torch.inference_mode():
@@ -106,7 +113,7 @@ class DsePhi3Encoder(VisualEncoder):
             )
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All that changes a vector."""
         return {**super().settings, "side": PHI3_SIDE, "prompt": PHI3_PICTURE + PHI3_END}
 
@@ -114,10 +121,10 @@ class DsePhi3Encoder(VisualEncoder):
     def _loaded(self) -> tuple[Any, Any]:
         """The model and its processor."""
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
         trusted = {"trust_remote_code": True, "local_files_only": True}
-        with fitting_torchvision(), loading(row.name, folder, unused=("lm_head.",)):
-            transformers = required("transformers")
+        with explain_torchvision_mismatch(), reporting_load_errors(row.name, folder, unused=("lm_head.",)):
+            transformers = import_required("transformers")
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, dtype=self._dtype, attn_implementation="eager", **trusted
             )
@@ -127,7 +134,7 @@ class DsePhi3Encoder(VisualEncoder):
 
     def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
         row, tokenizer = self.row, self._loaded[1].tokenizer
-        asked = [as_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
+        asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
         return self._vectors(tokenizer([text + PHI3_END for text in asked], padding="longest", return_tensors="pt"))
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":

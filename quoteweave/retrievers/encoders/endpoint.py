@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import EndpointRefused, InputsRefused
-from quoteweave.core.protocols import Setting
-from quoteweave.endpoints.connection import beginning
+from quoteweave.core.protocols import SettingValue
+from quoteweave.endpoints.connection import excerpt
 from quoteweave.endpoints.embeddings import EmbeddingsClient
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class EndpointEncoder:
         return self._client.address().destination
 
     @property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All known settings that change a vector. Raises UsageError when no endpoint is set."""
         return {
             "loader": "endpoint",
@@ -110,12 +110,12 @@ class EndpointEncoder:
         """Matrices of the accepted texts, in order, and the refusals of the others."""
         import numpy as np
 
-        embedded = wait_for(client.embed_some([text[: self._max_characters] for text in texts]))
+        embedded = run_sync(client.embed_some([text[: self._max_characters] for text in texts]))
         self.tokens += embedded.tokens or 0
         if embedded.cut and self._tell is not None:
             number, length = next(iter(embedded.cut.items()))
             self._tell(
-                f"texts too long for {self.name} are cut, one to {length} characters: {beginning(texts[number])!r}"
+                f"texts too long for {self.name} are cut, one to {length} characters: {excerpt(texts[number])!r}"
             )
             self._tell = None
         lengths = np.linalg.norm(embedded.vectors, axis=1, keepdims=True)

@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
-from quoteweave.models.checkpoints import Hardware, described, is_local, locate
+from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config
 from quoteweave.models.weights_hash import tensor_shapes
 from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford
-from quoteweave.retrievers.encoders.text import truncated_to
+from quoteweave.retrievers.encoders.text import truncate_dim
 
 # Module and class of each loader; a module is imported when one of its models is built.
 CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
@@ -57,8 +57,8 @@ def row_for_path(path: str) -> ModelRow:
     ModelNotFound where there is no model at `path`, UsageError for one whose vectors cannot be compared by inner
     products.
     """
-    folder = locate(path)
-    config = described(folder, "config_sentence_transformers.json")
+    folder = locate_checkpoint(path)
+    config = read_config(folder, "config_sentence_transformers.json")
     kind, similarity = config.get("model_type"), config.get("similarity_fn_name") or "cosine"
     many = kind == "MultiVectorEncoder" or is_stanford(folder)
     if kind in OTHER_TYPES or (not many and similarity not in ("cosine", "dot")):
@@ -90,14 +90,14 @@ def _dimension(folder: Path) -> int:
     Raises UsageError where the checkpoint does not state it.
     """
     said = [
-        described(file.parent, file.name).get(field)
+        read_config(file.parent, file.name).get(field)
         for pattern, fields in DIMENSIONS.items()
         for file in sorted(folder.glob(pattern), reverse=True)
         for field in fields
     ]
     for dimension in (*said, *_static_dimensions(folder)):
         if isinstance(dimension, int) and dimension > 0:
-            return min(dimension, truncated_to(folder) or dimension)
+            return min(dimension, truncate_dim(folder) or dimension)
     raise UsageError(f"{folder} does not say how many numbers its vectors have")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.checkpoints import described, locate, required
-from quoteweave.models.loading import held_back, loading
+from quoteweave.models.checkpoints import import_required, locate_checkpoint, read_config
+from quoteweave.models.loading import capture_log, reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
 
@@ -33,12 +33,12 @@ class LateInteractionEncoder(TextEncoder):
 
     @cached_property
     def _model(self) -> Any:
-        library = required("sentence_transformers")
+        library = import_required("sentence_transformers")
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
         _check_projection(folder)
         # Vectors are those of the tokens: BERT's pooler is not used.
-        with loading(self.name, folder, unused=("pooler.",)):
+        with reporting_load_errors(self.name, folder, unused=("pooler.",)):
             model = library.MultiVectorEncoder(
                 str(folder),
                 device=self.hardware.chosen_device(),
@@ -53,7 +53,7 @@ class LateInteractionEncoder(TextEncoder):
         model = self._model
         encode = model.encode_query if query else model.encode_document
         # Cutting long questions is part of the model; the library's warning about it is suppressed.
-        with held_back("sentence_transformers.base.modules.transformer", "query_expansion"):
+        with capture_log("sentence_transformers.base.modules.transformer", "query_expansion"):
             vectors: list[np.ndarray[Any, Any]] = encode(
                 as_text(model, texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
             )
@@ -62,12 +62,12 @@ class LateInteractionEncoder(TextEncoder):
 
 def is_stanford(folder: Path) -> bool:
     """Whether the checkpoint has the original (Stanford) format of ColBERT."""
-    return "HF_ColBERT" in (described(folder).get("architectures") or ())
+    return "HF_ColBERT" in (read_config(folder).get("architectures") or ())
 
 
 def _check_projection(folder: Path) -> None:
     """Raise ModelFailed for a model without late interaction, to which the library would add a random projection."""
-    kind = described(folder, "config_sentence_transformers.json").get("model_type")
+    kind = read_config(folder, "config_sentence_transformers.json").get("model_type")
     if not is_stanford(folder) and kind not in LATE_INTERACTION:
         raise ModelFailed(
             f"{folder} holds no late-interaction model, but {f'a {kind}' if kind else 'one without a projection'}; "

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.protocols import Setting
-from quoteweave.models.checkpoints import described, is_local, locate, required
-from quoteweave.models.loading import loading
+from quoteweave.core.protocols import SettingValue
+from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, read_config
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.encoders.text import TextEncoder, as_text, truncated_to
+from quoteweave.retrievers.encoders.text import TextEncoder, as_text, truncate_dim
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,20 +28,20 @@ class SentenceTransformerEncoder(TextEncoder):
     """
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All settings that change a vector; truncation is recorded for local checkpoints, others have a revision."""
-        kept = truncated_to(locate(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
+        kept = truncate_dim(locate_checkpoint(self.row.checkpoint)) if is_local(self.row.checkpoint) else None
         return {**super().settings, **({"truncate_dim": kept} if kept else {})}
 
     @cached_property
     def model(self) -> Any:
         """The library's own model, loaded."""
-        required("sentence_transformers")
+        import_required("sentence_transformers")
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
         # Vectors are pooled from those of the tokens, and many checkpoints were saved without BERT's own pooler.
         unused = () if _reads_pooler(folder) else ("pooler.",)
-        with loading(self.name, folder, unused=unused):
+        with reporting_load_errors(self.name, folder, unused=unused):
             model = self._load(folder)
             # sentence-transformers loads the tokenizer anew and loses its padding side.
             if hasattr(model.tokenizer, "padding_side"):  # that of a StaticEmbedding never pads
@@ -88,7 +88,7 @@ class SentenceTransformerEncoder(TextEncoder):
 
 
 def _reads_pooler(folder: Path) -> bool:
-    said = described(folder, "sentence_bert_config.json").get("modality_config")
+    said = read_config(folder, "sentence_bert_config.json").get("modality_config")
     return "pooler_output" in str(said)
 
 

@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from quoteweave.core.protocols import Setting
-from quoteweave.models.batches import in_batches, well_formed
-from quoteweave.models.checkpoints import Hardware, described, identity
-from quoteweave.models.loading import Turns
+from quoteweave.core.protocols import SettingValue
+from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
+from quoteweave.models.checkpoints import Hardware, read_config, weights_identity
+from quoteweave.models.loading import ModelLock
 from quoteweave.retrievers.catalogue import ModelRow
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class TextEncoder(ABC):
     def __init__(self, row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> None:
         self.row = row.at(checkpoint)
         self.hardware = hardware
-        self._turns = Turns()
+        self._turns = ModelLock()
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class TextEncoder(ABC):
         return max(TEXTS_AT_ONCE, BATCHES_AT_ONCE * self._batch_size)
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All settings that change a vector."""
         row = self.row
         fields = ("query_prefix", "passage_prefix", "pooling", "query_length", "passage_length", "normalize")
@@ -75,7 +75,7 @@ class TextEncoder(ABC):
         """Encode one batch: a matrix for each text, in any floating type."""
 
     def _identities(self) -> Mapping[str, str]:
-        return {"checkpoint": identity(self.row.checkpoint, self.row.revision)}
+        return {"checkpoint": weights_identity(self.row.checkpoint, self.row.revision)}
 
     @property
     def _batch_size(self) -> int:
@@ -100,8 +100,8 @@ class TextEncoder(ABC):
             return []
         batch_size = self._batch_size
         most = self.row.query_length if query else self.row.passage_length
-        return in_batches(
-            [well_formed(text) for text in texts],
+        return encode_in_batches(
+            [replace_lone_surrogates(text) for text in texts],
             encode,
             size_of=lambda text: min(len(text), CHARACTERS_PER_TOKEN * most) if most else len(text),
             batch_size=batch_size,
@@ -118,10 +118,10 @@ def as_text(model: Any, texts: Sequence[str]) -> list[Any]:
     return list(texts) if set(model.modalities) <= {"text", "message"} else [{"text": text} for text in texts]
 
 
-def truncated_to(folder: Path) -> int | None:
+def truncate_dim(folder: Path) -> int | None:
     """The dimension that a checkpoint of sentence-transformers truncates its vectors to; None = no truncation.
 
     Models trained by Matryoshka representation learning (arXiv 2205.13147) have one.
     """
-    said = described(folder, "config_sentence_transformers.json").get("truncate_dim")
+    said = read_config(folder, "config_sentence_transformers.json").get("truncate_dim")
     return said if isinstance(said, int) and said > 0 else None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def fitting_torchvision() -> Iterator[None]:
+def explain_torchvision_mismatch() -> Iterator[None]:
     """Turn import errors within, caused by a torchvision built for another torch, into UsageError."""
     try:
         yield
@@ -34,7 +34,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:
+def prepare_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -> str:
     """Prepend the prefix to a question, and cut it to `length` tokens; None = the tokenizer's maximum.
 
     Special tokens written out in the question, such as <|image_pad|>, are removed.
@@ -48,7 +48,7 @@ def as_question(text: str, tokenizer: Any, *, prefix: str, length: int | None) -
     return question[: ends[most - 1][1]] if len(ends) > most else question
 
 
-def attended(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.ndarray[Any, Any]]":
+def drop_padding(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.ndarray[Any, Any]]":
     """Drop the vectors of padding: from (items, tokens, dimension) to (own tokens, dimension) float32 for each item.
 
     Libraries set vectors of padding to zero, but a zero vector takes part in MaxSim.
@@ -57,7 +57,7 @@ def attended(vectors: "torch.Tensor", mask: "torch.Tensor") -> "Sequence[np.ndar
     return [item[own] for item, own in zip(found, mask.bool().cpu().numpy(), strict=True)]
 
 
-def qwen_tokens(picture: "Image", image_processor: Any) -> int:
+def count_qwen_tokens(picture: "Image", image_processor: Any) -> int:
     """Approximate number of image tokens of a picture after Qwen2-VL's processor has resized it."""
     size = image_processor.size
     pixels = min(max(picture.width * picture.height, size["shortest_edge"]), size["longest_edge"])

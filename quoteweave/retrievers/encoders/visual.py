@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from quoteweave.core.protocols import Setting
-from quoteweave.models.batches import in_batches
-from quoteweave.models.checkpoints import identity, is_local, locate
-from quoteweave.retrievers.encoders.colpali_engine import EngineModel, adapter_of
-from quoteweave.retrievers.encoders.colpali_hf import HfModel, is_hf
+from quoteweave.core.protocols import SettingValue
+from quoteweave.models.batches import encode_in_batches
+from quoteweave.models.checkpoints import is_local, locate_checkpoint, weights_identity
+from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel, adapter_config
+from quoteweave.retrievers.encoders.colpali_hf import ColPaliHfModel, is_hf
 from quoteweave.retrievers.encoders.text import TextEncoder
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ PAGE_TOKENS = 1024
 
 # Qwen2-VL refuses pictures more than 200 times as long as wide, and no model can use a picture of a few pixels. Crops
 # beyond these limits (least side in pixels; greatest aspect ratio) are padded with white.
-LEAST_SIDE = 8
-LONGEST = 100
+MIN_SIDE = 8
+MAX_ASPECT_RATIO = 100
 
 # Version of the prompts around questions and pictures, which ColPali's libraries define; part of the settings.
-PROMPTS = 2
+PROMPTS_VERSION = 2
 
 
 class VisualEncoder(TextEncoder):
@@ -44,9 +44,9 @@ class VisualEncoder(TextEncoder):
     reads: Literal["text", "image"] = "image"
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All that changes a vector."""
-        return {**super().settings, "dimension": self.row.dimension, "canvas": f"{LEAST_SIDE} px, {LONGEST}:1"}
+        return {**super().settings, "dimension": self.row.dimension, "canvas": f"{MIN_SIDE} px, {MAX_ASPECT_RATIO}:1"}
 
     @property
     def at_once(self) -> int:
@@ -63,8 +63,8 @@ class VisualEncoder(TextEncoder):
         hardware = self.hardware
         pages = hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_PAGES)
         with self._turns.taken():
-            return in_batches(
-                [on_canvas(picture) for picture in cast("Sequence[Image]", views)],
+            return encode_in_batches(
+                [pad_to_limits(picture) for picture in cast("Sequence[Image]", views)],
                 self._pictures,
                 size_of=self._tokens,
                 batch_size=hardware.chosen_batch_size(cpu=CPU_CROPS, gpu=GPU_CROPS),
@@ -97,13 +97,13 @@ class ColPaliEncoder(VisualEncoder):
     """
 
     @cached_property
-    def settings(self) -> Mapping[str, Setting]:
+    def settings(self) -> Mapping[str, SettingValue]:
         """All settings that change a vector; limits on pictures' sizes are part of the checkpoint."""
-        return {**super().settings, "prompts": PROMPTS}
+        return {**super().settings, "prompts": PROMPTS_VERSION}
 
     def _identities(self) -> Mapping[str, str]:
         base = self._base
-        return {**super()._identities(), **({"base": identity(*base)} if base else {})}
+        return {**super()._identities(), **({"base": weights_identity(*base)} if base else {})}
 
     @property
     def _base(self) -> tuple[str, str] | None:
@@ -111,17 +111,17 @@ class ColPaliEncoder(VisualEncoder):
         row = self.row
         if not is_local(row.checkpoint):
             return (row.base, row.base_revision) if row.base else None
-        named = adapter_of(locate(row.checkpoint)).get("base_model_name_or_path")
+        named = adapter_config(locate_checkpoint(row.checkpoint)).get("base_model_name_or_path")
         return (named, row.base_revision if named == row.base else "main") if named else None
 
     @cached_property
-    def _model(self) -> EngineModel | HfModel:
+    def _model(self) -> ColPaliEngineModel | ColPaliHfModel:
         row, base, device = self.row, self._base, self.hardware.chosen_device()
-        folder = locate(row.checkpoint, row.revision, download_gb=None if base else row.download_gb)
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=None if base else row.download_gb)
         if is_hf(folder):
-            return HfModel(row, folder, dtype=self._dtype, device=device)
-        below = locate(*base, download_gb=row.download_gb) if base and adapter_of(folder) else None
-        return EngineModel(row, folder, base=below, dtype=self._dtype, device=device)
+            return ColPaliHfModel(row, folder, dtype=self._dtype, device=device)
+        below = locate_checkpoint(*base, download_gb=row.download_gb) if base and adapter_config(folder) else None
+        return ColPaliEngineModel(row, folder, base=below, dtype=self._dtype, device=device)
 
     def _questions(self, texts: list[str]) -> "Matrices":
         return self._model.questions(texts)
@@ -133,12 +133,15 @@ class ColPaliEncoder(VisualEncoder):
         return self._model.tokens(picture)
 
 
-def on_canvas(picture: "Image") -> "Image":
+def pad_to_limits(picture: "Image") -> "Image":
     """Convert a picture to RGB; a tiny or very elongated one is centred on a white canvas within the limits."""
     from PIL import Image
 
     width, height = picture.size
-    size = (max(width, LEAST_SIDE, math.ceil(height / LONGEST)), max(height, LEAST_SIDE, math.ceil(width / LONGEST)))
+    size = (
+        max(width, MIN_SIDE, math.ceil(height / MAX_ASPECT_RATIO)),
+        max(height, MIN_SIDE, math.ceil(width / MAX_ASPECT_RATIO)),
+    )
     if size == picture.size:
         return picture if picture.mode == "RGB" else picture.convert("RGB")
     canvas = Image.new("RGB", size, "white")

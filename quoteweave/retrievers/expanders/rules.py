@@ -19,15 +19,15 @@ from quoteweave.core.text.tokens import words
 # Longest question that is split, in characters.
 LONGEST = 2000
 
-_ASKING = "what|which|who|whom|whose|how|when|where|why"
-_BEFORE = "about|at|by|for|from|in|of|on|to|under|with"
-_BEING = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should"
+_QUESTION_WORDS = "what|which|who|whom|whose|how|when|where|why"
+_PREPOSITIONS = "about|at|by|for|from|in|of|on|to|under|with"
+_AUXILIARIES = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should"
 _PRONOUN = "he|her|hers|him|his|it|its|she|that|their|theirs|them|there|these|they|this|those"
-_TELLING = "calculate|compare|compute|describe|determine|explain|identify|summari[sz]e"
+_COMMANDS = "calculate|compare|compute|describe|determine|explain|identify|summari[sz]e"
 # Often nouns: they open a command, but after "and" they are no sign that a second one begins.
-_NAMING = "define|estimate|find|list|name|outline"
+_AMBIGUOUS_COMMANDS = "define|estimate|find|list|name|outline"
 
-_KEPT = re.compile(
+_PROTECTED = re.compile(
     r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|(?<!\w)['‘][^'’]+['’](?!\w)|\([^()]+\)|\[[^\[\]]+\]",
 )
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -38,19 +38,19 @@ _SENTENCE_END = re.compile(
 )
 _JOINT = re.compile(
     r",?\s+(?:(?:and|but)(?:\s+(?:also|then))?|then|as\s+well\s+as),?\s+"
-    rf"(?=(?:(?:{_BEFORE})\s+)?(?:{_ASKING})\s|(?:do|does|did)\s|(?:{_BEING})\s+(?:{_PRONOUN})\s|(?:{_TELLING})\s)"
+    rf"(?=(?:(?:{_PREPOSITIONS})\s+)?(?:{_QUESTION_WORDS})\s|(?:do|does|did)\s|(?:{_AUXILIARIES})\s+(?:{_PRONOUN})\s|(?:{_COMMANDS})\s)"
     r"|,\s+(?=(?:what|how)\s)"
 )
-_OPENING = re.compile(rf"(?:(?:{_BEFORE})\s+)?({_ASKING})\b(\s+(?:{_BEING})\b)?", re.IGNORECASE)
+_OPENING = re.compile(rf"(?:(?:{_PREPOSITIONS})\s+)?({_QUESTION_WORDS})\b(\s+(?:{_AUXILIARIES})\b)?", re.IGNORECASE)
 # Within a question only lower case counts: a capital begins a name, as in "Will".
 _ASKS = re.compile(
-    rf"(?:please\s+)?(?:(?:(?:{_BEFORE})\s+)?(?:what|which|whose|whom|how)\s(?=(?:.*\s)?(?-i:{_BEING})\s)|who\s"
-    rf"|(?:when|where|why)\s+(?:{_BEING})\s|(?:{_BEING}|{_TELLING}|{_NAMING})\s)",
+    rf"(?:please\s+)?(?:(?:(?:{_PREPOSITIONS})\s+)?(?:what|which|whose|whom|how)\s(?=(?:.*\s)?(?-i:{_AUXILIARIES})\s)|who\s"
+    rf"|(?:when|where|why)\s+(?:{_AUXILIARIES})\s|(?:{_AUXILIARIES}|{_COMMANDS}|{_AMBIGUOUS_COMMANDS})\s)",
     re.IGNORECASE,
 )
 _POINTING_BACK = re.compile(rf"\b(?:(?!there\b)(?:{_PRONOUN})|one|ones|same|both|each|other|so)\b", re.IGNORECASE)
 # "Between what was planned and …": the left side is incomplete.
-_HALF = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
+_INCOMPLETE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.IGNORECASE)
 _DEFINITION = re.compile(rf"(?:what|who|where)\s+(?:is|are|was|were)\s(?!.*\b(?:the|{_PRONOUN})\b)", re.IGNORECASE)
 
 _RESPECTIVELY = re.compile(r",?\s+respectively\b,?", re.IGNORECASE)
@@ -88,15 +88,15 @@ def split_question(text: str) -> list[str]:
     line = " ".join(text.split())
     if len(line) > LONGEST:
         return [text]
-    sentences = _cut(line, _SENTENCE_END, lambda left, right: _stands(left) and _stands(right))
-    clauses = [clause for sentence in sentences for clause in _cut(sentence, _JOINT, _two_questions)]
-    parts = [part for clause in clauses for part in _told_apart(clause)]
+    sentences = _cut(line, _SENTENCE_END, lambda left, right: _is_self_contained(left) and _is_self_contained(right))
+    clauses = [clause for sentence in sentences for clause in _cut(sentence, _JOINT, _are_two_questions)]
+    parts = [part for clause in clauses for part in _distribute_respectively(clause)]
     return parts if len(parts) > 1 else [text]
 
 
 def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -> list[str]:
     """Split `text` at marks outside quotations and brackets, wherever `apart` holds of the two sides."""
-    kept = [match.span() for match in _KEPT.finditer(text)]
+    kept = [match.span() for match in _PROTECTED.finditer(text)]
     spans = [match.span() for match in marks.finditer(text)]
     cuts = [span for span in spans if not any(start < span[0] < end for start, end in kept)]
     edges = [0, *(edge for span in cuts for edge in span), len(text)]
@@ -110,35 +110,35 @@ def _cut(text: str, marks: re.Pattern[str], apart: Callable[[str, str], bool]) -
     return [text[start:end].strip(" ,;") for start, end in found]
 
 
-def _stands(sentence: str) -> bool:
+def _is_self_contained(sentence: str) -> bool:
     """Whether a sentence can be searched for by itself; one that asks nothing qualifies another and cannot."""
     if not sentence.endswith(_QUESTION_MARKS):
-        return _asks(sentence)
-    return _asks(sentence) or _asks_little(sentence) or len(words(sentence)) >= 3
+        return _is_full_question(sentence)
+    return _is_full_question(sentence) or _is_short_question(sentence) or len(words(sentence)) >= 3
 
 
-def _asks_little(clause: str) -> bool:
+def _is_short_question(clause: str) -> bool:
     """Whether a question has at least one word to search for, and does not refer back to another question."""
     return _ASKS.match(clause) is not None and len(words(clause)) >= 1 and not _POINTING_BACK.search(clause)
 
 
-def _asks(clause: str) -> bool:
+def _is_full_question(clause: str) -> bool:
     """Whether a clause is a question or a command with enough words of its own to be searched for."""
     return _ASKS.match(clause) is not None and len(words(clause)) >= (1 if _DEFINITION.match(clause) else 2)
 
 
-def _two_questions(left: str, right: str) -> bool:
-    if _relative(left, right) or _HALF.search(left):
+def _are_two_questions(left: str, right: str) -> bool:
+    if _is_relative_clause(left, right) or _INCOMPLETE.search(left):
         return False
-    if _asks(left) and _asks(right):
+    if _is_full_question(left) and _is_full_question(right):
         return True
     # "What is the capital and what is the population of Chad?" has its object at the end, for both.
     first, second = _OPENING.match(left), _OPENING.match(right)
     apart = first is not None and second is not None and first[1].lower() != second[1].lower()
-    return apart and all(_asks(clause) or _asks_little(clause) for clause in (left, right))
+    return apart and all(_is_full_question(clause) or _is_short_question(clause) for clause in (left, right))
 
 
-def _relative(left: str, right: str) -> bool:
+def _is_relative_clause(left: str, right: str) -> bool:
     """Whether `right` continues a relative clause of `left`: "the town where … and where …", "and which is …"."""
     asked, opening = _OPENING.match(right), _OPENING.match(left)
     if asked is None:
@@ -149,17 +149,17 @@ def _relative(left: str, right: str) -> bool:
     return repeated or (word in ("which", "who", "whom", "whose") and asked[2] is not None and word != first)
 
 
-def _told_apart(clause: str) -> list[str]:
+def _distribute_respectively(clause: str) -> list[str]:
     """Distribute a clause with "respectively" over the items of its lists, where those are certain."""
     plain, said = _RESPECTIVELY.subn("", clause)
     lists = [re.findall(_ITEM, found) for found in _LIST.findall(plain)]
     around = _LIST.sub("", plain)
     if not said or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
         return [clause]
-    return [_filled(plain, items) for items in zip(*lists, strict=True)]
+    return [_replace_lists(plain, items) for items in zip(*lists, strict=True)]
 
 
-def _filled(text: str, items: Sequence[str]) -> str:
+def _replace_lists(text: str, items: Sequence[str]) -> str:
     """Replace each list in `text` by one item."""
     left = iter(items)
     return _LIST.sub(lambda _: next(left), text)

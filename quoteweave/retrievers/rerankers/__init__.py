@@ -46,6 +46,6 @@ def reranker_rows() -> Mapping[str, RerankerRow]:
     return MappingProxyType({name: RerankerRow(name=name, **row) for name, row in tomllib.loads(text).items()})
 
 
-def row_for_path(checkpoint: str) -> RerankerRow:
+def reranker_row_for_path(checkpoint: str) -> RerankerRow:
     """Make a row for any other cross-encoder of sentence-transformers, with the checkpoint's own settings."""
     return RerankerRow(name=checkpoint, checkpoint=checkpoint, loader="cross-encoder")

@@ -4,8 +4,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
-from quoteweave.models.checkpoints import locate
-from quoteweave.models.loading import loading
+from quoteweave.models.checkpoints import locate_checkpoint
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class CrossEncoderReranker(LocalReranker):
         except ImportError as error:
             raise MissingExtra("sentence-transformers", "models") from error
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with loading(self.name, folder, instead=INSTEAD):
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
+        with reporting_load_errors(self.name, folder, instead=INSTEAD):
             if not (folder / "modules.json").is_file():
                 check_architecture(folder, "ForSequenceClassification")
             model = CrossEncoder(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.endpoints.rerank import RerankClient
-from quoteweave.retrievers.rerankers.reordering import reranked
+from quoteweave.retrievers.rerankers.reordering import rerank_by_scores
 
 
 class EndpointReranker:
@@ -30,7 +30,7 @@ class EndpointReranker:
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first, with the endpoint's scores. Raises EndpointError, or UsageError without an endpoint."""
-        return await reranked(query, hits, self._score)
+        return await rerank_by_scores(query, hits, self._score)
 
     async def _score(self, question: str, passages: list[str]) -> list[float]:
         return await self._client.score(question, [passage[: self._max_characters] for passage in passages])

@@ -7,7 +7,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.rerankers.reordering import as_they_are, in_order, passage
+from quoteweave.retrievers.rerankers.reordering import keep_order, passage_text, reorder_by_scores
 
 # Text that cannot be part of an order, and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")
@@ -52,12 +52,12 @@ class ListwiseReranker:
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first. Raises EndpointError when the model fails, UsageError for prompts of other fields."""
         if not query.text.strip():
-            return as_they_are(hits)
+            return keep_order(hits)
         order, unread = list(hits), list[str]()
         for begin in [*range(len(order) - self._window, 0, -self._step), 0]:
             end = begin + self._window
             order[begin:end] = await self._sorted(query, order[begin:end], unread)
-        ranked = in_order(order, [1 / rank for rank in range(1, len(order) + 1)])
+        ranked = reorder_by_scores(order, [1 / rank for rank in range(1, len(order) + 1)])
         return Reranking(hits=ranked, note=self._note(unread[0]) if unread else None)
 
     def _note(self, answer: str) -> str:
@@ -83,7 +83,7 @@ class ListwiseReranker:
         return [hits[i] for i in dict.fromkeys([*named, *range(len(hits))])]
 
     def _shown(self, hit: Hit) -> str:
-        words = passage(hit.quote)
+        words = passage_text(hit.quote)
         if len(words) > self._max_characters:
             words = f"{words[: self._max_characters]}…"
         # Only the prompt's own lines begin at the margin, so that no document can forge a passage of the list.

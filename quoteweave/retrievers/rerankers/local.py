@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.models.batches import in_batches, well_formed
+from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.models.loading import Turns
+from quoteweave.models.loading import ModelLock
 from quoteweave.retrievers.rerankers import RerankerRow
-from quoteweave.retrievers.rerankers.reordering import reranked
+from quoteweave.retrievers.rerankers.reordering import rerank_by_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ class LocalReranker(ABC):
     def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:
         self.row = row
         self.hardware = hardware or Hardware()
-        self._turns = Turns()
+        self._turns = ModelLock()
 
     @property
     def name(self) -> str:
@@ -46,7 +46,7 @@ class LocalReranker(ABC):
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """All hits, best first, with the model's scores. Raises ModelNotFound, ModelFailed and MissingExtra."""
-        return await reranked(query, hits, self._score)
+        return await rerank_by_scores(query, hits, self._score)
 
     @abstractmethod
     def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
@@ -56,15 +56,15 @@ class LocalReranker(ABC):
         return await asyncio.to_thread(self._compute, question, passages)
 
     def _compute(self, question: str, passages: list[str]) -> list[float]:
-        question = well_formed(question)
+        question = replace_lone_surrogates(question)
 
         def scored(batch: list[str]) -> "list[np.ndarray[Any, Any]]":
             with self._turns.taken():
                 return list(self._batch(question, batch).reshape(-1, 1, 1))
 
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
-        scores = in_batches(
-            [well_formed(passage) for passage in passages],
+        scores = encode_in_batches(
+            [replace_lone_surrogates(passage) for passage in passages],
             scored,
             size_of=len,
             batch_size=batch_size,

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import MissingExtra, ModelFailed
-from quoteweave.models.checkpoints import locate
-from quoteweave.models.loading import loading
+from quoteweave.models.checkpoints import locate_checkpoint
+from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class Qwen3Reranker(LocalReranker):
         except ImportError as error:
             raise MissingExtra("transformers", "models") from error
         row = self.row
-        folder = locate(row.checkpoint, row.revision, download_gb=row.download_gb)
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
         hub = {"local_files_only": True, "trust_remote_code": self.hardware.trust_remote_code}
-        with loading(self.name, folder):
+        with reporting_load_errors(self.name, folder):
             check_architecture(folder, "ForCausalLM")
             tokenizer = AutoTokenizer.from_pretrained(folder, **hub)
             model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=self._dtype, **hub)

@@ -30,7 +30,7 @@ from quoteweave.core.fingerprints import fingerprint
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
 
-MOST_BYTES = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 """Largest file of terms. The included terms take 12 kB; a larger file is something else, or not written by hand."""
 
 _FORM = "see docs/retrieval.md for the form of terms"
@@ -48,7 +48,7 @@ class Term(Record):
     stands_in: tuple[str, ...] = Field(default=(), description="names of the terms that are the places where it stands")
 
 
-class Expansion(Record):
+class TermExpansion(Record):
     """What a question's term is expanded to."""
 
     name: str = Field(description="the term")
@@ -97,11 +97,11 @@ class Terms:
     def places(self) -> Mapping[str, Sequence[Sequence[Phrase]]]:
         """The components of each place by its name: for each component, its alternative phrases."""
         names = dict.fromkeys(place for term in self for place in term.stands_in)
-        return {name: [self._ways(part) for part in self._terms[name].made_of] for name in names}
+        return {name: [self._phrases_for(part) for part in self._terms[name].made_of] for name in names}
 
-    def expansions(self, tokens: Sequence[str]) -> list[Expansion]:
+    def expansions(self, tokens: Sequence[str]) -> list[TermExpansion]:
         """Find and expand the terms in a question's words, each once; of overlapping names the longest counts."""
-        found: dict[str, Expansion] = {}
+        found: dict[str, TermExpansion] = {}
         at = 0
         while at < len(tokens):
             sizes = range(min(self._longest, len(tokens) - at), 0, -1)
@@ -112,14 +112,14 @@ class Terms:
             at += len(phrase or (0,))
         return list(found.values())
 
-    def _expanded(self, name: str, asked: Phrase) -> Expansion:
+    def _expanded(self, name: str, asked: Phrase) -> TermExpansion:
         if name in self.places:
-            return Expansion(name=name, asked=asked, parts=(), places=(name,), is_listed=True)
+            return TermExpansion(name=name, asked=asked, parts=(), places=(name,), is_listed=True)
         parts = dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
         others = tuple(part for part in parts if tuple(words(part)) != asked)
         is_listed = bool(self._terms[name].stands_in)
-        return Expansion(name=name, asked=asked, parts=others, places=tuple(places), is_listed=is_listed)
+        return TermExpansion(name=name, asked=asked, parts=others, places=tuple(places), is_listed=is_listed)
 
     def _made_of(self, name: str) -> list[str]:
         """The components of a term, each followed by its own components.
@@ -157,7 +157,7 @@ class Terms:
         known = self._named.get(tuple(words(name)))
         return self._terms[known] if known is not None else None
 
-    def _ways(self, part: str) -> list[Phrase]:
+    def _phrases_for(self, part: str) -> list[Phrase]:
         term = self._term(part)
         return list(dict.fromkeys([tuple(words(part)), *(_phrases(term) if term else ())]))
 
@@ -179,16 +179,16 @@ def read_terms(path: Path) -> Terms:
     except RecursionError as error:
         raise UsageError(f"{path} is no file of terms: it nests too deep; {_FORM}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: {_told(error)}; {_FORM}") from error
+        raise UsageError(f"{path}: {_describe_error(error)}; {_FORM}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
 
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"a file of terms has at most {MOST_BYTES // 1_000_000} MB; name several files instead")
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise UsageError(f"a file of terms has at most {MAX_FILE_BYTES // 1_000_000} MB; name several files instead")
     return content
 
 
@@ -202,7 +202,7 @@ def _terms(text: str) -> Terms:
     return Terms(file.term, places=file.places)
 
 
-def _told(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     """Describe the first validation error, with its field, and with the known fields where one is unknown."""
     first = error.errors(include_url=False, include_context=False)[0]
     loc = first["loc"]

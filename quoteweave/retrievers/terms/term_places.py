@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 # Share of a place's components that a page must contain in its tables and pictures.
-LEAST_PARTS = 0.5
+MIN_COMPONENTS_SHARE = 0.5
 
 
-class PlacesOfTerms:
+class TermPlaces:
     """The places of terms in an index: pages whose tables contain their components. Each is looked up once."""
 
     def __init__(self, index: LexicalIndex) -> None:
@@ -46,11 +46,11 @@ class PlacesOfTerms:
         best = {name: np.zeros(index.document_count, dtype=np.float32) for name in shares}
         for name, share in shares.items():
             np.maximum.at(best[name], index.document_of, share)
-            shown += best[name] >= LEAST_PARTS
+            shown += best[name] >= MIN_COMPONENTS_SHARE
         searched = self._documents[terms] = (shown >= terms.least_places)[index.document_of]
         self._pages[terms] = {
             name: np.where(
-                (share >= LEAST_PARTS) & searched, share / np.maximum(best[name], 1e-9)[index.document_of], 0
+                (share >= MIN_COMPONENTS_SHARE) & searched, share / np.maximum(best[name], 1e-9)[index.document_of], 0
             ).astype(np.float32)
             ** 2
             for name, share in shares.items()

@@ -1,6 +1,6 @@
 """Cost of answers: words, input and output tokens, and their price."""
 
-from quoteweave.core.chat.prices import Prices
+from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, total_of
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text
@@ -20,7 +20,7 @@ class Expense:
         total_of("usd.total", "usd"),
     )
 
-    def __init__(self, marks: MarkGrammar, prices: Prices = lambda _: None) -> None:
+    def __init__(self, marks: MarkGrammar, prices: PriceLookup = lambda _: None) -> None:
         self._marks = marks
         self._prices = prices
 
