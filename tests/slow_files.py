@@ -97,7 +97,7 @@ SLOW_FILES = (
     "test_pdf_page.py",
     "test_streams_within.py",
     "test_views.py",
-    "test_removal_check.py",
+    "test_removal_proof.py",
     "test_citations.py",
     "test_judge_agreement.py",
     "test_gate_answers.py",

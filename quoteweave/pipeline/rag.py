@@ -58,8 +58,20 @@ class Rag:
         self._split, self._where, self._window = split, where or Filter(), window
         self._gate = gate if isinstance(gate, Gate) else Gate(gate)
 
-    async def answer_async(self, question: str, *, where: Filter | None = None) -> Answered:
-        """Raises what the search raises, such as QuestionTooLong, and an EndpointError where a model fails."""
+    def answer(self, question: str, *, where: Filter | None = None) -> Answer:
+        """Return a cited answer to the question, or an abstention in plain words; raises as `answer_async`."""
+        return self.answer_with_context(question, where=where).answer
+
+    async def answer_async(self, question: str, *, where: Filter | None = None) -> Answer:
+        """The same, awaited. Raises what the search raises, such as QuestionTooLong, and EndpointError of a model."""
+        return (await self.answer_with_context_async(question, where=where)).answer
+
+    def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
+        """As `answer`, with the quotes that were put before the generator."""
+        return run_sync(self.answer_with_context_async(question, where=where))
+
+    async def answer_with_context_async(self, question: str, *, where: Filter | None = None) -> Answered:
+        """The same, awaited."""
         asked = await self._asked(question, where)
         answer = asked.withheld
         if answer is None:
@@ -68,7 +80,7 @@ class Rag:
         return Answered(answer=asked.told(answer), context=asked.context, trace=asked.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[SourcesEvent | Event, None]:
-        """What was found, then the answer's events (`core.events`) as they come; raises as `answer_async`.
+        """What was found, then the answer's events (`core.answer_events`) as they come; raises as `answer_async`.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
@@ -93,14 +105,6 @@ class Rag:
         found = await self._search.context(query, self._split, where=self._where.intersect(where))
         context, cut = fit(found.context, self._window, question)
         return _Asked(query, context, found.trace, self._gate.before(question, context), started, cut)
-
-    def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
-        """As `answer`, with the quotes that were put before the generator."""
-        return run_sync(self.answer_async(question, where=where))
-
-    def answer(self, question: str, *, where: Filter | None = None) -> Answer:
-        """A cited answer to the question, or an abstention in plain words; raises as `answer_async`."""
-        return self.answer_with_context(question, where=where).answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from quoteweave.core.concurrency.thread_pools import run_in_pool
 Loop = asyncio.AbstractEventLoop
 OPENING = """
 import asyncio, os, sys, threading, warnings
-from quoteweave.core.concurrency.sync_bridge import wait_for
+from quoteweave.core.concurrency.sync_bridge import run_sync
 
 async def open_something(name):
     async def something():

@@ -186,11 +186,11 @@ def test_killed_while_it_indexes_it_goes_on_from_there(tmp_path: Path, folder: P
     script = """
 import os, signal, sys
 from pathlib import Path
-from quoteweave.documents.ingest import AddOptions, ParserSettings, Progress, add
+from quoteweave.documents.ingest import AddOptions, ParserSettings, AddProgress, add
 from quoteweave.collection.collection import Collection
 with Collection.create(Path(sys.argv[2])) as collection:
     die = lambda: os.kill(os.getpid(), signal.SIGKILL)
-    add(collection, [Path(sys.argv[1])], AddOptions(settings=ParserSettings(ocr=False)), Progress(on_index=die))
+    add(collection, [Path(sys.argv[1])], AddOptions(settings=ParserSettings(ocr=False)), AddProgress(on_index=die))
 """
     arguments = [sys.executable, "-c", script, str(folder), str(tmp_path / "c")]
     assert subprocess.run(arguments, check=False).returncode == -signal.SIGKILL

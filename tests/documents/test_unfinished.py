@@ -22,7 +22,7 @@ PAGES = 40
 ENDING = """
 import os, signal, sys
 from pathlib import Path
-from quoteweave.documents.ingest import AddOptions, ParserSettings, Progress, add
+from quoteweave.documents.ingest import AddOptions, ParserSettings, AddProgress, add
 from quoteweave.collection.collection import Collection
 done = []
 def on_pages(name, pages):
@@ -31,7 +31,7 @@ def on_pages(name, pages):
         os.kill(os.getpid(), int(sys.argv[1]))
 with Collection.open_or_create(Path(sys.argv[3])) as collection:
     add(collection, [Path(sys.argv[2])], AddOptions(settings=ParserSettings(ocr=False), processes=1),
-        Progress(on_pages=on_pages))
+        AddProgress(on_pages=on_pages))
 """
 
 

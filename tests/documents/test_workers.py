@@ -179,13 +179,13 @@ def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
 
 PARENT = """
 import os, signal, sys
-from quoteweave.documents.worker_pool import Limits, Workers
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from test_workers import one, waits
-with Workers(2) as workers:
-    pids = [workers.submit(Limits(), one, os.getpid) for _ in range(2)]
+with WorkerPool(2) as workers:
+    pids = [workers.submit(ProcessLimits(), one, os.getpid) for _ in range(2)]
     pids = [pid.result().items[0] for pid in pids]
     for _ in range(2):
-        workers.submit(Limits(), waits)
+        workers.submit(ProcessLimits(), waits)
     print(*(process._process.pid for process in workers._processes), flush=True)
     signal.pause()
 """
@@ -210,11 +210,11 @@ def test_they_end_with_their_parent_and_leave_nothing_behind(ending: signal.Sign
 
 NOISY = """
 import os, sys
-from quoteweave.documents.worker_pool import Limits, Workers
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from test_workers import one
-with Workers(1) as workers:
-    workers.submit(Limits(), one, os.write, 2, b"of a library").result()
-    workers.submit(Limits(), one, os.system, "echo of a library >&2").result()
+with WorkerPool(1) as workers:
+    workers.submit(ProcessLimits(), one, os.write, 2, b"of a library").result()
+    workers.submit(ProcessLimits(), one, os.system, "echo of a library >&2").result()
 """
 
 
@@ -226,11 +226,11 @@ def test_what_libraries_write_reaches_no_terminal() -> None:
 
 SCRIPT = """
 import os
-from quoteweave.documents.worker_pool import Limits, Workers
+from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from test_workers import one
 print("once")
-with Workers(2) as workers:
-    pid, parent = (workers.submit(Limits(), one, call).result().items[0] for call in (os.getpid, os.getppid))
+with WorkerPool(2) as workers:
+    pid, parent = (workers.submit(ProcessLimits(), one, call).result().items[0] for call in (os.getpid, os.getppid))
     print(pid != os.getpid(), parent == os.getpid())
 print(__file__)
 """

@@ -1,11 +1,9 @@
 """The public names of quoteweave.evaluation: listed alike, each with an example that runs, and the guide's example."""
 
-import ast
 import doctest
 import json
 import re
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -32,26 +30,6 @@ def saved_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write(name, [{"q_id": n, "response": f"Grain [{mark}]."} for n, mark in enumerate(cited)])
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def imported_for_types() -> set[str]:
-    tree = ast.parse(Path(str(evaluation.__file__)).read_text("utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    return {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-
-def test_names_are_listed_alike() -> None:
-    assert len(evaluation.__all__) == len(set(evaluation.__all__))
-    assert set(evaluation.__all__) == imported_for_types() == evaluation._HOME.keys()
-    assert set(evaluation.__all__) <= set(dir(evaluation))
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = evaluation.nothing
-
-
-@pytest.mark.parametrize("name", evaluation.__all__)
-def test_a_public_name_can_be_had(name: str) -> None:
-    home = import_module(f"quoteweave.evaluation.{evaluation._HOME[name]}")
-    assert getattr(evaluation, name) is getattr(home, name)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -356,11 +356,11 @@ import os, signal, sys
 from pathlib import Path
 import numpy as np
 from quoteweave.core.errors import QuoteweaveError
-from quoteweave.index import milvus
+from quoteweave.index.milvus import index as milvus
 from quoteweave.collection.collection import Collection
-from quoteweave.testing.vector_fixtures import DIMENSION, Made
+from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture
 
-place, made = Path(sys.argv[1]), Made(Collection.open(Path(sys.argv[2])), Path(sys.argv[1]))
+place, made = Path(sys.argv[1]), VectorFixture(Collection.open(Path(sys.argv[2])), Path(sys.argv[1]))
 shard = made.shard("mill.txt", {row: np.full((1, DIMENSION), row, np.float32) for row in made.rows("mill.txt")})
 milvus._ROWS_AT_ONCE = 5
 """

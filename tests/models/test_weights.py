@@ -31,10 +31,10 @@ FILES = {
 LOCATE = """
 import os, sys
 from quoteweave.core.errors import ModelNotFound
-from quoteweave.models import weights
-weights.when_downloading(lambda line: print("told:", line))
+from quoteweave.models import checkpoints
+checkpoints.when_downloading(lambda line: print("told:", line))
 try:
-    print(weights.locate(*sys.argv[1:], download_gb=float(os.environ.get("GB", 1.34))))
+    print(checkpoints.locate(*sys.argv[1:], download_gb=float(os.environ.get("GB", 1.34))))
 except ModelNotFound as error:
     print("not found:", error)
 """

@@ -48,7 +48,7 @@ def test_it_works_inside_a_running_event_loop() -> None:
 
 
 def test_it_can_be_awaited() -> None:
-    answered = asyncio.run(rag("Grain [1].").answer_async("q"))
+    answered = asyncio.run(rag("Grain [1].").answer_with_context_async("q"))
     assert answered.answer.text == "Grain [1]."
     assert answered.context.texts[0].quote == QUOTES[0]
 

@@ -68,7 +68,7 @@ def texts(events: list[Event]) -> list[str]:
 def test_a_streamed_answer_is_the_whole_answer(policy: Policy | None, text: str, size: int) -> None:
     events, context = asyncio.run(events_and_context(rag(FakeChat([text], size=size), policy)))
     answer = check_events(events, context)
-    whole = asyncio.run(rag(FakeChat([text]), policy).answer_async("What came?")).answer
+    whole = asyncio.run(rag(FakeChat([text]), policy).answer_async("What came?"))
     assert timeless(answer) == timeless(whole)
 
 
@@ -153,7 +153,7 @@ def test_an_answer_that_breaks_off_raises_behind_what_came() -> None:
 
 def test_reasoning_without_an_opening_tag_is_told_of_and_not_taken_for_an_answer() -> None:
     reply = "Let me see [1].</think>It grew [1]."
-    assert asyncio.run(rag(FakeChat([reply]), None).answer_async("q")).answer.text == "It grew [1]."
+    assert asyncio.run(rag(FakeChat([reply]), None).answer_async("q")).text == "It grew [1]."
     with pytest.raises(EndpointBadResponse, match="thinking = true"):
         asyncio.run(events_and_context(rag(FakeChat([reply]), None)))
 
