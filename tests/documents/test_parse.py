@@ -22,6 +22,7 @@ from quoteweave.documents.parser import (
     read_pages,
     render_document_page,
 )
+from quoteweave.documents.sources.raw_page import RawPage
 
 PLAIN = ParserSettings(ocr=False)
 
@@ -113,10 +114,10 @@ def test_whatever_a_page_makes_a_library_raise_costs_that_page_only(
 ) -> None:
     read = PageReader.read
 
-    def fails_once(self: PageReader, number: int, *args: object, **options: object) -> object:
-        if number == 1:
+    def fails_once(self: PageReader, raw: RawPage) -> object:
+        if raw.number == 1:
             raise ZeroDivisionError
-        return read(self, number, *args, **options)  # type: ignore[arg-type]
+        return read(self, raw)
 
     monkeypatch.setattr(PageReader, "read", fails_once)
     pages = ["The first page is short.", "The second page fails.", "The third page is short."]
