@@ -10,6 +10,7 @@ the comparison. Keys that only the version after has are counted as additions an
 """
 
 import argparse
+import gzip
 import json
 import os
 import re
@@ -38,7 +39,7 @@ QUESTIONS = (
     "How many goals did Pelé score?",
 )
 RETRIEVERS = ("lexical", "bm25", "tfidf")
-CONFIG = '[run]\nmodel = "extractive"\n'
+CONFIG = 'quotes = "retrieved"\n'
 VOLATILE = re.compile(r"seconds|^date$|^time$|duration|_s$|^version$|created|root$|^path$|image$|run$|file$|usage")
 
 
@@ -118,19 +119,24 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
 
 
 def runs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str, object]]:
-    """A run of forty questions of MMDocRAG without a model, its file and its scores."""
-    gold = next(iter(sorted((options.data / "mmdocrag").glob("*.jsonl"))), None)
-    if gold is None:
-        return
+    """A run without a model over the collection, and the scores of answers that were published for MMDocRAG."""
+    asked = [json.dumps({"id": str(number), "question": question}) for number, question in enumerate(QUESTIONS)]
+    (version.work / "questions.jsonl").write_text("\n".join(asked) + "\n")
     (version.work / "run.toml").write_text(CONFIG)
-    named = ("--dataset", "mmdocrag-20") if version.takes("run", option="--dataset") else ("mmdocrag-20",)
-    version.run("run", *named, "--references", gold, "--config", "run.toml", "--out", "run", "--limit", 40)
+    named = ("--dataset", "questions") if version.takes("run", option="--dataset") else ("questions",)
+    version.run(
+        *("run", *named, "--references", "questions.jsonl", "--config", "run.toml", "-c", "collection", "--out", "run")
+    )
     lines = (version.work / "run" / "predictions.jsonl").read_text("utf-8").splitlines()
     yield "predictions of a run", sorted((json.loads(line) for line in lines), key=lambda one: str(one["example"]))
-    scored = version.run(
-        *("eval", "score", "run", "--dataset", "mmdocrag-20", "--references", gold, "--partial", "--json")
-    )
-    yield "scores of a run", json.loads(scored)
+    published = options.data / "mmdocrag"
+    for name, path in {
+        "gold.jsonl": published / "gold_quotes20.jsonl.gz",
+        "answers.jsonl": min((published / "responses").glob("*.gz")),
+    }.items():
+        (version.work / name).write_bytes(gzip.decompress(path.read_bytes()))
+    said = ("--dataset", "mmdocrag-20", "--references", "gold.jsonl", "--partial", "--json")
+    yield "scores of published answers", json.loads(version.run("eval", "score", "answers.jsonl", *said))
 
 
 def stored(catalog: Path) -> object:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection import removals
+from quoteweave.collection.catalog.database import stored_pages, stored_quotes
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.filters import require_documents
 from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
@@ -321,7 +322,7 @@ class Writer:
             for some in range(0, len(names), _AT_ONCE):
                 builder = SegmentBuilder()
                 for name in names[some : some + _AT_ONCE]:
-                    builder.add(name, _stored_quotes(db, name), _stored_pages(db, name))
+                    builder.add(name, stored_quotes(db, name), stored_pages(db, name))
                 self._folder.segments.update(db, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
@@ -371,21 +372,6 @@ def _inserted(
         yield row, quote
 
 
-def _stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
-    """A document's quotes with their rows, in their order."""
-    query = """SELECT row, record FROM checked_quotes
-    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
-    for row, record in db.execute(query, (name,)):
-        yield row, Quote.model_validate_json(record)
-
-
-def _stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
-    """A document's pages, in order."""
-    query = """SELECT record FROM checked_pages
-    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
-    return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]
-
-
 def _describe(
     db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
 ) -> None:
@@ -393,12 +379,12 @@ def _describe(
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
     quotes = [
         quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
-        for _, quote in _stored_quotes(db, name)
+        for _, quote in stored_quotes(db, name)
     ]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
     builder.add(
-        name, _inserted(db, key, ((quote, storable_json(quote, name)) for quote in quotes)), _stored_pages(db, name)
+        name, _inserted(db, key, ((quote, storable_json(quote, name)) for quote in quotes)), stored_pages(db, name)
     )
 
 

@@ -25,7 +25,7 @@ from quoteweave.documents.parser import (
     read_and_keep_pages,
     read_whole,
 )
-from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool, stop_message
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 PAGES_PER_TASK = 6
@@ -191,16 +191,6 @@ def failure_reason(error: Exception) -> str:
     return " ".join(said.split())
 
 
-def _stopped(stop: StopReason, limits: ProcessLimits) -> str:
-    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
-    if stop is StopReason.MEMORY:
-        allowed = (limits.memory or 0) // 1_000_000
-        return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
-    if stop is StopReason.TIME:
-        return f"ran out of time: reading takes more than {limits.seconds:.3g} seconds (--page-seconds allows more)"
-    return "crashes the program that reads it, and is damaged or hostile"
-
-
 class _Steps(Generic[S, T]):
     """Steps of one task, each of which gives an item, or the reason why it could not be done.
 
@@ -270,7 +260,7 @@ class _Steps(Generic[S, T]):
         if again and number not in self._tried:
             self._tried.add(number)
             return
-        why = _stopped(stop, self._limits)
+        why = stop_message(stop, self._limits)
         self.done[number] = f"it {why}"
         self.lost.append((self._steps[number], why))
 

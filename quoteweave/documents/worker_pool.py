@@ -370,3 +370,13 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def stop_message(stop: StopReason, limits: ProcessLimits) -> str:
+    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
+    if stop is StopReason.MEMORY:
+        allowed = (limits.memory or 0) // 1_000_000
+        return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
+    if stop is StopReason.TIME:
+        return f"ran out of time: reading takes more than {limits.seconds:.3g} seconds (--page-seconds allows more)"
+    return "crashes the program that reads it, and is damaged or hostile"

@@ -146,7 +146,10 @@ while True:
 def test_killed_between_steps_it_leaves_a_whole_collection(tmp_path: Path) -> None:
     root = tmp_path / "c"
     moments = random.Random(7)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}:{os.environ.get('PYTHONPATH', '')}",
+    }
     for lines in (moments.randint(1, 8) for _ in range(8)):
         command = [sys.executable, "-c", FOREVER, str(root)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:

@@ -35,20 +35,20 @@ kept = []
 """
 AT_EXIT = f"""{OPENING}
 warnings.simplefilter("always")
-thread = threading.Thread(target=lambda: wait_for(open_something("that of a thread")))
+thread = threading.Thread(target=lambda: run_sync(open_something("that of a thread")))
 thread.start()
 thread.join()
-wait_for(open_something("that of the main thread"))
+run_sync(open_something("that of the main thread"))
 print("end", flush=True)
 """
 FORKING = f"""{OPENING}
-wait_for(open_something("that of the parent"))
+run_sync(open_something("that of the parent"))
 if os.fork() == 0:
-    wait_for(open_something("that of the child"))
+    run_sync(open_something("that of the child"))
     sys.exit()
 os.wait()
 # A thread wakes its loop through a pipe.
-print(wait_for(asyncio.to_thread(lambda: "works")), flush=True)
+print(run_sync(asyncio.to_thread(lambda: "works")), flush=True)
 """
 
 

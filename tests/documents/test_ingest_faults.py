@@ -145,7 +145,7 @@ def children(pid: int) -> set[int]:
 
 KILLED_AT = """
 import sys
-sys.path.insert(0, sys.argv.pop(1))
+sys.path[:0] = sys.argv.pop(1).split(":")
 import test_killed_writer
 test_killed_writer.STEPS.discard("open")  # imports are most of these
 test_killed_writer.die_at(int(sys.argv.pop(1)))
@@ -166,10 +166,11 @@ def test_killed_again_and_again_it_ends_with_what_an_undisturbed_run_gives(tmp_p
 
     root, moments = tmp_path / "c", random.Random(11)
     counts, statuses = [], []
-    index = Path(__file__).parents[1] / "index"
+    tests = Path(__file__).parents[1]
+    modules = f"{tests / 'collection'}:{tests}"
     for number in range(40):
         steps = 20 + number * moments.randint(10, 20)  # at first while it reads, at last while it indexes
-        arguments = [str(index), str(steps), "add", str(folder), "-c", str(root), "--no-ocr", "--processes", "1"]
+        arguments = [modules, str(steps), "add", str(folder), "-c", str(root), "--no-ocr", "--processes", "1"]
         done = subprocess.run([sys.executable, "-c", KILLED_AT, *arguments], capture_output=True, check=False)
         statuses.append(done.returncode)
         if done.returncode >= 0:

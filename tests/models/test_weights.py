@@ -32,9 +32,9 @@ LOCATE = """
 import os, sys
 from quoteweave.core.errors import ModelNotFound
 from quoteweave.models import checkpoints
-checkpoints.when_downloading(lambda line: print("told:", line))
+checkpoints.on_download(lambda line: print("told:", line))
 try:
-    print(checkpoints.locate(*sys.argv[1:], download_gb=float(os.environ.get("GB", 1.34))))
+    print(checkpoints.locate_checkpoint(*sys.argv[1:], download_gb=float(os.environ.get("GB", 1.34))))
 except ModelNotFound as error:
     print("not found:", error)
 """

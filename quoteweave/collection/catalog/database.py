@@ -21,6 +21,7 @@ from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.storage_errors import guard_reading, guard_writing, primary_code
 from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionLocked
+from quoteweave.core.records import Page, Quote
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
@@ -352,3 +353,18 @@ def _verified(checksum: int, record: str | bytes, *columns: str | int | None) ->
     if checksum != row_checksum(record, *columns):
         raise ValueError("the row is not what was written")
     return record
+
+
+def stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
+    """A document's quotes with their rows, in their order."""
+    query = """SELECT row, record FROM checked_quotes
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
+    for row, record in db.execute(query, (name,)):
+        yield row, Quote.model_validate_json(record)
+
+
+def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
+    """A document's pages, in order."""
+    query = """SELECT record FROM checked_pages
+    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
+    return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]

@@ -79,7 +79,7 @@ def image_statements(
         cells = reckoned or _cells(hit.quote, question, weights)
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
-            kind = {"is_row": bool(cells), "is_reckoned": bool(reckoned)}
+            kind = {"is_row": bool(cells), "is_computed": bool(reckoned)}
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **kind))
     return statements
 
