@@ -59,16 +59,12 @@ class Version:
             raise SystemExit(f"{self.checkout}: {' '.join(command[2:])}: {done.stderr}")
         return done.stdout.replace(str(self.work), "WORK").replace(str(self.checkout), "CHECKOUT")
 
-    def takes(self, *command: str, option: str) -> bool:
-        """Whether a command has that option: some are renamed from version to version."""
-        return option in self.run(*command, "--help")
-
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="checkout of the version to compare with")
-    parser.add_argument("--data", type=Path, required=True, help="folder with mmdocir/pdf and mmdocrag")
+    parser.add_argument("--data", type=Path, required=True, help="folder with mmdocir/, mmdocrag/ and mcitebench/")
     parser.add_argument("--collection", type=Path, help="MMDocIR's documents, added; it is read, not changed")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
@@ -111,7 +107,7 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
         yield f"page of answer {number + 1}", page.read_text("utf-8").replace(str(version.work), "WORK")
     yield "answers", answers
     yield from runs(version, options)
-    yield "eval reproduce", version.run("eval", "reproduce", "--json")
+    yield "eval reproduce", version.run("eval", "reproduce", "--data", options.data, "--json")
     if options.collection:
         references = options.data / "mmdocir"
         asked = ("eval", "retrieval", "--dataset", "mmdocir", "--references", references, "-c", options.collection)
@@ -123,7 +119,7 @@ def runs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str, o
     asked = [json.dumps({"id": str(number), "question": question}) for number, question in enumerate(QUESTIONS)]
     (version.work / "questions.jsonl").write_text("\n".join(asked) + "\n")
     (version.work / "run.toml").write_text(CONFIG)
-    named = ("--dataset", "questions") if version.takes("run", option="--dataset") else ("questions",)
+    named = ("questions",) if "{dataset}" in version.run("run", "--help") else ("--dataset", "questions")
     version.run(
         *("run", *named, "--references", "questions.jsonl", "--config", "run.toml", "-c", "collection", "--out", "run")
     )
