@@ -1,7 +1,6 @@
-"""Hits to be reranked, and what must hold of them afterwards."""
+"""Hits to be reranked."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from builders import make_quote
 
@@ -18,13 +17,6 @@ def made_hits(texts: Sequence[str] = TEXTS) -> list[Hit]:
 def text_quote(text: str, ordinal: int = 0) -> Quote:
     """A paragraph."""
     return make_quote(text, id=f"d:0:{ordinal}")
-
-
-def check_order(given: Sequence[Hit], got: Sequence[Hit]) -> None:
-    """Every quote once, ranks from 1, scores falling."""
-    assert sorted(hit.quote.id for hit in got) == sorted(hit.quote.id for hit in given)
-    assert [hit.rank for hit in got] == list(range(1, len(given) + 1))
-    assert all(first.score >= second.score for first, second in pairwise(got))
 
 
 def ordinals(hits: Sequence[Hit]) -> list[int]:

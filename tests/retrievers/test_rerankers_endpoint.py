@@ -1,14 +1,14 @@
 import asyncio
 
 import pytest
-from reranked_hits import TEXTS, check_order, made_hits, ordinals
+from reranked_hits import TEXTS, made_hits, ordinals
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Query
 from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
-from quoteweave.testing import ModelServer, Reply
+from quoteweave.testing import ModelServer, Reply, check_reranker
 
 GRAIN = Query(text="Which harbour shipped grain?")
 
@@ -27,8 +27,7 @@ def test_hits_come_back_in_the_order_of_the_endpoints_scores() -> None:
     hits = made_hits()
     with ModelServer() as server:
         reranker: Reranker = EndpointReranker(client(server))
-        got = asyncio.run(reranker.rerank(GRAIN, hits)).hits
-    check_order(hits, got)
+        got = asyncio.run(check_reranker(reranker, GRAIN, hits)).hits
     assert ordinals(got) == [4, 1, 0, 2, 3]  # three of its words, two, and none, in the order there was
     assert [hit.score for hit in got] == pytest.approx([1, 2 / 3, 0, 0, 0])
     assert reranker.name == "m"

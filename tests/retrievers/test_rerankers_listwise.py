@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reranked_hits import check_order, made_hits, ordinals
+from reranked_hits import made_hits, ordinals
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import EndpointUnreachable, UsageError
@@ -15,7 +15,7 @@ from quoteweave.core.protocols import Reranker
 from quoteweave.core.records import Hit, Query
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.retrievers.rerankers.listwise import ListwiseReranker, read_order
-from quoteweave.testing import FakeChat, ModelServer, Reply
+from quoteweave.testing import FakeChat, ModelServer, Reply, check_reranker
 
 QUESTION = Query(text="Who shipped grain?")
 
@@ -40,7 +40,8 @@ def valued_hits(values: Sequence[int]) -> list[Hit]:
 
 
 def rerank(model: Sorter | FakeChat, hits: Sequence[Hit], *, window: int = 20, step: int = 10) -> tuple[Hit, ...]:
-    return asyncio.run(ListwiseReranker(model, window=window, step=step).rerank(QUESTION, hits)).hits
+    """The hits in their new order, which has each of them once."""
+    return asyncio.run(check_reranker(ListwiseReranker(model, window=window, step=step), QUESTION, hits)).hits
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_any_permutation_written_is_the_one_read(numbers: list[int], between: st
 @given(st.text(), st.integers(0, 7))
 def test_any_answer_gives_every_hit_once(answer: str, count: int) -> None:
     hits = made_hits([f"text {i}" for i in range(count)])
-    check_order(hits, rerank(FakeChat([answer] * 9), hits, window=4, step=2))
+    assert len(rerank(FakeChat([answer] * 9), hits, window=4, step=2)) == count
 
 
 def test_the_model_is_shown_question_and_numbered_passages() -> None:
@@ -152,7 +153,6 @@ def test_windows_slide_from_the_last_to_the_first_and_carry_the_best_along() -> 
     got = rerank(model, hits, window=4, step=2)
     assert model.windows == [[4, 5, 6, 9], [2, 3, 9, 6], [1, 9, 6, 3]]
     assert ordinals(got) == [6, 5, 2, 0, 1, 4, 3]
-    check_order(hits, got)
 
 
 @given(st.lists(st.integers(0, 99), unique=True, max_size=40), st.integers(2, 8), st.data())
@@ -160,7 +160,6 @@ def test_the_best_come_first_whatever_the_windows(values: list[int], window: int
     step = data.draw(st.integers(1, window - 1))
     hits = valued_hits(values)
     got = rerank(Sorter(), hits, window=window, step=step)
-    check_order(hits, got)
     # What two windows share is carried from one to the next: so many of the best reach the front (section 3.2).
     best = sorted(values, reverse=True)[: window - step]
     assert [values[i] for i in ordinals(got)][: len(best)] == best

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reranked_hits import check_order, made_hits, ordinals, text_quote
+from reranked_hits import made_hits, ordinals, text_quote
 
-from quoteweave.core.protocols import Reranker
-from quoteweave.core.records import Query
+from quoteweave.core.protocols import Reranker, Reranking
+from quoteweave.core.records import Hit, Query
 from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 from quoteweave.retrievers.rerankers.reordering import passage_text, reorder_by_scores, rerank_by_scores
+from quoteweave.testing import check_reranker
 
 
 @pytest.mark.parametrize("name", reranker_rows())
@@ -51,12 +52,18 @@ def test_equal_scores_keep_the_order_there_was() -> None:
 
 @given(st.lists(st.floats(allow_nan=False), max_size=8))
 def test_any_scores_give_every_hit_once(scores: list[float]) -> None:
+    class Given:
+        name = "given"
+
+        async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
+            return await rerank_by_scores(query, hits, score)
+
     async def score(question: str, passages: list[str]) -> Sequence[float]:
         assert len(passages) == len(scores)
         return scores
 
     hits = made_hits([f"text {i}" for i in range(len(scores))])
-    check_order(hits, asyncio.run(rerank_by_scores(Query(text="grain"), hits, score)).hits)
+    asyncio.run(check_reranker(Given(), Query(text="grain"), hits))
 
 
 @pytest.mark.parametrize("question", ["", " \n"])

@@ -1,17 +1,21 @@
 """Stores documents that other tools have parsed in a collection."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IMPORTED, Origin
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.protocols import Parser
 from quoteweave.core.records import Document
+from quoteweave.documents.file_reading import FileIssue
 from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
+from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import refresh_indexes
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
@@ -47,6 +51,41 @@ def import_file(
         for note in (*refresh_indexes(collection, writer), *writer.finish_removals()):
             on_note(note)
     return documents
+
+
+def import_parsed(
+    collection: Collection, paths: Sequence[Path], parser: Parser, *, metadata: Mapping[str, str] | None = None
+) -> AddReport:
+    """Parse files with a parser of the caller's and store them, then bring the indexes up to date.
+
+    A document is named as its file, and replaces one of that name; adding the file's folder later leaves it alone. A
+    file that the parser refuses with a DocumentError is in the report with its reason, and the others go on. Raises
+    UsageError for a path that is no file and for two files of one name.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(f"{path} is no file")
+    for name, count in Counter(path.name for path in paths).items():
+        if count > 1:
+            raise UsageError(f"{count} files are called {name!r}; import them into collections of their own")
+    known = collection.origins()
+    outcome: dict[str, list[str]] = {"added": [], "updated": []}
+    failed, warnings = list[FileIssue](), list[FileIssue]()
+    with collection.writer() as writer:
+        for path in paths:
+            try:
+                origin = _origin(path.parent, path, f"{IMPORTED}{parser.fingerprint}", metadata or {})
+                format = path.suffix.removeprefix(".").lower() or "file"
+                document = writer.put(path, name=path.name, format=format, origin=origin, parsed=parser.parse(path))
+            except DocumentError as error:
+                failed.append(FileIssue(name=path.name, reason=str(error)))
+                continue
+            outcome["updated" if path.name in known else "added"].append(path.name)
+            warnings += [FileIssue(name=path.name, reason=warning) for warning in document.warnings]
+        notes = refresh_indexes(collection, writer)
+        found = {key: tuple(sorted(names)) for key, names in outcome.items()}
+        remains = writer.finish_removals()
+    return AddReport(**found, failed=tuple(failed), warnings=tuple(warnings), index_notes=notes, remains=remains)
 
 
 def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:

@@ -1,0 +1,138 @@
+"""Conformance tests of parsers, retrievers, rerankers and metrics: what holds of every one of them.
+
+    check_parser(MyParser(), Path("file.eml"))
+    check_retriever(MyRetriever(collection), [Query(text="grain"), Query(text="timber")])
+    asyncio.run(check_reranker(my_reranker, query, hits))
+    check_metric(MyMetric(), [(prediction, example), …])
+
+All raise AssertionError, which says what does not hold.
+"""
+# ruff: noqa: S101 - what holds is asserted
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.protocols import Parser, Reranker, Reranking, Retriever
+from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Hit, ParsedDocument, Query, Quote
+from quoteweave.evaluation.metrics.metric import Metric
+
+
+def check_parser(parser: Parser, path: Path) -> ParsedDocument:
+    """What holds of a parser and a file that it can read; what it parsed."""
+    assert parser.fingerprint, "the fingerprint is empty"
+    parsed = parser.parse(path)
+    assert parser.parse(path) == parsed, "the same file gives other quotes the second time"
+    assert ParsedDocument.model_validate_json(parsed.model_dump_json()) == parsed, "it is not the same when read back"
+    labels = {page.number: page.label for page in parsed.pages}
+    assert sorted(labels) == list(range(len(parsed.pages))), "pages are not numbered from 0, each once"
+    assert not parsed.page_words or sorted(words.page for words in parsed.page_words) == sorted(labels), (
+        "the words are those of other pages"
+    )
+    ids = [quote.id for quote in parsed.quotes]
+    assert len(set(ids)) == len(ids), "two quotes have one id"
+    for quote in parsed.quotes:
+        assert quote.page in labels, f"quote {quote.id} is on no page"
+        assert quote.id.startswith(f"{quote.page}:"), f"the id {quote.id} is not <page>:<ordinal>"
+        assert quote.page_label == labels[quote.page], f"quote {quote.id} has another label than its page"
+        assert (quote.kind == "image") == (quote.layout in IMAGE_LAYOUTS), f"{quote.id}: the layout is of another kind"
+        assert quote.words() or quote.image, f"quote {quote.id} has neither text nor image"
+    return parsed
+
+
+def check_retriever(retriever: Retriever, queries: Sequence[Query], *, k: int = 5) -> list[list[Hit]]:
+    """What holds of a retriever and these queries, one of which at least finds something; the hits of each."""
+    found = retriever.search(queries, k)
+    assert len(found) == len(queries), "there is not one list of hits for each query"
+    assert any(found), "no query finds anything; ask for what is in the collection"
+    for query, hits in zip(queries, found, strict=True):
+        assert len(hits) <= k, f"{query.text!r}: more than {k} hits"
+        _check_ranking(hits)
+        (alone,) = retriever.search([query], k)
+        assert _ids(alone) == _ids(hits), f"{query.text!r} finds other quotes when it is asked alone"
+        for where in _filters(hits):
+            (passed,) = retriever.search([query], k, where=where)
+            _check_ranking(passed)
+            assert len(passed) <= k, f"{query.text!r}: more than {k} hits with the filter {where!r}"
+            assert all(_passes(hit.quote, where) for hit in passed), f"a hit does not pass the filter {where!r}"
+    assert retriever.search([], k) == [], "there are hits without a query"
+    return found
+
+
+async def check_reranker(reranker: Reranker, query: Query, hits: Sequence[Hit]) -> Reranking:
+    """What holds of a reranker and these hits; what it made of them."""
+    assert reranker.name, "the name is empty"
+    before = list(hits)
+    reranking = await reranker.rerank(query, hits)
+    assert list(hits) == before, "it changed the list that it was given"
+    _check_ranking(reranking.hits)
+    quotes = {hit.quote.id: hit.quote for hit in reranking.hits}
+    assert quotes == {hit.quote.id: hit.quote for hit in hits}, "its hits are others than those that it was given"
+    return reranking
+
+
+def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) -> list[float | None]:
+    """What holds of a metric and these predictions, which define all columns between them; its aggregates over them."""
+    assert metric.name, "the name is empty"
+    names = [aggregate.name for aggregate in metric.aggregates]
+    assert len(set(names)) == len(names), "two aggregates have one name"
+    rows = [metric.row(prediction, example) for prediction, example in pairs]
+    for row in rows:
+        wrong = [column for column, value in row.items() if value is not None and not math.isfinite(value)]
+        assert not wrong, f"what is undefined is None, but {wrong} are not numbers"
+    assert [metric.row(prediction, example) for prediction, example in pairs] == rows, "rows differ the second time"
+    columns = set().union(*rows)
+    values = []
+    for aggregate in metric.aggregates:
+        missing = sorted({*aggregate.columns} - aggregate.optional - columns)
+        assert not missing, f"{aggregate.name} is made of columns that no row has: {missing}"
+        value = aggregate.of(rows)
+        assert value is None or math.isfinite(value), f"{aggregate.name} is not a number"
+        assert aggregate.of(rows[::-1]) == value, f"{aggregate.name} depends on the order of the questions"
+        undefined = dict.fromkeys(columns)
+        assert aggregate.of([*rows, undefined]) == value, f"{aggregate.name} counts a question that it is undefined for"
+        assert aggregate.of([]) is None, f"{aggregate.name} is a number without a question"
+        values.append(value)
+    return values
+
+
+def _ids(hits: Iterable[Hit]) -> list[str]:
+    return [hit.quote.id for hit in hits]
+
+
+def _check_ranking(hits: Sequence[Hit]) -> None:
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1)), "ranks do not count from 1"
+    scores = [hit.score for hit in hits]
+    assert not any(map(math.isnan, scores)), "a score is not a number"
+    assert scores == sorted(scores, reverse=True), "hits are not sorted by score"
+    assert len(set(_ids(hits))) == len(hits), "a quote is found twice"
+
+
+def _filters(hits: Sequence[Hit]) -> list[Filter]:
+    """Filters that some hits pass, and two that no quote passes."""
+    none = [Filter(documents=()), Filter(metadata={"quoteweave.testing": "of no document"})]
+    if not hits:
+        return none
+    first, last = hits[0].quote, hits[-1].quote
+    return [
+        *none,
+        Filter(kind="text"),
+        Filter(kind="image"),
+        Filter(documents=(last.document,)),
+        Filter(layouts=(last.layout,)),
+        Filter(first_page=last.page, last_page=last.page),
+        Filter(documents=(first.document,), last_page=first.page, kind=first.kind),
+    ]
+
+
+def _passes(quote: Quote, where: Filter) -> bool:
+    """Whether a quote passes a filter of `_filters`, whose metadata no document has."""
+    return (
+        not where.metadata
+        and (where.documents is None or quote.document in where.documents)
+        and (where.kind is None or quote.kind == where.kind)
+        and (where.layouts is None or quote.layout in where.layouts)
+        and (where.first_page is None or quote.page >= where.first_page)
+        and (where.last_page is None or quote.page <= where.last_page)
+    )
