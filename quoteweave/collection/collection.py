@@ -46,6 +46,10 @@ class Collection:
     Get one with `open`, `create` or `open_or_create`; close it, or use it in a `with` statement. Every method sees one
     committed state, whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot
     be read, and UsageError, with names that are near, where they are asked of a document that does not exist.
+
+    >>> with Collection.open("my-collection") as collection:
+    ...     [document.name for document in collection.documents()]
+    ['port.md']
     """
 
     def __init__(self, root: Path) -> None:

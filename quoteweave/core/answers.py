@@ -10,7 +10,13 @@ from quoteweave.core.records import Hit, Kind, Quote, Record, place_of
 
 
 class Context(Record):
-    """The quotes given to the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1."""
+    """The quotes given to the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1.
+
+    >>> search = Search(LexicalRetriever(collection))
+    >>> context = asyncio.run(search.context(Query(text="timber"), ContextSize(texts=1, images=1))).context
+    >>> context.quote("text", 1).text, context.quote("image", 1)
+    ('Timber went by rail.', None)
+    """
 
     texts: tuple[Hit, ...] = ()
     images: tuple[Hit, ...] = ()
@@ -43,7 +49,12 @@ class Span(Record):
 
 
 class Citation(Record):
-    """One mark of an answer, resolved to its quote. A mark such as `[1, 2]` gives one citation for each number."""
+    """One mark of an answer, resolved to its quote. A mark such as `[1, 2]` gives one citation for each number.
+
+    >>> answer = Rag(LexicalRetriever(collection), ExtractiveGenerator()).answer("How much grain was shipped?")
+    >>> [(citation.mark, citation.document, citation.place) for citation in answer.citations]
+    [('[1]', 'port.md', 'Freight in May')]
+    """
 
     mark: str = Field(description="as written, e.g. '[3]', '[1, 2]' or '![sales by year](image2)'")
     start: int = Field(ge=0, description="first character of the mark in the answer's text")
@@ -113,7 +124,12 @@ class Usage(Record):
 
 
 class Answer(Record):
-    """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand."""
+    """A cited answer. `text` is the whole answer with its marks; `blocks` is the same, cut where images stand.
+
+    >>> answer = Rag(LexicalRetriever(collection), ExtractiveGenerator()).answer("Who won the world cup?")
+    >>> answer.status, answer.citations
+    ('abstained', ())
+    """
 
     question: str
     status: AnswerStatus = Field(

@@ -8,7 +8,11 @@ from quoteweave.core.records import Record
 
 
 class ContextSize(Record):
-    """A number of quotes of each kind."""
+    """A number of quotes of each kind.
+
+    >>> C20 == ContextSize(texts=12, images=8)
+    True
+    """
 
     texts: int = Field(ge=0)
     images: int = Field(ge=0)

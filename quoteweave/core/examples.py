@@ -33,7 +33,11 @@ class GoldLayout(Record):
 
 
 class Reference(Record):
-    """The gold reference of an example. What the dataset does not give is None, or empty where nothing can be gold."""
+    """The gold reference of an example. What the dataset does not give is None, or empty where nothing can be gold.
+
+    >>> Reference(short_answer="4,210 tonnes", relevant={"text1": 1}).relevant
+    {'text1': 1}
+    """
 
     answer: str | None = Field(default=None, description="the gold answer")
     short_answer: str | None = Field(default=None, description="the gold answer in a few words")
@@ -47,7 +51,12 @@ class Reference(Record):
 
 
 class Example(Record):
-    """One line of a dataset."""
+    """One line of a dataset.
+
+    >>> reference = Reference(pages=(0,))
+    >>> Example(id="1", query=Query(text="What went by rail?"), document="port.md", reference=reference).query.text
+    'What went by rail?'
+    """
 
     id: str
     query: Query
@@ -82,7 +91,11 @@ class Spending(Record):
 
 
 class Prediction(Record):
-    """A configuration's output for one example: hits, context and the model's response, or the error."""
+    """A configuration's output for one example: hits, context and the model's response, or the error.
+
+    >>> Prediction(example="1", response="Timber [1].").error is None
+    True
+    """
 
     example: str = Field(description="id of the example")
     scope: Scope = Field(default="collection", description="what was searched; `context` is the example's own quotes")

@@ -183,7 +183,12 @@ class ImageProvider(Protocol):
 
 
 class Reranking(Record):
-    """The result of reranking."""
+    """The result of reranking.
+
+    >>> (hits,) = Bm25Retriever(collection).search([Query(text="timber")], k=5)
+    >>> Reranking(hits=tuple(hits)).note is None
+    True
+    """
 
     hits: tuple[Hit, ...] = Field(description="all that it was given, best first, with its scores and ranks from 1")
     note: str | None = Field(default=None, description="what went wrong, where hits stay as they were")

@@ -35,7 +35,11 @@ class Record(BaseModel):
 
 
 class Page(Record):
-    """One page of a document."""
+    """One page of a document.
+
+    >>> [(page.number, page.label) for page in collection.pages("port.md")]
+    [(0, '1')]
+    """
 
     number: int = Field(ge=0, description="from 0")
     label: str = Field(description="the label printed on the page where there is one, else number + 1")
@@ -89,7 +93,12 @@ class PageWords(Record):
 
 
 class Quote(Record):
-    """The unit of evidence: a layout element of one page."""
+    """The unit of evidence: a layout element of one page.
+
+    >>> quote = collection.document_quotes("port.md")[1]
+    >>> quote.text, quote.kind, quote.layout, quote.place
+    ('The harbour shipped 4,210 tonnes of grain in May.', 'text', 'paragraph', 'Freight in May')
+    """
 
     id: str = Field(description="<document id>:<page>:<ordinal>")
     document: str = Field(description="name of the document in its collection")
@@ -139,7 +148,12 @@ def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
 
 
 class ParsedDocument(Record):
-    """A parser's result for one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document."""
+    """A parser's result for one file. Quote ids here are `<page>:<ordinal>`; the catalogue prefixes the document.
+
+    >>> page = Page(number=0, label="1", width=612, height=792, text_source="file")
+    >>> ParsedDocument(pages=(page,), quotes=()).warnings
+    ()
+    """
 
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
@@ -157,7 +171,12 @@ class ParsedDocument(Record):
 
 
 class Document(Record):
-    """One source file in a collection."""
+    """One source file in a collection.
+
+    >>> document = collection.document("port.md")
+    >>> document.format, document.pages, document.quotes
+    ('markdown', 1, 3)
+    """
 
     id: str = Field(description="hash of name and content")
     name: str = Field(description="path relative to the folder that was added, with forward slashes")
@@ -189,7 +208,12 @@ def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | N
 
 
 class Filter(Record):
-    """Restricts a search. All fields that are given must match; the others do not restrict it."""
+    """Restricts a search. All fields that are given must match; the others do not restrict it.
+
+    >>> where = Filter(documents=("port.md",), kind="text").intersect(Filter(first_page=1))
+    >>> LexicalRetriever(collection).search([Query(text="timber")], k=1, where=where)
+    [[]]
+    """
 
     documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
     first_page: int | None = Field(default=None, ge=0, description="from 0, included")
@@ -227,13 +251,22 @@ class Filter(Record):
 
 
 class Query(Record):
-    """A question, or one clause of it."""
+    """A question, or one clause of it.
+
+    >>> Bm25Retriever(collection).search([Query(text="zinc"), Query(text="copper")], k=5)
+    [[], []]
+    """
 
     text: str
 
 
 class Hit(Record):
-    """A quote that a retriever returned."""
+    """A quote that a retriever returned.
+
+    >>> (hits,) = Bm25Retriever(collection).search([Query(text="timber grain")], k=2)
+    >>> [hit.rank for hit in hits], hits[0].score >= hits[1].score
+    ([1, 2], True)
+    """
 
     rank: int = Field(ge=1)
     score: float = Field(description="higher is better; comparable within one ranking only")

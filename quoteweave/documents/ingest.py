@@ -44,7 +44,12 @@ MAX_WAITING = 20_000
 
 
 class AddReport(Record):
-    """The result of `add`: the outcome of every file, by document name."""
+    """The result of `add`: the outcome of every file, by document name.
+
+    >>> report = add(collection, [Path("reports")])
+    >>> report.unchanged, report.failed
+    (('port.md',), ())
+    """
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -68,7 +73,12 @@ class AddReport(Record):
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
-    """Options of `add`."""
+    """Options of `add`.
+
+    >>> with Collection.create("new") as new:
+    ...     add(new, [Path("reports")], AddOptions(metadata={"year": "2024"})).added
+    ('port.md',)
+    """
 
     settings: ParserSettings = field(default_factory=ParserSettings)
     metadata: Mapping[str, str] = field(default_factory=dict)

@@ -39,7 +39,11 @@ _PAGE = TypeAdapter(PageContent)
 
 
 class ParserSettings(Record):
-    """Settings that change the quotes parsed from a file."""
+    """Settings that change the quotes parsed from a file.
+
+    >>> add(collection, [Path("reports")], AddOptions(ParserSettings(ocr=False))).updated
+    ('port.md',)
+    """
 
     ocr: bool = Field(default=True, description="read what has no text layer by OCR: pages, and pictures on them")
     ocr_language: str = Field(default="ch", description="RapidOCR's name; 'ch' reads Chinese and English")

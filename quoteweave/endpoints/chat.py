@@ -28,6 +28,10 @@ class OpenAIChat:
     for reasoning while it is streamed, and held back. Elsewhere it goes by other names, which `extra`
     can hold: {"enable_thinking": False} for DashScope, {"reasoning_effort": "none"} for OpenAI and Ollama. `extra` is
     sent along with every request, and wins over all other settings.
+
+    >>> model = OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")  # nothing is sent yet
+    >>> model.name
+    'qwen3-8b'
     """
 
     def __init__(  # noqa: PLR0913 - each a plain setting of the endpoint with a default

@@ -51,6 +51,11 @@ class CitedGenerator:
     `prompts_folder` is that of `CitedMessages`. `pictures` selects the image quotes that are sent as pictures, each
     after its name and caption; the others, or all without it, are sent as words. Raises UsageError when the prompts
     cannot be read.
+
+    >>> from quoteweave.testing import FakeChat
+    >>> model = FakeChat(["Timber [1]."])  # in place of OpenAIChat("gpt-4.1")
+    >>> Rag(LexicalRetriever(collection), CitedGenerator(model)).answer("What went by rail?").text
+    'Timber [1].'
     """
 
     def __init__(

@@ -16,7 +16,12 @@ PROMPT_TOKENS = 1_000
 
 
 class Window(Record):
-    """What a model can read."""
+    """What a model can read.
+
+    >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), window=Window(tokens=8192, answer=1024))
+    >>> rag.answer("What went by rail?").text.splitlines()[0]
+    'Timber went by rail [1].'
+    """
 
     tokens: int = Field(ge=1)
     answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")

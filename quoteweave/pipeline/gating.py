@@ -17,7 +17,14 @@ NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it a
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Answers are checked by rule and by a checker, treated by a policy, and withheld where not sure enough."""
+    """Answers are checked by rule and by a checker, treated by a policy, and withheld where not sure enough.
+
+    >>> from quoteweave.testing import FakeChat
+    >>> model = FakeChat(["The harbour shipped 9,999 tonnes [1]."])
+    >>> rag = Rag(LexicalRetriever(collection), CitedGenerator(model), gate=Gate("refuse"))
+    >>> rag.answer("How much grain was shipped?").status
+    'abstained'
+    """
 
     policy: Policy | None = "report"
     """What becomes of sentences that are not supported. None checks nothing by rule, and withholds nothing."""

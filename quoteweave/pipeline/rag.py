@@ -21,7 +21,14 @@ from quoteweave.pipeline.streaming import answer_events
 
 
 class Answered(Record):
-    """An answer, the context that its marks refer to, and how that was found."""
+    """An answer, the context that its marks refer to, and how that was found.
+
+    >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
+    >>> answered = rag.answer_with_context("How much grain was shipped in May?")
+    >>> cited = answered.answer.citations[0]
+    >>> answered.context.quote(cited.kind, cited.number).id == cited.quote_id
+    True
+    """
 
     answer: Answer
     context: Context
@@ -41,6 +48,10 @@ class Rag:
     pass; a policy stands for a gate of it alone: what becomes of sentences whose numbers, dates or quoted words are not
     in the quotes that they cite (reported, taken out, or the answer withheld; None checks nothing). Quotes are cut to
     the `window`, with a warning.
+
+    >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), where=Filter(kind="text"), gate="drop")
+    >>> rag.answer("How much grain was shipped in May?").text.splitlines()[0]
+    'The harbour shipped 4,210 tonnes of grain in May [1].'
     """
 
     def __init__(

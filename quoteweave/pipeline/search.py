@@ -19,7 +19,12 @@ POOL = 40
 
 
 class Trace(Record):
-    """How a context came about."""
+    """How a context came about.
+
+    >>> trace = asyncio.run(Search(LexicalRetriever(collection)).find(Query(text="timber"), k=1)).trace
+    >>> trace.clauses, trace.reranker
+    (('timber',), None)
+    """
 
     clauses: tuple[str, ...] = Field(description="what was searched for")
     notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
@@ -56,6 +61,10 @@ class Search:
     An expander makes several clauses of it, each is searched for by itself, and their rankings are pooled: a quote that
     several hold counts once (reciprocal rank fusion). A reranker puts the `pool` best in order, of each kind by itself
     where a context is asked for; it reads the question as it was asked, not its clauses.
+
+    >>> search = Search(LexicalRetriever(collection), pool=20)
+    >>> asyncio.run(search.find(Query(text="timber"), k=1)).hits[0].quote.text
+    'Timber went by rail.'
     """
 
     def __init__(

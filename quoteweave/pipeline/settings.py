@@ -76,7 +76,11 @@ class ResourceSettings(Record):
 
 
 class RetrievalSettings(ResourceSettings):
-    """How quotes are found."""
+    """How quotes are found.
+
+    >>> RetrievalSettings(retriever=("lexical", "bm25")).retriever
+    ('lexical', 'bm25')
+    """
 
     retriever: tuple[str, ...] = Field(
         default=("lexical",),
@@ -230,7 +234,12 @@ class GateSettings(Record):
 
 
 class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
-    """How one question is answered: what `quoteweave ask` takes, and each setting of a run."""
+    """How one question is answered: what `quoteweave ask` takes, and each setting of a run.
+
+    >>> settings = AnswerSettings(retriever=("bm25",), size=20, gate="drop")
+    >>> make_rag(collection, settings).answer("What went by rail?").text.splitlines()[0]
+    'Timber went by rail [1].'
+    """
 
     size: Literal[15, 20] = Field(default=15, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
     window: int | None = Field(

@@ -101,6 +101,11 @@ class FusedRetriever:
 
     Each is asked once, for all questions, and for at least `depth` hits, so that asking for fewer gives the beginning
     of the same list. Raises UsageError for no retriever, or for weights that are not one positive number for each.
+
+    >>> fused = FusedRetriever([LexicalRetriever(collection), Bm25Retriever(collection)], weights=[2, 1])
+    >>> (hits,) = fused.search([Query(text="timber")], k=1)
+    >>> hits[0].quote.text
+    'Timber went by rail.'
     """
 
     def __init__(
@@ -153,6 +158,11 @@ class SplitHybrid:
 
     The score of an interleaved hit is 1 / rank and carries no more information than that. A filter by kind searches
     with one retriever alone and returns its hits unchanged.
+
+    >>> hybrid = SplitHybrid(LexicalRetriever(collection), Bm25Retriever(collection))
+    >>> (hits,) = hybrid.search([Query(text="timber")], k=2)
+    >>> [(hit.quote.kind, hit.score) for hit in hits]
+    [('text', 1.0), ('text', 0.5)]
     """
 
     def __init__(self, text: Retriever, visual: Retriever) -> None:

@@ -110,6 +110,10 @@ class LexicalRetriever(Bm25Retriever):
     announces) is found through the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
+
+    >>> (hits,) = LexicalRetriever(collection).search([Query(text="How much grain was shipped?")], k=1)
+    >>> hits[0].quote.text
+    'The harbour shipped 4,210 tonnes of grain in May.'
     """
 
     def __init__(self, collection: Collection, *, terms: Sequence[Terms] = ()) -> None:

@@ -38,6 +38,10 @@ class Bm25Retriever:
     have, can exchange two quotes only where their Okapi scores are nearer than (k1 + 1) times the sum of d over its
     words. With words that more have, rankings can differ by more. Of bm25s's methods "robertson" is nearest to Okapi:
     it lacks k1 + 1, and its idf is 0 where ln(r) is negative.
+
+    >>> (hits,) = Bm25Retriever(collection).search([Query(text="timber")], k=1)
+    >>> hits[0].quote.text
+    'Timber went by rail.'
     """
 
     def __init__(self, collection: Collection) -> None:

@@ -44,7 +44,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 
 
 class RetrieverSpec(Record):
-    """A parsed retriever spec; parts that are None are left to the model's defaults."""
+    """A parsed retriever spec; parts that are None are left to the model's defaults.
+
+    >>> spec = parse_spec("bge@hnsw")
+    >>> spec.name, spec.kind
+    ('bge', 'hnsw')
+    """
 
     name: str
     checkpoint: str | None = None

@@ -36,7 +36,12 @@ from quoteweave.retrievers.terms import Terms
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The questions of a dataset, and where its files are."""
+    """The questions of a dataset, and where its files are.
+
+    >>> example = Example(id="1", query=Query(text="What went by rail?"), reference=Reference())
+    >>> Questions("mine", [example], Path("questions.csv")).dataset
+    'mine'
+    """
 
     dataset: str
     """Its name, such as mmdocrag-20."""

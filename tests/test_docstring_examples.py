@@ -1,0 +1,48 @@
+"""The public names of quoteweave: each class has an example in its docstring, and the examples run."""
+
+import asyncio
+import doctest
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import quoteweave
+from quoteweave import Collection, add
+
+CLASSES = {name for name in quoteweave.__all__ if inspect.isclass(getattr(quoteweave, name))}
+PROTOCOLS = {name for name in CLASSES if getattr(getattr(quoteweave, name), "_is_protocol", False)}
+"""docs/extending.md has examples of those that people implement."""
+ERRORS = {name for name in CLASSES if issubclass(getattr(quoteweave, name), Exception)}
+# They need a model's weights, or are made by calls that ask one.
+NOT_RUN = {
+    *("CollectionPictures", "DescribeOptions", "DescribeReport", "LocalChat", "Resources", "VectorRetriever"),
+    *("AnswerEvent", "CitationEvent", "SourcesEvent", "TextEvent", "ThoughtEvent", "ChatSettings", "ResourceSettings"),
+    *("RetrievalRun", "RunFile", "RunHooks", "RunOutcome", "RunSettings", "Terms"),
+}
+
+
+@pytest.fixture
+def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
+    """A collection of the one document in `reports`, beside it in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").mkdir()
+    text = "# Freight in May\n\nThe harbour shipped 4,210 tonnes of grain in May.\n\nTimber went by rail.\n"
+    (tmp_path / "reports" / "port.md").write_text(text)
+    with Collection.create("my-collection") as made:
+        add(made, [Path("reports")])
+        yield made
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES - PROTOCOLS - ERRORS - NOT_RUN))
+def test_the_example_of_a_public_class_runs(name: str, collection: Collection) -> None:
+    known = {each: getattr(quoteweave, each) for each in quoteweave.__all__}
+    known |= {"collection": collection, "asyncio": asyncio, "Path": Path}
+    found = doctest.DocTestFinder(recurse=False).find(getattr(quoteweave, name), name, globs=known)
+    assert [bool(test.examples) for test in found] == [True], "a public class has an example"
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in found:
+        runner.run(test, out=sys.stderr.write)
+    assert runner.summarize(verbose=False).failed == 0
