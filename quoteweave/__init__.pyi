@@ -44,9 +44,8 @@ from .generation.citations import build_answer as build_answer
 from .generation.extractive import ExtractiveGenerator as ExtractiveGenerator
 from .generation.gate import Policy as Policy
 from .models.chat import LocalChat as LocalChat
-from .pipeline.fitting import Window as Window
-from .pipeline.gating import Gate as Gate
-from .pipeline.ordering import make_sentence_scorer as make_sentence_scorer
+from .pipeline.context import Window as Window
+from .pipeline.gate import Gate as Gate
 from .pipeline.pictures import CollectionPictures as CollectionPictures
 from .pipeline.rag import Answered as Answered
 from .pipeline.rag import Rag as Rag
@@ -73,6 +72,7 @@ from .pipeline.runs.retrieval import RetrievalRun as RetrievalRun
 from .pipeline.runs.retrieval import search_dataset as search_dataset
 from .pipeline.search import Search as Search
 from .pipeline.search import Trace as Trace
+from .pipeline.sentence_scorers import make_sentence_scorer as make_sentence_scorer
 from .pipeline.settings import AnswerSettings as AnswerSettings
 from .pipeline.settings import ChatSettings as ChatSettings
 from .pipeline.settings import ResourceSettings as ResourceSettings

@@ -22,7 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout, Page, Quote
-from quoteweave.pipeline.answer_page import AnswerView, PageView
+from quoteweave.pipeline.answer_page.render import AnswerView, PageView
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
 REPORT, NOTES = "reports/harbour-tidal-pilot-2023.pdf", "notes/site-visit.md"

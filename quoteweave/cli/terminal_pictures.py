@@ -1,11 +1,12 @@
-"""Pictures of answers in a terminal: by which protocol it shows them, and how large.
+"""Pictures of answers in a terminal: its protocol (Kitty, iTerm2 or sixel), their size, and the escape sequences.
 
-Terminals are known by their environment. None is asked: one that does not answer would keep people waiting, and an
-answer that comes late is taken for what they type.
+Each sequence is ASCII text, and leaves the cursor on the last line of the picture.
 """
 
+import base64
 import math
 import os
+import re
 import shutil
 import struct
 import sys
@@ -18,10 +19,73 @@ import typer
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.files.pictures import encoded
 from quoteweave.pipeline.pictures import CollectionPictures
 
 if TYPE_CHECKING:
+    import numpy as np
     from PIL.Image import Image
+
+ESC = "\x1b"
+END = f"{ESC}\\"
+# Characters of base64 in one sequence, as Kitty's protocol limits them.
+CHUNK = 4096
+COLOURS = 256
+# Pixels above one another in one character.
+BAND = 6
+# From four on, a repeated character is shorter as "!", how often, and the character.
+_RUN = re.compile(r"(.)\1{3,}")
+
+
+def kitty(image: "Image") -> str:
+    """The picture at its own size in pixels, as PNG. The terminal is told to answer nothing."""
+    data = base64.b64encode(encoded(image, "PNG")).decode()
+    parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+    keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
+    more = [1] * (len(parts) - 1) + [0]
+    return "".join(
+        f"{ESC}_G{key},m={goes_on};{part}{END}" for key, goes_on, part in zip(keys, more, parts, strict=True)
+    )
+
+
+def iterm(image: "Image", columns: int, rows: int) -> str:
+    """The picture as PNG, as large as that many cells hold without changing its proportions."""
+    png = encoded(image, "PNG")
+    keys = f"inline=1;size={len(png)};width={columns};height={rows}"
+    return f"{ESC}]1337;File={keys}:{base64.b64encode(png).decode()}\a"
+
+
+def sixel(image: "Image") -> str:
+    """The picture at its own size in pixels, in `COLOURS` colours at most."""
+    import numpy as np
+
+    reduced = image.convert("RGB").quantize(COLOURS)
+    indices, palette = np.asarray(reduced), reduced.getpalette() or []
+    colours = "".join(_colour(index, palette) for index in np.unique(indices).tolist())
+    bands = "-".join(_band(indices[top : top + BAND]) for top in range(0, reduced.height, BAND))
+    return f'{ESC}Pq"1;1;{reduced.width};{reduced.height}{colours}{bands}{END}'
+
+
+def _colour(index: int, palette: list[int]) -> str:
+    """The definition of a colour: red, green and blue in per cent."""
+    red, green, blue = (round(value * 100 / 255) for value in palette[3 * index : 3 * index + 3])
+    return f"#{index};2;{red};{green};{blue}"
+
+
+def _band(indices: "np.ndarray") -> str:
+    """Up to `BAND` rows: for each colour a line of characters, whose bits say which of the rows have it."""
+    import numpy as np
+
+    colours, places = np.unique(indices, return_inverse=True)
+    bits = np.zeros((len(colours), indices.shape[1]), np.uint8)
+    columns = np.arange(indices.shape[1])
+    for row, of in enumerate(places.reshape(indices.shape)):
+        bits[of, columns] |= 1 << row
+    lines = []
+    for colour, line in zip(colours.tolist(), bits + ord("?"), strict=True):
+        text = line.tobytes().decode("ascii").rstrip("?")
+        lines.append(f"#{colour}" + _RUN.sub(lambda run: f"!{len(run[0])}{run[1]}", text))
+    return "$".join(lines)
 
 
 MOST_ROWS = 24
@@ -156,8 +220,6 @@ def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
     It is never enlarged. Raises ValueError for another protocol than Kitty's, iTerm2's or sixel.
     """
     from PIL.Image import Resampling
-
-    from quoteweave.cli.picture_escapes import iterm, kitty, sixel
 
     # A column is left, as terminals differ on where the cursor is behind a picture as wide as they are; rows, for text.
     columns, rows = max(1, screen.columns - 1), max(1, min(MOST_ROWS, screen.rows - 2))

@@ -1,4 +1,4 @@
-"""What visual models look at: quotes cut out of their pages, and whole pages, as `views` draws them for people."""
+"""Pictures that visual models read: crops of quotes and whole pages, drawn as `page_pictures` draws them for people."""
 
 import hashlib
 import re
@@ -24,7 +24,7 @@ from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.pdf import DPI, open_pdf
 from quoteweave.documents.sources.raw_page import Raster
-from quoteweave.pipeline.views import MARGIN, cut_out, page_picture
+from quoteweave.pipeline.page_pictures import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

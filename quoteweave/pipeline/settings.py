@@ -21,7 +21,7 @@ from quoteweave.core.records import Record
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.pipeline.fitting import Window
+from quoteweave.pipeline.context import Window
 
 SPLITS: Mapping[int, ContextSize] = {15: C15, 20: C20}
 _PICTURES = PictureLimits()

@@ -11,7 +11,7 @@ from example_answers import HOSTILE, abstained_view, checked_view, hostile_view,
 from PIL import Image
 from pypdfium2 import PdfDocument
 
-from quoteweave.pipeline.answer_page import AnswerView, render_answers
+from quoteweave.pipeline.answer_page.render import AnswerView, render_answers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

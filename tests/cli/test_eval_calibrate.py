@@ -18,7 +18,7 @@ from quoteweave.core.runs import read_run
 from quoteweave.evaluation.calibration.correctness import answerable, cites_gold
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
-from quoteweave.pipeline.abstaining import abstain_before, abstain_below
+from quoteweave.pipeline.gate import abstain_before, abstain_below
 from quoteweave.retrievers.terms import read_terms
 
 Fact = tuple[str, str, int]

@@ -9,7 +9,7 @@ import pytest
 from drawn_pictures import from_kitty, from_sixel
 from PIL import Image
 
-from quoteweave.cli.picture_escapes import iterm, kitty, sixel
+from quoteweave.cli.terminal_pictures import iterm, kitty, sixel
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 

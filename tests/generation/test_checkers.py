@@ -12,7 +12,7 @@ from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
 from quoteweave.generation.entailment.chat_checker import ChatClaimChecker, read_verdict
-from quoteweave.pipeline.checkers import EntailedClaims, make_checker
+from quoteweave.pipeline.gate import EntailedClaims, make_checker
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.testing import FakeChat, ModelServer, Reply

@@ -10,7 +10,7 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.gate import check_answer
-from quoteweave.pipeline.abstaining import NOT_ENOUGH, abstain_before, abstain_below
+from quoteweave.pipeline.gate import NOT_ENOUGH, abstain_before, abstain_below
 
 TEXT = "In 1921 the port shipped 1,204 tonnes of grain."
 ASKED = "How many tonnes of grain did the port ship in 1921?"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Context
-from quoteweave.pipeline.answer_markup import Passage, Run, passages
+from quoteweave.pipeline.answer_page.markup import Passage, Run, passages
 
 
 def context() -> Context:

@@ -23,8 +23,8 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import Context
 from quoteweave.core.boxes import Box
 from quoteweave.generation.citations import build_answer
-from quoteweave.pipeline.answer_page import AnswerView, PageView, render_answer, render_answers
-from quoteweave.pipeline.answer_sections import data_url
+from quoteweave.pipeline.answer_page.render import AnswerView, PageView, render_answer, render_answers
+from quoteweave.pipeline.answer_page.sections import data_url
 
 VIEWS = [tidal_view, moorings_view, abstained_view, hostile_view]
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.pipeline.arranging import Arrangement, in_view
+from quoteweave.pipeline.context import Arrangement, in_view
 
 
 def quote(kind: Kind, name: str, **words: str | None) -> Quote:

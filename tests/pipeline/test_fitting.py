@@ -8,7 +8,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.records import Hit
 from quoteweave.generation.prompt_pictures import PictureLimits
-from quoteweave.pipeline.fitting import PROMPT_TOKENS, Window, fit
+from quoteweave.pipeline.context import PROMPT_TOKENS, Window, fit
 
 
 def context(*texts: str) -> Context:

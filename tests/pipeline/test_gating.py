@@ -14,7 +14,7 @@ from quoteweave.core.records import Hit, Query
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
-from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.answerer import Answerer
 from quoteweave.testing import FakeChat, FakeRetriever

@@ -11,7 +11,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Hit, Page, PageWords
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.highlighting import highlighted
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -114,8 +114,8 @@ def test_what_the_gate_does_not_support_has_no_words() -> None:
 
 
 def test_the_page_shows_the_element_lightly_and_the_words_darker(harbour: Collection) -> None:
-    from quoteweave.pipeline.answer_page import render_answer
-    from quoteweave.pipeline.views import cited_pages
+    from quoteweave.pipeline.answer_page.render import render_answer
+    from quoteweave.pipeline.page_pictures import cited_pages
 
     found = asked("How many vessel calls did the port receive?", harbour)
     pages, _ = cited_pages(harbour, found.answer)

@@ -1,7 +1,7 @@
 import pytest
 
 from quoteweave.core.answers import Answer, Usage
-from quoteweave.pipeline.pricing import priced
+from quoteweave.pipeline.gate import priced
 
 
 @pytest.mark.parametrize(

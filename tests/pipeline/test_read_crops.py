@@ -22,7 +22,7 @@ from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.index.sync import remove_documents
-from quoteweave.pipeline.arranging import in_view, with_ocr_texts
+from quoteweave.pipeline.context import in_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
 
 

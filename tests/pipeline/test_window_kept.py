@@ -6,7 +6,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.generation.prompt_messages import CitedMessages
-from quoteweave.pipeline.fitting import Window, fit
+from quoteweave.pipeline.context import Window, fit
 
 
 def hits(kind: str, many: int, text: str, section: str | None) -> tuple[Hit, ...]:

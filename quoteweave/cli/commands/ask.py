@@ -33,11 +33,11 @@ from quoteweave.cli.options.models import (
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout
 from quoteweave.collection.collection import Collection
-from quoteweave.pipeline.answer_page import render_answered
+from quoteweave.pipeline.answer_page.render import render_answered
+from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.runs.compose import make_rag
 from quoteweave.pipeline.runs.config import Limits, read_answer_settings
 from quoteweave.pipeline.settings import AnswerSettings
-from quoteweave.pipeline.views import stored_crops
 
 JSON = """--json prints the answer: question, status (answered, located or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,

@@ -11,8 +11,8 @@ from quoteweave.cli.console import print_json, tell_notes, writing_output
 from quoteweave.cli.options.collection import JsonOption, OpenOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
-from quoteweave.pipeline.answer_page import render_answered
-from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.answer_page.render import render_answered
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.build import add_documents
 from quoteweave.pipeline.runs.compose import make_generator

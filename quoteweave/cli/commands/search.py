@@ -37,9 +37,9 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
+from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.runs.search import make_search, name_chat
 from quoteweave.pipeline.settings import RetrievalSettings
-from quoteweave.pipeline.views import stored_crops
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
 reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,

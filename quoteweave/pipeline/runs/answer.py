@@ -21,7 +21,7 @@ from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_ru
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.chat_wrappers import chat_settings
 from quoteweave.generation.prompt_messages import CitedMessages
-from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.runs import answerer
 from quoteweave.pipeline.runs.answerer import Answerer

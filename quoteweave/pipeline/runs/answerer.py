@@ -26,9 +26,8 @@ from quoteweave.core.protocols import Generator, ImageProvider
 from quoteweave.core.records import Filter
 from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.endpoints.budget import record_spending
-from quoteweave.pipeline.arranging import Arrangement, ImageView, in_view, with_ocr_texts
-from quoteweave.pipeline.fitting import Window, fit
-from quoteweave.pipeline.gating import Gate
+from quoteweave.pipeline.context import Arrangement, ImageView, Window, fit, in_view, with_ocr_texts
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.search import Search
 
 GIVES_UP = 10

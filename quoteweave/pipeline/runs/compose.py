@@ -16,13 +16,12 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.pipeline.checkers import make_checker
-from quoteweave.pipeline.gating import Gate
-from quoteweave.pipeline.ordering import make_sentence_scorer
+from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import make_search, read_all_terms, terms_fingerprint
+from quoteweave.pipeline.sentence_scorers import make_sentence_scorer
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import ChatModels

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
-from quoteweave.pipeline.arranging import Arrangement, ImageView
+from quoteweave.pipeline.context import Arrangement, ImageView
 from quoteweave.pipeline.settings import AnswerSettings
 
 LETTERS = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
-from quoteweave.pipeline.answer_sections import AnswerView, MarkedBox, PageView, Pictures, section
-from quoteweave.pipeline.answer_verdicts import WORDS
+from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, section
+from quoteweave.pipeline.answer_page.verdicts import WORDS
+from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
-from quoteweave.pipeline.views import cited_pages, stored_crops
 
 __all__ = ["AnswerView", "PageView", "render_answer", "render_answered", "render_answers"]
 

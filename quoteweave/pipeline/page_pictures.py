@@ -11,7 +11,7 @@ from quoteweave.documents.formats import Format
 from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.parser import render_document_page
 from quoteweave.documents.sources.raw_page import Pixels, Raster
-from quoteweave.pipeline.answer_sections import PageView
+from quoteweave.pipeline.answer_page.sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.
 MARK = (217, 72, 15)

@@ -11,8 +11,8 @@ from quoteweave.core.files.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
-from quoteweave.pipeline.answer_markup import Passage, passages
-from quoteweave.pipeline.answer_verdicts import Judged, judged, tally
+from quoteweave.pipeline.answer_page.markup import Passage, passages
+from quoteweave.pipeline.answer_page.verdicts import Judged, judged, tally
 
 
 class PageView(Record):

@@ -1,9 +1,4 @@
-"""What orders the sentences of answers without a model, by name, for the command line and configuration files.
-
-minilm, bge=/path, openai:MODEL@http://host/v1      encoders of text, as `retrievers.spec` has them
-bge-reranker, cross-encoder=/path, endpoint:MODEL   rerankers, as `retrievers.steps` has them
-reader=/path                                        an extractive reading model
-"""
+"""Makes scorers of sentences by name, for answers that are extracted without a chat model."""
 
 import asyncio
 from collections.abc import Sequence

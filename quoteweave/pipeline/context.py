@@ -1,4 +1,4 @@
-"""How the quotes of a context are put before a model: in which order, and in which words.
+"""Prepares the context for the model: fits it to the context window, orders its quotes, and chooses their words.
 
 Models overlook what stands in the middle or at the end of a context (MMDocRAG, arXiv 2505.16470, section 4.6 and Figure
 8), so its quotes can be shuffled, or the gold ones put at a place.
@@ -12,8 +12,74 @@ from pydantic import Field, model_validator
 
 from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
+from quoteweave.core.chat.token_estimates import estimate_tokens
+from quoteweave.core.context_sizes import max_fair_share
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.generation.prompt_messages import source_of
+from quoteweave.generation.prompt_pictures import PictureLimits
+
+PROMPT_TOKENS = 1_000
+"""Instructions, question, and the names and places of quotes."""
+
+
+class Window(Record):
+    """What a model can read."""
+
+    tokens: int = Field(ge=1)
+    answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")
+    pictures: bool = Field(default=False, description="whether it is shown pictures")
+    limits: PictureLimits = Field(default=PictureLimits(), description="of these")
+
+
+def fit(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
+    """The context with its quotes cut so that it takes about the window's tokens at most, and how many were cut.
+
+    The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
+    with which all of them fit. Quotes that are shown as pictures, within the limits, take no words, but the tokens
+    of pictures of the greatest size. Without a window nothing is cut.
+    """
+    if window is None:
+        return context, 0
+    limits = window.limits
+    shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
+    worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
+    taken = PROMPT_TOKENS + _beyond(context, shown, question) + limits.tokens(len(shown))
+    room = max(0, window.tokens - window.answer - taken)
+    sizes = [_size(hit.quote.words()) for hit in worded]
+    most = max_fair_share(sizes, room)
+    if most is None:
+        return context, 0
+    cut = {id(hit) for hit, size in zip(worded, sizes, strict=True) if size > most}
+    texts, images = (
+        tuple(_cut(hit, most) if id(hit) in cut else hit for hit in hits) for hits in (context.texts, context.images)
+    )
+    return context.model_copy(update={"texts": texts, "images": images}), len(cut)
+
+
+def _size(words: str) -> int:
+    """Of words as they stand in a prompt, where each line is indented by four blanks: a token."""
+    return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
+
+
+def _beyond(context: Context, shown: Sequence[Hit], question: str) -> int:
+    """Tokens of question, names, places, and captions of pictures, beyond those that are allowed for."""
+    said = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
+    said += [hit.quote.caption or "" for hit in shown]
+    return max(0, sum(map(estimate_tokens, said)) - 3 * PROMPT_TOKENS // 10)
+
+
+def _cut(hit: Hit, tokens: int) -> Hit:
+    words = hit.quote.words()
+    low, high = 0, len(words)
+    while low < high:  # the longest beginning of so many tokens
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
+    quote: Quote = hit.quote.model_copy(
+        update={"caption": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
+    )
+    return hit.model_copy(update={"quote": quote})
+
 
 ImageView = Literal["all", "ocr_text", "vlm_text"]
 

@@ -19,7 +19,7 @@ from quoteweave.core.errors import CollectionError, EncryptedDocument, UsageErro
 from quoteweave.core.records import Layout, Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.pipeline.views import LINE, MARK, cited_pages, crop, marked_page, page_picture, stored_crops
+from quoteweave.pipeline.page_pictures import LINE, MARK, cited_pages, crop, marked_page, page_picture, stored_crops
 
 PASSWORD = "open sesame"
 

@@ -9,7 +9,7 @@ from quoteweave.core.answers import Answer, Citation, Verdict
 from quoteweave.core.records import Record
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate.answer_check import cited_claims
-from quoteweave.pipeline.answer_markup import bare
+from quoteweave.pipeline.answer_page.markup import bare
 
 WORDS: Mapping[Verdict, str] = {"supported": "supported", "unsupported": "not supported", "unchecked": "not checked"}
 """A verdict as people read it."""
