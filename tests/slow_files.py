@@ -96,7 +96,7 @@ SLOW_FILES = (
     "test_maxsim_recall.py",
     "test_pdf_page.py",
     "test_streams_within.py",
-    "test_views.py",
+    "test_page_pictures.py",
     "test_removal_proof.py",
     "test_citations.py",
     "test_judge_agreement.py",

@@ -16,7 +16,7 @@ from made_collections import made_quote, put
 from made_runs import GOODS, row, told
 
 from quoteweave.cli.app import COMMANDS
-from quoteweave.cli.lazy import Lazy
+from quoteweave.cli.lazy import LazyCommand
 from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
 from quoteweave.testing import ModelServer, Reply
@@ -172,7 +172,7 @@ def test_the_page_of_the_command_line_is_that_of_the_commands() -> None:
 
 
 def test_groups_list_commands_with_the_first_line_of_their_help() -> None:
-    def check(commands: Mapping[str, Lazy]) -> None:
+    def check(commands: Mapping[str, LazyCommand]) -> None:
         for name, lazy in commands.items():
             if lazy.commands:
                 check(lazy.commands)

@@ -1,4 +1,4 @@
-"""How answers are printed: as they are written, with where each mark leads, or as JSON."""
+"""Prints answers: streamed, or whole with the source of each mark, or as JSON."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -7,7 +7,7 @@ from enum import StrEnum
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import WordWrap, console, plain, print_json, printable, tell_trace
+from quoteweave.cli.console import WordWrap, console, plain, print_json, print_trace, printable
 from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -23,8 +23,8 @@ def answer_json(answered: Answered) -> dict[str, object]:
     return {**answered.answer.model_dump(mode="json"), "context": context, "trace": trace}
 
 
-class Form(StrEnum):
-    """How an answer is told."""
+class AnswerFormat(StrEnum):
+    """The format in which an answer is printed."""
 
     WRITTEN = "written"
     WHOLE = "whole"
@@ -32,36 +32,36 @@ class Form(StrEnum):
     EVENTS = "events"
 
 
-def answered_as(
-    form: Form,
+def ask_and_print(
+    form: AnswerFormat,
     rag: Rag,
     question: str,
     *,
     model: str | None,
     pictures: Callable[[str], None] | None = None,
 ) -> Answered:
-    """Asks, and tells the answer in that form. `pictures` is for `print_sources`, where the form is text.
+    """Ask the question and print the answer in this format. `pictures` is for `print_sources`, in text formats.
 
     Raises what `Rag.answer_async` raises.
     """
 
-    if form is Form.WRITTEN:
-        with _AsWritten(model) as show:
-            answered = run_sync(_read_to_its_end(rag.stream(question), show))
+    if form is AnswerFormat.WRITTEN:
+        with _StreamPrinter(model) as show:
+            answered = run_sync(_consume_events(rag.stream(question), show))
         print_sources(answered.answer, pictures)
         return answered
-    if form is Form.EVENTS:
-        return run_sync(_read_to_its_end(rag.stream(question), _print_event))
+    if form is AnswerFormat.EVENTS:
+        return run_sync(_consume_events(rag.stream(question), _print_event))
     answered = rag.answer_with_context(question)
-    tell_trace(answered.trace)
-    if form is Form.JSON:
+    print_trace(answered.trace)
+    if form is AnswerFormat.JSON:
         print_json(answer_json(answered))
     else:
         print_answer(answered.answer, pictures)
     return answered
 
 
-class _AsWritten:
+class _StreamPrinter:
     """Prints an answer's text on stdout as it comes; on a terminal, stderr says what is waited for."""
 
     def __init__(self, model: str | None) -> None:
@@ -71,7 +71,7 @@ class _AsWritten:
         self._wrap = WordWrap(out.width) if out.is_terminal else None
         self._status = Console(stderr=True).status("searching")
 
-    def __enter__(self) -> "_AsWritten":
+    def __enter__(self) -> "_StreamPrinter":
         self._status.start()  # which shows nothing but on a terminal
         return self
 
@@ -93,7 +93,7 @@ class _AsWritten:
             self._status.update(plain(f"{self._model} is thinking: {self._thought:,} characters so far"))
         elif isinstance(event, SourcesEvent):
             self._status.stop()
-            tell_trace(event.trace)
+            print_trace(event.trace)
             self._status.update(plain(f"waiting for {self._model}"))
             self._status.start()
 
@@ -103,10 +103,10 @@ def _print_event(event: SourcesEvent | Event) -> None:
     print_json(event.model_dump(mode="json"), indent=None)
 
 
-async def _read_to_its_end(
+async def _consume_events(
     events: AsyncGenerator[SourcesEvent | Event, None], show: Callable[[SourcesEvent | Event], None]
 ) -> Answered:
-    """What the events end with, each of them shown as it comes. Raises what they raise."""
+    """Show each event as it comes, and return the complete answer. Raises what the events raise."""
 
     found = answer = None
     async with aclosing(events) as coming:
@@ -122,23 +122,23 @@ async def _read_to_its_end(
 
 
 def print_answer(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
-    """The answer and where each mark leads, as readable text on stdout; `pictures` as for `print_sources`."""
+    """Print the answer and the source of each mark as text on stdout; `pictures` as for `print_sources`."""
     console().print(plain(without_pictures(answer.text)))
     print_sources(answer, pictures)
 
 
 def without_pictures(text: str) -> str:
-    """The text with `[image1: what it shows]` for each picture: text can only name it."""
+    """Return the text with `[image1: summary]` in place of each picture."""
 
     for mark in reversed(parse_marks(text)):
         if mark.kind == "image":
-            said = f": {mark.summary}" if mark.summary else ""
-            text = f"{text[: mark.start]}[image{mark.numbers[0]}{said}]{text[mark.end :]}"
+            summary = f": {mark.summary}" if mark.summary else ""
+            text = f"{text[: mark.start]}[image{mark.numbers[0]}{summary}]{text[mark.end :]}"
     return text
 
 
 def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None) -> None:
-    """Where each mark of an answer leads, on stdout, and what is to be said of it, on stderr.
+    """Print the source of each mark on stdout, and notes on the answer on stderr.
 
     `pictures` shows an image quote, given its id, below its line.
     """

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.console import printable
-from quoteweave.cli.lazy import Lazy, group
+from quoteweave.cli.lazy import LazyCommand, group
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.urls import without_credentials
 
@@ -18,8 +18,8 @@ HELP = "Ask your documents, and check every claim of the answer on its page."
 INTERRUPTED = 130
 
 
-def _command(help: str, name: str, function: str | None = None, epilog: str = "JSON") -> Lazy:
-    return Lazy(help, f"quoteweave.cli.{name}", function or name.rpartition(".")[2], epilog)
+def _command(help: str, name: str, function: str | None = None, epilog: str = "JSON") -> LazyCommand:
+    return LazyCommand(help, f"quoteweave.cli.{name}", function or name.rpartition(".")[2], epilog)
 
 
 INDEX = {
@@ -58,7 +58,7 @@ COMMANDS = {
     ),
     "ask": _command("Answer a question from the documents, every claim cited.", "commands.ask"),
     "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
-    "index": Lazy("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
+    "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
     "plan": _command("Say what an index will take: time, disk, memory, and an endpoint's price.", "commands.plan"),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
     "run": _command("Answer every question of a dataset, and keep the answers to be scored.", "commands.run"),
@@ -75,8 +75,8 @@ COMMANDS = {
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
         "commands.demo",
     ),
-    "eval": Lazy("Measure on datasets with gold evidence.", commands=EVAL),
-    "sft": Lazy("Make data to fine-tune chat models with.", commands=SFT),
+    "eval": LazyCommand("Measure on datasets with gold evidence.", commands=EVAL),
+    "sft": LazyCommand("Make data to fine-tune chat models with.", commands=SFT),
 }
 """Every command, in the order in which they are listed."""
 

@@ -1,4 +1,4 @@
-"""How the command line writes: JSON for programs, plain readable text for people, notes on stderr."""
+"""Output of the command line: JSON for programs, plain text for people, notes on stderr."""
 
 import json
 import re
@@ -36,23 +36,23 @@ def print_json(value: object, *, indent: int | None = 2) -> None:
 
 
 def printable(text: str) -> str:
-    """What documents and models say, without the control characters by which they could steer a terminal."""
+    """Remove the control characters by which text of documents and models could control a terminal."""
     return _CONTROLS.sub("", text)
 
 
-def tell(line: str) -> None:
-    """A line for people, on stderr."""
+def print_message(line: str) -> None:
+    """Print a line for people on stderr."""
     typer.echo(printable(without_credentials(line)), err=True)
 
 
-def tell_notes(notes: Iterable[str]) -> None:
-    """Each note on a line of its own, on stderr."""
+def print_notes(notes: Iterable[str]) -> None:
+    """Print each note as a line on stderr."""
     for note in notes:
         typer.echo(printable(f"note: {note}"), err=True)
 
 
 def on_terminal() -> bool:
-    """Whether somebody can be asked."""
+    """Return whether stdin is a terminal, so that a person can be asked."""
     return sys.stdin.isatty()
 
 
@@ -100,21 +100,21 @@ class WordWrap:
 
 
 def plain(text: str, style: str = "") -> "Text":
-    """The same for a console: never read as markup."""
+    """Return the text for a rich console, never interpreted as markup."""
     from rich.text import Text
 
     return Text(printable(text), style=style)
 
 
 def console() -> "Console":
-    """For text on stdout. What documents and models say must go in as `plain` text."""
+    """Return a console for stdout. Text of documents and models must be printed as `plain` text."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False)
 
 
 def place(quote: "Quote") -> str:
-    """Where a quote stands, in people's words."""
+    """Return the document and page of a quote as people read them."""
     return f"{shown_name(quote.document)}, {quote.place}"
 
 
@@ -136,17 +136,17 @@ def writing_output(path: Path) -> Iterator[None]:
 def read_by_ocr(pages: int, pictures: int) -> str:
     """`read by OCR: 3 pages, 1 picture on other pages`; "" where nothing was."""
     counts = [(pages, "page", ""), (pictures, "picture", " on other pages")]
-    said = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
-    return f"read by OCR: {', '.join(said)}" if said else ""
+    parts = [f"{count} {what}{'s' if count > 1 else ''}{where}" for count, what, where in counts if count]
+    return f"read by OCR: {', '.join(parts)}" if parts else ""
 
 
-def tell_trace(trace: "Trace") -> None:
-    """Say on stderr what was searched for, where that is not the question alone, and what went wrong."""
+def print_trace(trace: "Trace") -> None:
+    """Print on stderr the clauses of an expanded question, how it was read, and the notes of the search."""
     if trace.expander is not None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
-            tell(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
+            print_message(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
     for line in trace.read:
-        tell(f"question read: {line}")
+        print_message(f"question read: {line}")
     for note in trace.notes:
-        tell(f"note: {note}")
+        print_message(f"note: {note}")

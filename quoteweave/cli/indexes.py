@@ -1,4 +1,4 @@
-"""An index of a model, as a JSON object and in words."""
+"""Describes an index of a collection as a JSON object and in words."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from quoteweave.index.vector_store import counts_by_reason
 
 
 def index_json(collection: Collection, state: IndexState, manifest: Manifest | None) -> dict[str, object]:
-    """An index as the documented JSON object."""
+    """Return an index as the documented JSON object."""
     return {
         "name": state.name,
         "fingerprint": state.fingerprint,
@@ -23,7 +23,7 @@ def index_json(collection: Collection, state: IndexState, manifest: Manifest | N
 
 
 def index_line(index: Mapping[str, object]) -> str:
-    """The same in words."""
+    """Return the description of an index in words."""
     text = f"index {index['spec'] or index['name']}: "
     if index["kind"] is not None:
         reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Lazy:
+class LazyCommand:
     """A command, or a group of commands, that is not imported yet."""
 
     help: str
@@ -20,7 +20,7 @@ class Lazy:
     function: str = ""
     epilog: str = "JSON"
     """The name of the text in the module that stands below its help."""
-    commands: Mapping[str, "Lazy"] = field(default_factory=dict)
+    commands: Mapping[str, "LazyCommand"] = field(default_factory=dict)
     """Those of a group."""
 
     def load(self, name: str) -> Any:
@@ -40,7 +40,7 @@ class Lazy:
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
-def group(commands: Mapping[str, Lazy], help: str, name: str | None = None) -> typer.Typer:
+def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = None) -> typer.Typer:
     """A group of these commands, to which options of its own may be added by a callback."""
 
     class Group(TyperGroup):

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, T
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
-from quoteweave.cli.console import printable, tell
+from quoteweave.cli.console import print_message, printable
 from quoteweave.models.checkpoints import on_download
 
 # Before so many seconds, steps and this share of all steps, nothing is known.
@@ -100,7 +100,7 @@ class TerminalProgress:
     def __init__(self, *, quiet: bool = False) -> None:
         """`quiet`: whether there are no bars, and no advice, as where JSON is asked for."""
         self._quiet = quiet
-        on_download(tell)
+        on_download(print_message)
 
     @property
     def watched(self) -> bool:
@@ -125,4 +125,4 @@ class TerminalProgress:
 
     def note(self, message: str) -> None:
         """A line on stderr."""
-        tell(message)
+        print_message(message)

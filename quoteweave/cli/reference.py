@@ -1,4 +1,4 @@
-"""The page docs/cli.md, made of the commands: python -m quoteweave.cli.reference docs/cli.md"""
+"""Generates the page docs/cli.md from the commands: python -m quoteweave.cli.reference docs/cli.md"""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quoteweave.cli.app import COMMANDS
-from quoteweave.cli.lazy import Lazy
+from quoteweave.cli.lazy import LazyCommand
 
 HEAD = """# The command line
 
@@ -23,7 +23,7 @@ def reference() -> str:
     return "\n".join((HEAD, *_sections(COMMANDS, ())))
 
 
-def _sections(commands: Mapping[str, Lazy], groups: tuple[str, ...]) -> list[str]:
+def _sections(commands: Mapping[str, LazyCommand], groups: tuple[str, ...]) -> list[str]:
     sections: list[str] = []
     for name, lazy in commands.items():
         if lazy.commands:

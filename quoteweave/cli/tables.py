@@ -1,4 +1,4 @@
-"""Tables on a terminal: words fold where it is narrow, numbers are never cut."""
+"""Prints tables on a terminal: words wrap where it is narrow, numbers are never cut."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -38,7 +38,7 @@ _RUN = re.compile(r"(.)\1{3,}")
 
 
 def kitty(image: "Image") -> str:
-    """The picture at its own size in pixels, as PNG. The terminal is told to answer nothing."""
+    """The picture at its own size in pixels, as PNG. The terminal is asked to send no reply."""
     data = base64.b64encode(encoded(image, "PNG")).decode()
     parts = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     keys = ["a=T,f=100,q=2", *["q=2"] * (len(parts) - 1)]
@@ -145,7 +145,7 @@ class Screen(NamedTuple):
     cell_height: int
 
 
-# For terminals that do not tell the size of their cells. Few have smaller ones, so that pictures fit.
+# For terminals that do not report the size of their cells. Few have smaller ones, so that pictures fit.
 USUAL_CELL = (8, 16)
 
 
@@ -188,7 +188,7 @@ class _Shown:
         self._collection, self._protocol = collection, protocol
 
     def __call__(self, quote_id: str) -> None:
-        """Writes nothing where no crop is stored or it cannot be read, which is told elsewhere."""
+        """Writes nothing where no crop is stored or it cannot be read, which is reported elsewhere."""
 
         try:
             quote = self._collection.quote(quote_id)
@@ -209,7 +209,7 @@ def screen_of(stream: IO[str]) -> Screen:
         import termios
 
         sizes = struct.unpack("4H", fcntl.ioctl(stream.fileno(), termios.TIOCGWINSZ, bytes(8)))
-        rows, columns, width, height = (told or known for told, known in zip(sizes, (rows, columns, 0, 0), strict=True))
+        rows, columns, width, height = (size or known for size, known in zip(sizes, (rows, columns, 0, 0), strict=True))
     cell = (width // columns, height // rows)
     return Screen(columns, rows, *(cell if min(cell) > 1 else USUAL_CELL))
 

@@ -24,7 +24,7 @@ PROMPT_TOKENS = 1_000
 
 
 class Window(Record):
-    """What a model can read."""
+    """The context window of a model, and what of it is reserved."""
 
     tokens: int = Field(ge=1)
     answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")
@@ -32,8 +32,8 @@ class Window(Record):
     limits: PictureLimits = Field(default=PictureLimits(), description="of these")
 
 
-def fit(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
-    """The context with its quotes cut so that it takes about the window's tokens at most, and how many were cut.
+def fit_to_window(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
+    """Cut quotes so that the context fits the window; return the context and how many quotes were cut.
 
     The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
     with which all of them fit. Quotes that are shown as pictures, within the limits, take no words, but the tokens
@@ -44,7 +44,7 @@ def fit(context: Context, window: Window | None, question: str = "") -> tuple[Co
     limits = window.limits
     shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
     worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
-    taken = PROMPT_TOKENS + _beyond(context, shown, question) + limits.tokens(len(shown))
+    taken = PROMPT_TOKENS + _extra_tokens(context, shown, question) + limits.tokens(len(shown))
     room = max(0, window.tokens - window.answer - taken)
     sizes = [_size(hit.quote.words()) for hit in worded]
     most = max_fair_share(sizes, room)
@@ -58,15 +58,15 @@ def fit(context: Context, window: Window | None, question: str = "") -> tuple[Co
 
 
 def _size(words: str) -> int:
-    """Of words as they stand in a prompt, where each line is indented by four blanks: a token."""
+    """Estimate the tokens of words in a prompt, where the indentation of each further line takes a token."""
     return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
 
 
-def _beyond(context: Context, shown: Sequence[Hit], question: str) -> int:
-    """Tokens of question, names, places, and captions of pictures, beyond those that are allowed for."""
-    said = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
-    said += [hit.quote.caption or "" for hit in shown]
-    return max(0, sum(map(estimate_tokens, said)) - 3 * PROMPT_TOKENS // 10)
+def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
+    """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
+    texts_read = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
+    texts_read += [hit.quote.caption or "" for hit in shown]
+    return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:
@@ -85,7 +85,7 @@ ImageView = Literal["all", "ocr_text", "vlm_text"]
 
 
 class Arrangement(Record):
-    """The order of a context's quotes, texts and images each by themselves."""
+    """The order of a context's quotes, separately for text and image quotes."""
 
     order: Literal["kept", "shuffled", "gold_at"] = "kept"
     seed: int = Field(default=0, description="of what is shuffled; each question has an order of its own")
@@ -97,8 +97,8 @@ class Arrangement(Record):
             raise ValueError("order 'gold_at' wants a place, and no other order takes one")
         return self
 
-    def of(self, context: Context, example: str, gold: Container[str]) -> Context:
-        """The context in this order; `gold` holds ids of quotes.
+    def arrange(self, context: Context, example: str, gold: Container[str]) -> Context:
+        """Return the context in this order; `gold` holds ids of quotes.
 
         With `gold_at`, the gold quotes of a kind stand together from that place on, or at the end where there are not
         so many others; all others keep their order.
@@ -121,8 +121,8 @@ class Arrangement(Record):
         return [*rest[:before], *first, *rest[before:]]
 
 
-def in_view(context: Context, view: ImageView) -> Context:
-    """Image quotes with only those words, where they have them: what OCR read, or what a vision model wrote.
+def with_image_view(context: Context, view: ImageView) -> Context:
+    """Represent image quotes by one view alone, where they have it: OCR text or a vision model's description.
 
     The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises ValueError where no image quote
     has such words: all would be read in others, and the run would not be what it says of itself.
@@ -131,7 +131,7 @@ def in_view(context: Context, view: ImageView) -> Context:
         return context
     if context.images and not any(_words(hit.quote, view) for hit in context.images):
         raise ValueError(f"no image quote of this question has {view}; describe the pictures, or name another view")
-    images = tuple(hit.model_copy(update={"quote": _in_view(hit.quote, view)}) for hit in context.images)
+    images = tuple(hit.model_copy(update={"quote": _with_view(hit.quote, view)}) for hit in context.images)
     return context.model_copy(update={"images": images})
 
 
@@ -145,7 +145,7 @@ def _words(quote: Quote, view: ImageView) -> str | None:
     return quote.vlm_text if view == "vlm_text" else quote.ocr_text or quote.text
 
 
-def _in_view(quote: Quote, view: ImageView) -> Quote:
+def _with_view(quote: Quote, view: ImageView) -> Quote:
     kept = _words(quote, view)
     if not kept:
         return quote

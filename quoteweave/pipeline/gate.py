@@ -27,7 +27,7 @@ from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
 from quoteweave.models.checkpoints import is_local
-from quoteweave.pipeline.highlighting import highlighted
+from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
 
@@ -36,29 +36,29 @@ NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it a
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Answers are checked by rule and by a checker, treated by a policy, and withheld where not sure enough."""
+    """Checks answers by rule and by a checker, applies a policy, and withholds those of low confidence."""
 
     policy: Policy | None = "report"
-    """What becomes of sentences that are not supported. None checks nothing by rule, and withholds nothing."""
+    """What happens to unsupported sentences. None checks nothing by rule, and withholds nothing."""
     checker: ClaimChecker | None = None
-    """Gives a verdict of its own on each cited sentence; the policy heeds both."""
+    """Gives a second verdict on each cited sentence; the policy applies to both verdicts."""
     calibration: Calibration | None = None
-    """How sure an answer must be to be given; without one, all are."""
+    """The confidence that an answer needs to be given; None gives every answer."""
 
     on_topic: bool = False
-    """Whether a model is asked only where what was found is about the question, as far as words tell."""
+    """Whether a model is asked only where the words of the retrieved quotes are about the question."""
 
     pages: PageSource | None = None
-    """Where words stand on pages, such as a collection: each citation then says which words support it."""
+    """Source of word boxes, such as a collection: each citation then names the words that support it."""
 
     @property
-    def streamed(self) -> Policy | None:
-        """The policy by which an answer is shown while it is written: what is known at its end alone holds it back."""
+    def streaming_policy(self) -> Policy | None:
+        """The policy for streaming: an answer whose verdict is known only at its end is held back as a whole."""
         late = self.calibration is not None or (self.checker is not None and self.policy == "drop")
         return "refuse" if late else self.policy
 
-    def before(self, question: str, context: Context) -> Answer | None:
-        """The abstention, where what was found does not bear on the question well enough for the model to be asked.
+    def check_context(self, question: str, context: Context) -> Answer | None:
+        """Return an abstention where the context is not good enough for the model to be asked, else None.
 
         Whether it is about it at all is decided where the retriever knows how rare words are; without, and where what
         is found shares no words with the question, words alone tell too little.
@@ -68,10 +68,10 @@ class Gate:
             abstention = abstention.model_copy(update={"warnings": (*abstention.warnings, NOT_ASKED)})
         if abstention is None and self.calibration is not None:
             abstention = abstain_before(question, context, self.calibration)
-        return abstention and priced(abstention)
+        return abstention and with_price(abstention)
 
-    async def passed(self, answer: Answer, context: Context) -> Answer:
-        """What is left of the answer, priced; `context` is what it was written from.
+    async def apply(self, answer: Answer, context: Context) -> Answer:
+        """Check the answer, apply the policy and add its price; `context` is what it was written from.
 
         What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
         """
@@ -84,15 +84,15 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await run_in_pool("gate", highlighted, answer, context, self.pages)
-        return priced(answer)
+            answer = await run_in_pool("gate", add_highlights, answer, context, self.pages)
+        return with_price(answer)
 
 
 NOT_ENOUGH = "What was found does not bear on the question well enough to answer it."
 
 
 def abstain_before(question: str, context: Context, calibration: Calibration) -> Answer | None:
-    """The abstention where what was found does not bear on the question; None where the model is to be asked."""
+    """Return an abstention where confidence in the context is below the threshold, else None."""
     confidence = calibration.before.confidence(signals_of(question, context))
     least = calibration.before.threshold
     if confidence >= least:
@@ -110,7 +110,7 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
 
 
 def abstain_below(answer: Answer, context: Context, calibration: Calibration) -> Answer:
-    """The answer, or an abstention where its confidence is below the threshold; `raw` keeps what was written.
+    """Return the answer, or an abstention where its confidence is below the threshold; `raw` keeps the response.
 
     `context` must be the one that it was written from, and the gate have checked it as it had the answers that the
     calibration was fitted on.
@@ -134,7 +134,7 @@ def abstain_below(answer: Answer, context: Context, calibration: Calibration) ->
 
 
 def _low(confidence: float, least: float, calibration: Calibration) -> str:
-    """Three digits, or as many as tell the two apart."""
+    """Format the low confidence with three digits, or as many as distinguish it from the threshold."""
     digits = next((digits for digits in range(3, 17) if f"{confidence:.{digits}f}" != f"{least:.{digits}f}"), 17)
     return (
         f"a confidence of {confidence:.{digits}f} is below the threshold of {least:.{digits}f} that was fitted on "
@@ -143,23 +143,23 @@ def _low(confidence: float, least: float, calibration: Calibration) -> str:
 
 
 class EntailedClaims:
-    """Meets `core.protocols.ClaimChecker` by an entailment model, which computes in a thread of its own."""
+    """Implements `core.protocols.ClaimChecker` with an entailment model, run in its own thread."""
 
     def __init__(self, model: Entailment) -> None:
         self.model = model
 
     @property
     def name(self) -> str:
-        """The model's."""
+        """The name of the model."""
         return self.model.name
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """Whether each premise entails its claim. Raises ModelError."""
+        """Return whether each premise entails its claim. Raises ModelError."""
         return [*await asyncio.to_thread(self.model.entails, pairs)]
 
 
 def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
-    """The checker of that name.
+    """Make the checker of claims of that name.
 
     Raises UsageError for an unknown name, a chat model that nobody named, and prompts that cannot be read; ModelError
     for a folder or hub name without an entailment model.
@@ -178,8 +178,8 @@ def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels
     return EntailedClaims(make_entailment(text, means.hardware))
 
 
-def priced(answer: Answer) -> Answer:
-    """The answer with the price of the tokens that its model counted, by the table of prices; extracted ones are free.
+def with_price(answer: Answer) -> Answer:
+    """Return the answer with the price of its tokens by the table of prices; extracted answers are free.
 
     A call that is answered from a folder of kept calls has the price that it had. Raises UsageError where the user's
     own table of prices cannot be read.
@@ -191,5 +191,9 @@ def _price(answer: Answer) -> float | None:
     price = FREE if answer.model == MODEL else chat_price(answer.model)
     if price == FREE:
         return 0.0
-    sent, said = answer.usage.input_tokens, answer.usage.output_tokens
-    return None if price is None or sent is None or said is None else price.of(sent, said)
+    input_tokens, output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
+    return (
+        None
+        if price is None or input_tokens is None or output_tokens is None
+        else price.of(input_tokens, output_tokens)
+    )

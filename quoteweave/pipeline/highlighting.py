@@ -1,4 +1,4 @@
-"""Each citation of an answer gets its evidence: which words of its quote support what cites it, and their boxes."""
+"""Adds highlights to an answer's citations: the words of each quote that support the citing claim, and their boxes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,15 +19,15 @@ _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
 
 
-def highlighted(answer: Answer, context: Context, pages: PageSource) -> Answer:
-    """The answer with `quoted`, `page_size`, `evidence` and `spans` on each citation; its text stays as it is.
+def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answer:
+    """Return the answer with `quoted`, `page_size`, `evidence` and `spans` on each citation; its text is unchanged.
 
     `context` must be the one that its marks number. A citation that the gate does not support, and one of whose words
     none are sure, has its element as evidence. A document that was changed or removed since loses nothing but boxes.
     """
     found: list[Citation] = []
     alignment = _Alignments(pages)
-    for claim, citation in _claims(answer):
+    for claim, citation in _cited_claims(answer):
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
@@ -44,13 +44,13 @@ def highlighted(answer: Answer, context: Context, pages: PageSource) -> Answer:
 
 
 def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...]:
-    """The words of a quote that support a claim, with their boxes; none where that is not sure."""
+    """Return the words of a quote that support a claim, with their boxes; none where that is uncertain."""
     alignment = _Alignments(pages)
     return tuple(alignment.span(quote, start, end) for start, end in find_highlights(claim, quote))
 
 
-def _claims(answer: Answer) -> Iterator[tuple[str, Citation]]:
-    """What each citation is cited for: its sentence, or all sentences of the item of a list at whose end it stands.
+def _cited_claims(answer: Answer) -> Iterator[tuple[str, Citation]]:
+    """Yield the claim of each citation: its sentence, or all sentences of the list item at whose end it stands.
 
     Where places are shown it is what is quoted before its mark.
     """

@@ -1,4 +1,4 @@
-"""Pictures for people: pages as they are shown, crops of quotes, and pages with a quote's box drawn."""
+"""Pictures that people see: rendered pages, crops of quotes, and pages with a quote's box drawn."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ MARGIN = 2.0
 
 
 def page_picture(collection: Collection, document: str, page: int, *, password: str | None = None) -> Raster | None:
-    """A page as people see it; None for documents that have no pages of their own, such as Markdown.
+    """Render a page; None for documents that have no pages of their own, such as Markdown.
 
     Raises UsageError for an unknown document, DocumentError where its file cannot be drawn.
     """
@@ -34,7 +34,7 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:
-    """A quote cut out of its page, as an image file's bytes; None where its document has no pictures of pages.
+    """Return a quote's crop as an image file's bytes; None where its document has no pictures of pages.
 
     Raises CollectionError where its stored crop is missing or damaged.
     """
@@ -45,14 +45,14 @@ def crop(collection: Collection, quote: Quote, *, password: str | None = None) -
 
 
 def cut_out(picture: Raster, quote: Quote) -> Pixels:
-    """The pixels of a quote, from the picture of its page."""
+    """Cut the pixels of a quote out of the picture of its page."""
     return picture.cut(quote.bbox, margin=MARGIN)
 
 
 def marked_page(
     collection: Collection, quote: Quote, words: Sequence[Box] = (), *, password: str | None = None
 ) -> bytes | None:
-    """The quote's page with its box drawn, and the boxes of `words` filled, as PNG.
+    """Render the quote's page with its box drawn, and the boxes of `words` filled, as PNG.
 
     None where its document has no pictures of pages.
     """
@@ -77,7 +77,7 @@ def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
 
 
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:
-    """The pages that an answer cites, in the order of its citations, for `render_answer`.
+    """Return the pages that an answer cites, in the order of its citations, for `render_answer`.
 
     With them a sentence on each document whose file is missing or damaged: its pages are shown as their text.
     """
@@ -103,7 +103,7 @@ def _page_view(collection: Collection, document: str, page: int, notes: list[str
 
 
 def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> tuple[dict[str, bytes], list[str]]:
-    """Bytes of the quotes' stored crops by key, and a sentence on each that is missing or damaged."""
+    """Return the bytes of stored crops by key, and a sentence on each that is missing or damaged."""
     crops: dict[str, bytes] = {}
     notes: dict[str, str] = {}
     for quote in quotes:
@@ -116,7 +116,7 @@ def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> tuple[dict[
 
 
 def stored_crop(collection: Collection, quote: Quote) -> bytes:
-    """A quote's stored crop, verified. Raises CollectionError where it is missing or damaged."""
+    """Read and verify a quote's stored crop. Raises CollectionError where it is missing or damaged."""
     if quote.image is None:
         raise ValueError(f"quote {quote.id} has no stored crop")
     try:

@@ -35,18 +35,18 @@ DRAWING = f"1, {DPI:g} dpi, margin {MARGIN:g}"
 
 
 class CollectionPictures:
-    """The pictures of one collection: meets `core.protocols.Pictures`. For one thread, but for `ocr_text`.
+    """The pictures of one collection; implements `core.protocols.Pictures`. Only `ocr_text` is thread-safe.
 
-    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept. `tell`
+    A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept. `note`
     gets a line when OCR first reads a crop.
     """
 
     def __init__(
-        self, collection: Collection, *, password: str | None = None, tell: Callable[[str], None] = lambda _: None
+        self, collection: Collection, *, password: str | None = None, note: Callable[[str], None] = lambda _: None
     ) -> None:
         self._collection = collection
         self._password = password
-        self._tell = tell
+        self._note = note
         self._announced = False
         self._reading = Lock()
         self._revision = -1
@@ -72,7 +72,7 @@ class CollectionPictures:
         from PIL import Image
 
         if quote.image is None:
-            with self._told_of(f"quote {quote.id}", quote.document):
+            with self._name_source_in_errors(f"quote {quote.id}", quote.document):
                 return Image.fromarray(cut_out(self._page(quote.document, quote.page), quote))
 
         return self._of_crop(quote, _drawn)
@@ -100,7 +100,7 @@ class CollectionPictures:
         """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
         from PIL import Image
 
-        with self._told_of(f"page {page + 1}", document):
+        with self._name_source_in_errors(f"page {page + 1}", document):
             return Image.fromarray(self._page(document, page).pixels)
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
@@ -147,7 +147,7 @@ class CollectionPictures:
     def _announce(self) -> None:
         if not self._announced:
             self._announced = True
-            self._tell("reading pictures by OCR, each once: their words in the text layer are not what is asked for")
+            self._note("reading pictures by OCR, each once: their words in the text layer are not what is asked for")
 
     def _read(self, quote: Quote, language: str) -> str:
         return self._of_crop(quote, lambda path: read_crop(path, RapidOcr(language)))
@@ -194,15 +194,17 @@ class CollectionPictures:
             return True  # gone or damaged, which drawing it will tell
 
     @contextmanager
-    def _told_of(self, what: str, document: str) -> Iterator[None]:
-        """Says of what a picture cannot be had. A collection's file that is gone concerns one document, too."""
+    def _name_source_in_errors(self, what: str, document: str) -> Iterator[None]:
+        """Re-raise errors as DocumentError naming the picture; a missing stored file concerns one document only."""
         try:
             yield
         except (CollectionError, DocumentError) as error:
-            raise DocumentError(f"{what} of {document!r} cannot be shown: {self._said(error, document)}") from error
+            raise DocumentError(
+                f"{what} of {document!r} cannot be shown: {self._describe_error(error, document)}"
+            ) from error
 
-    def _said(self, error: Exception, document: str) -> str:
-        """What the error says of the document's file: whose it is, is told already, and its name is our own."""
+    def _describe_error(self, error: Exception, document: str) -> str:
+        """Return the error's text without the stored file's internal name and the document, which is named already."""
         copy = re.escape(self._collection.document(document).content)
         return re.sub(rf"'{copy}[^']*'", "its file", str(error)).replace(f", the file of {document!r},", "")
 

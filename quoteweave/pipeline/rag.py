@@ -15,13 +15,13 @@ from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator
 from quoteweave.core.records import Filter, Query, Record
 from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.streaming_gate import StreamingGate
-from quoteweave.pipeline.context import Window, fit
+from quoteweave.pipeline.context import Window, fit_to_window
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.search import Retrieved, Search, Trace
+from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 
 
 class Answered(Record):
-    """An answer, the context that its marks refer to, and how that was found.
+    """An answer, the context that its marks refer to, and the trace of the search.
 
     >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator())
     >>> answered = rag.answer_with_context("How much grain was shipped in May?")
@@ -35,8 +35,8 @@ class Answered(Record):
     trace: Trace
 
 
-class SourcesEvent(Retrieved):
-    """What was found for a question, before anything is written."""
+class SourcesEvent(RetrievedContext):
+    """The retrieved context, sent before the answer is written."""
 
     type: Literal["sources"] = "sources"
 
@@ -74,65 +74,65 @@ class Rag:
         return self.answer_with_context(question, where=where).answer
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answer:
-        """The same, awaited. Raises what the search raises, such as QuestionTooLong, and EndpointError of a model."""
+        """The async form of `answer`. Raises what the search raises, as QuestionTooLong, and EndpointError."""
         return (await self.answer_with_context_async(question, where=where)).answer
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
-        """As `answer`, with the quotes that were put before the generator."""
+        """Answer the question, and return the context and the trace with the answer."""
         return run_sync(self.answer_with_context_async(question, where=where))
 
     async def answer_with_context_async(self, question: str, *, where: Filter | None = None) -> Answered:
-        """The same, awaited."""
-        asked = await self._asked(question, where)
-        answer = asked.withheld
+        """The async form of `answer_with_context`."""
+        prepared = await self._prepare(question, where)
+        answer = prepared.withheld
         if answer is None:
-            written = await self._generator.answer(asked.query, asked.context)
-            answer = await self._gate.passed(written, asked.context)
-        return Answered(answer=asked.told(answer), context=asked.context, trace=asked.trace)
+            written = await self._generator.answer(prepared.query, prepared.context)
+            answer = await self._gate.apply(written, prepared.context)
+        return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[SourcesEvent | Event, None]:
-        """What was found, then the answer's events (`core.answer_events`) as they come; raises as `answer_async`.
+        """Yield the sources, then the answer's events (`core.answer_events`) as they come; raises as `answer_async`.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
-        asked = await self._asked(question, where)
-        yield SourcesEvent(context=asked.context, trace=asked.trace)
-        if asked.withheld is not None:
-            for event in replay_events(asked.told(asked.withheld)):
+        prepared = await self._prepare(question, where)
+        yield SourcesEvent(context=prepared.context, trace=prepared.trace)
+        if prepared.withheld is not None:
+            for event in replay_events(prepared.complete(prepared.withheld)):
                 yield event
             return
 
         async def finish(answer: Answer) -> Answer:
-            return asked.told(await self._gate.passed(answer, asked.context))
+            return prepared.complete(await self._gate.apply(answer, prepared.context))
 
         async with aclosing(
-            answer_events(self._generator, asked.query, asked.context, self._gate.streamed, finish)
+            answer_events(self._generator, prepared.query, prepared.context, self._gate.streaming_policy, finish)
         ) as events:
             async for event in events:
                 yield event
 
-    async def _asked(self, question: str, where: Filter | None) -> "_Asked":
+    async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
         found = await self._search.context(query, self._split, where=self._where.intersect(where))
-        context, cut = fit(found.context, self._window, question)
-        return _Asked(query, context, found.trace, self._gate.before(question, context), started, cut)
+        context, cut = fit_to_window(found.context, self._window, question)
+        return _PreparedQuestion(query, context, found.trace, self._gate.check_context(question, context), started, cut)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question with what is put before the generator."""
+class _PreparedQuestion:
+    """A question with the context that the generator gets."""
 
     query: Query
     context: Context
     trace: Trace
     withheld: Answer | None
-    """The abstention where the generator is not to be asked."""
+    """The abstention, where the generator is not asked."""
     started: float
     cut: int
     """Quotes cut to the window."""
 
-    def told(self, answer: Answer) -> Answer:
-        """The answer with its time, and a warning where quotes were cut."""
+    def complete(self, answer: Answer) -> Answer:
+        """Add the time that the answer took, and a warning where quotes were cut."""
         cut = (
             (f"{pluralize(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
         )
@@ -146,7 +146,7 @@ Finish = Callable[[Answer], Awaitable[Answer]]
 async def answer_events(
     generator: Generator, query: Query, context: Context, policy: Policy | None, finish: Finish
 ) -> AsyncGenerator[Event, None]:
-    """The events of the answer that `finish` makes of what the generator writes: it checks it, and applies the policy.
+    """Stream the events of an answer; `finish` checks what the generator wrote and applies the policy.
 
     Under `report`, or without a policy, they come as it writes; under `drop` a sentence is held back until it is known
     whether it is supported, under `refuse` the whole answer, and so it is where a generator does not stream. Raises

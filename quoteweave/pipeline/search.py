@@ -1,4 +1,4 @@
-"""From a question to what bears on it: expanded, searched, pooled and reranked (MMDocRAG, section 4.8, Table 7)."""
+"""Searches for a question: expands it, searches, pools and reranks (MMDocRAG, section 4.8, Table 7)."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ POOL = 40
 
 
 class Trace(Record):
-    """How a context came about.
+    """How the hits of a search were found: clauses, steps, notes and reasons.
 
     >>> trace = asyncio.run(Search(LexicalRetriever(collection)).find(Query(text="timber"), k=1)).trace
     >>> trace.clauses, trace.reranker
@@ -41,22 +41,22 @@ class Trace(Record):
     seconds: Mapping[str, float] = Field(default_factory=dict, description="what each step took")
 
 
-class Found(Record):
-    """Hits, best first, and how they came about."""
+class SearchResult(Record):
+    """Hits, best first, and how they were found."""
 
     hits: tuple[Hit, ...]
     trace: Trace
 
 
-class Retrieved(Record):
-    """A context, and how it came about."""
+class RetrievedContext(Record):
+    """A context, and how it was found."""
 
     context: Context
     trace: Trace
 
 
 class Search:
-    """Finds what bears on a question.
+    """Finds the quotes that are relevant to a question.
 
     An expander makes several clauses of it, each is searched for by itself, and their rankings are pooled: a quote that
     several hold counts once (reciprocal rank fusion). A reranker puts the `pool` best in order, of each kind by itself
@@ -80,21 +80,21 @@ class Search:
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explain = explain
 
-    async def find(self, query: Query, k: int, *, where: Filter | None = None) -> Found:
-        """At most `k` quotes of any kind. Raises QuestionTooLong, and what retriever and reranker raise."""
+    async def find(self, query: Query, k: int, *, where: Filter | None = None) -> SearchResult:
+        """Return at most `k` quotes of any kind. Raises QuestionTooLong, and what retriever and reranker raise."""
         check_question_length(query.text)
-        steps = _Steps(query)
+        steps = _SearchState(query)
         await self._expand(steps)
         (hits,) = await self._ranked(steps, [(k, where)])
-        return Found(hits=tuple(hits), trace=self._trace(steps))
+        return SearchResult(hits=tuple(hits), trace=self._trace(steps))
 
-    async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> Retrieved:
-        """The best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
+    async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
+        """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
         Raises what `find` does.
         """
         check_question_length(query.text)
-        steps, where = _Steps(query), where or Filter()
+        steps, where = _SearchState(query), where or Filter()
         await self._expand(steps)
         kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))
         wanted = [
@@ -102,18 +102,18 @@ class Search:
         ]
         texts, images = await self._ranked(steps, wanted)
         context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity)
-        return Retrieved(context=context, trace=self._trace(steps))
+        return RetrievedContext(context=context, trace=self._trace(steps))
 
-    async def _expand(self, steps: "_Steps") -> None:
+    async def _expand(self, steps: "_SearchState") -> None:
         if self._expander is not None:
             with steps.timed("expand"):
                 steps.expansion = await self._expander.expand(steps.query)
-            steps.tell(steps.expansion.note)
+            steps.add_note(steps.expansion.note)
 
-    async def _ranked(self, steps: "_Steps", wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
-        """The best of each filter: so many, or none where 0 are wanted."""
+    async def _ranked(self, steps: "_SearchState", wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
+        """Return the `k` best hits of each filter; an empty list where `k` is 0."""
         for note in collect_warnings(self._retriever):
-            steps.tell(note)
+            steps.add_note(note)
         with steps.timed("search"):
             # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
             # first question would be searched no sooner than the last.
@@ -124,24 +124,26 @@ class Search:
         if isinstance(self._retriever, Explains):
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
-                    await run_in_pool("search", self._tell_why, self._retriever, steps, hits, where)
+                    await run_in_pool("search", self._add_reasons, self._retriever, steps, hits, where)
         if self._explain:
-            self._tell_what_is_not_explained(steps, any(ranked))
+            self._note_missing_reasons(steps, any(ranked))
         return ranked
 
-    def _tell_what_is_not_explained(self, steps: "_Steps", found: bool) -> None:
+    def _note_missing_reasons(self, steps: "_SearchState", found: bool) -> None:
         if found and not any(steps.reasons.values()):
-            steps.tell("This retriever does not say why its hits rank where they do; lexical does.")
+            steps.add_note("This retriever does not say why its hits rank where they do; lexical does.")
         elif self._reranker is not None:
-            steps.tell("The reasons are those of the search; the reranker gives none for its order.")
+            steps.add_note("The reasons are those of the search; the reranker gives none for its order.")
         elif len(steps.expansion.clauses) > 1:
-            steps.tell("The reasons are those of the question as it was asked; its clauses were searched for too.")
+            steps.add_note("The reasons are those of the question as it was asked; its clauses were searched for too.")
 
-    def _tell_why(self, retriever: Explains, steps: "_Steps", hits: Sequence[Hit], where: Filter | None) -> None:
-        told = retriever.explain(steps.query, hits if self._explain else (), where=where)
-        steps.read += [line for line in told.read if line not in steps.read]
-        steps.reasons.update(told.reasons)
-        steps.rarity = told.rarity
+    def _add_reasons(
+        self, retriever: Explains, steps: "_SearchState", hits: Sequence[Hit], where: Filter | None
+    ) -> None:
+        explanation = retriever.explain(steps.query, hits if self._explain else (), where=where)
+        steps.read += [line for line in explanation.read if line not in steps.read]
+        steps.reasons.update(explanation.reasons)
+        steps.rarity = explanation.rarity
 
     def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
         queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
@@ -151,16 +153,16 @@ class Search:
             pools.append((rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth])
         return pools
 
-    async def _best(self, steps: "_Steps", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
+    async def _best(self, steps: "_SearchState", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
         steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
         if self._reranker is not None and pooled:
             with steps.timed("rerank"):
                 reranking = await self._reranker.rerank(steps.query, pooled)
-            steps.tell(reranking.note)
+            steps.add_note(reranking.note)
             pooled = reranking.hits
         return pooled[:k]
 
-    def _trace(self, steps: "_Steps") -> Trace:
+    def _trace(self, steps: "_SearchState") -> Trace:
         return Trace(
             clauses=steps.expansion.clauses,
             notes=tuple(steps.notes),
@@ -173,8 +175,8 @@ class Search:
         )
 
 
-class _Steps:
-    """What one question has gone through so far."""
+class _SearchState:
+    """The state of one question's search."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
@@ -186,8 +188,8 @@ class _Steps:
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 
-    def tell(self, note: str | None) -> None:
-        """Each note once, though texts and images may both give it."""
+    def add_note(self, note: str | None) -> None:
+        """Add a note unless it is there already, as texts and images may both give it."""
         if note and note not in self.notes:
             self.notes.append(note)
 

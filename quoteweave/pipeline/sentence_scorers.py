@@ -17,7 +17,7 @@ READER = "reader"
 
 
 class EncodedSentences:
-    """Meets `core.protocols.SentenceScorer`: inner products with the question, or their MaxSim, by an encoder of text.
+    """Implements `core.protocols.SentenceScorer` by inner products with the question, or MaxSim, of a text encoder.
 
     It computes in a thread of its own.
     """
@@ -27,13 +27,13 @@ class EncodedSentences:
 
     @property
     def name(self) -> str:
-        """The encoder's."""
+        """The name of the encoder."""
         return self._encoder.name
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """Never None. Raises ModelError or EndpointError."""
+        """Score every sentence of every passage, never None. Raises ModelError or EndpointError."""
         sentences = [sentence for passage in passages for sentence in passage]
-        return _like(passages, await asyncio.to_thread(self._compute, question, sentences))
+        return _regroup(passages, await asyncio.to_thread(self._compute, question, sentences))
 
     def _compute(self, question: str, sentences: list[str]) -> list[float]:
         (asked,) = self._encoder.encode_queries([question])
@@ -41,27 +41,27 @@ class EncodedSentences:
 
 
 class RerankedSentences:
-    """Meets `core.protocols.SentenceScorer` by a reranker, which reads each sentence as a quote."""
+    """Implements `core.protocols.SentenceScorer` by a reranker, which reads each sentence as a quote."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
 
     @property
     def name(self) -> str:
-        """The reranker's."""
+        """The name of the reranker."""
         return self._reranker.name
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """Never None. Raises ModelError or EndpointError."""
+        """Score every sentence of every passage, never None. Raises ModelError or EndpointError."""
         sentences = [sentence for passage in passages for sentence in passage]
         hits = [_as_hit(number, sentence) for number, sentence in enumerate(sentences)]
         reranking = await self._reranker.rerank(Query(text=question), hits)
         scores = {hit.quote.id: hit.score for hit in reranking.hits}
-        return _like(passages, [scores[hit.quote.id] for hit in hits])
+        return _regroup(passages, [scores[hit.quote.id] for hit in hits])
 
 
 def make_sentence_scorer(text: str, *, means: Resources | None = None) -> SentenceScorer:
-    """The encoder, reranker or reading model of that name. Nothing is loaded yet.
+    """Make the encoder, reranker or reading model of that name; it loads on first use.
 
     Raises UsageError for an unknown name, and for what scores no sentences: models of pictures, chat models, and
     retrievers that need no model.
@@ -102,8 +102,8 @@ def _names() -> list[str]:
     return [*texts, *reranker_rows(), *anything, f"{ENDPOINT}:MODEL", "endpoint:MODEL"]
 
 
-def _like(passages: Sequence[Sequence[str]], scores: Sequence[float]) -> list[list[float | None]]:
-    """The scores of all sentences, passage by passage."""
+def _regroup(passages: Sequence[Sequence[str]], scores: Sequence[float]) -> list[list[float | None]]:
+    """Group the scores of all sentences by passage."""
     left = iter(scores)
     return [list(islice(left, len(passage))) for passage in passages]
 

@@ -1,4 +1,4 @@
-"""Everything that can be set of retrieval, chat model, gate and window, declared once.
+"""Declares all settings of retrieval, chat model, gate and window, once.
 
 Command-line options, the keys of TOML files and the records of runs are these fields: a field's description is its
 help text, its default the default everywhere, and its bounds are checked wherever a value comes from. Fields marked
@@ -28,7 +28,7 @@ _PICTURES = PictureLimits()
 
 
 class ResourceSettings(Record):
-    """What models on this machine run on, and how long endpoints are waited for."""
+    """Hardware for models on this machine, and timeouts and retries for endpoints."""
 
     device: str | None = Field(
         default=None, exclude=True, description="where models run: cuda, mps, cpu; else the best there is"
@@ -59,12 +59,12 @@ class ResourceSettings(Record):
 
     @property
     def hardware(self) -> Hardware:
-        """What models on this machine run on."""
+        """The hardware that models on this machine run on."""
         return Hardware(device=self.device, batch_size=self.batch_size, trust_remote_code=self.trust_remote_code)
 
     @property
     def patience(self) -> RetryOptions:
-        """How long endpoints are waited for: what is set; for the rest each client has a default of its own."""
+        """Timeouts and retries for endpoints, without those that are not set: each client has its own defaults."""
         found = RetryOptions()
         if self.timeout_s is not None:
             found["timeout_s"] = self.timeout_s
@@ -76,7 +76,7 @@ class ResourceSettings(Record):
 
 
 class RetrievalSettings(ResourceSettings):
-    """How quotes are found.
+    """Settings of retrieval.
 
     >>> RetrievalSettings(retriever=("lexical", "bm25")).retriever
     ('lexical', 'bm25')
@@ -116,7 +116,7 @@ class RetrievalSettings(ResourceSettings):
 
 
 class ChatSettings(ResourceSettings):
-    """Which chat model is asked, and how. Without a model's name nothing is sent."""
+    """Settings of the chat model. Without a model's name nothing is sent."""
 
     model: str | None = Field(
         default=None,
@@ -155,7 +155,7 @@ class ChatSettings(ResourceSettings):
 
     @classmethod
     def from_environment(cls, given: Mapping[str, object]) -> Self:
-        """The settings given, None for what is not, completed as by `with_environment`.
+        """Build settings from the values that are not None, completed by `with_environment`.
 
         Raises UsageError, naming the setting, for a value that is not allowed.
         """
@@ -166,7 +166,7 @@ class ChatSettings(ResourceSettings):
         return read.with_environment()
 
     def with_environment(self) -> Self:
-        """The same with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.
+        """Return settings with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.
 
         OPENAI_API_KEY is left to the client, which knows where it may be sent: an address may come from a file of
         somebody else's. Raises UsageError for an address that is none.
@@ -189,7 +189,7 @@ class ChatSettings(ResourceSettings):
 
     @property
     def checkpoint(self) -> str | None:
-        """What a model on this machine is loaded from; None for one behind an endpoint, or none."""
+        """The checkpoint of a model on this machine; None for a model behind an endpoint, and without a model."""
         return (
             self.model.removeprefix(LOCAL_PREFIX)
             if self.model is not None and self.model.startswith(LOCAL_PREFIX)
@@ -212,7 +212,7 @@ class ChatSettings(ResourceSettings):
 
 
 class GateSettings(Record):
-    """What answers pass between the model that wrote them and the people who see them."""
+    """Settings of the gate, which checks answers before they are shown."""
 
     gate: Literal["report", "drop", "refuse", "off"] = Field(
         default="report",
@@ -234,7 +234,7 @@ class GateSettings(Record):
 
 
 class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
-    """How one question is answered: what `quoteweave ask` takes, and each setting of a run.
+    """All settings for answering a question, as `quoteweave ask` and each setting of a run take them.
 
     >>> settings = AnswerSettings(retriever=("bm25",), size=20, gate="drop")
     >>> make_rag(collection, settings).answer("What went by rail?").text.splitlines()[0]
@@ -258,7 +258,7 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
 
     @property
     def reading_window(self) -> Window | None:
-        """What the model can read; None where that is not set."""
+        """The context window of the model; None where it is not set."""
         if self.window is None:
             return None
         shown = self.images and self.model is not None

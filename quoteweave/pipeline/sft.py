@@ -1,4 +1,4 @@
-"""Examples with gold answers become conversations to fine-tune a chat model with, in the form that trainers read.
+"""Converts examples with gold answers to conversations for fine-tuning a chat model, in formats that trainers read.
 
 As in MMDocRAG (arXiv 2505.16470, appendix C.2), quotes are shuffled so that gold stands at each place equally often,
 and nothing can be learnt from the place.
@@ -17,7 +17,7 @@ from quoteweave.core.records import Hit, Kind
 from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.generation.prompt_messages import CitedMessages, image_quotes
 
-Form = Literal["trl", "llama-factory"]
+TrainingFormat = Literal["trl", "llama-factory"]
 Line = Mapping[str, object]
 Numbers = Mapping[tuple[Kind, int], int]
 """The new number of each quote that a mark can name."""
@@ -31,12 +31,12 @@ NO_PICTURE = "a picture of its image quotes is missing"
 _TAGS = re.compile("<(image|video|audio)>")
 
 
-class LeftOut(Exception):
-    """Why an example cannot be trained with."""
+class ExampleSkipped(Exception):
+    """Raised for an example that cannot be used for training; the message is the reason."""
 
 
 class TrainingLines:
-    """Makes the line of each example, and counts where gold stands in them.
+    """Makes the training line of each example, and counts the places of gold quotes.
 
     With `pictures`, which gives the file of `Quote.image` or None where there is none, image quotes are shown
     (multimodal); without, their words are given (pure text). The messages are those that `CitedGenerator` asks with.
@@ -51,7 +51,7 @@ class TrainingLines:
         seed: int = 0,
         prompts_folder: Path | None = None,
         pictures: Callable[[str], Path | None] | None = None,
-        form: Form = "trl",
+        form: TrainingFormat = "trl",
     ) -> None:
         self._messages = CitedMessages(prompts_folder)
         self._pictures = pictures
@@ -60,19 +60,19 @@ class TrainingLines:
 
     @property
     def places(self) -> dict[Kind, list[int]]:
-        """How often gold stood at each place, from the first on, in the lines made so far."""
+        """How often gold stood at each place, by kind, in the lines made so far."""
         return {kind: self._spread.at(kind) for kind in ("text", "image")}
 
     def line(self, example: Example) -> Line:
-        """The example as a line. Raises LeftOut where it cannot be trained with."""
+        """Return the example as a line. Raises ExampleSkipped where it cannot be trained with."""
         context, answer = example.context, example.reference.answer
         if context is None or not (context.texts or context.images):
-            raise LeftOut(NO_QUOTES)
+            raise ExampleSkipped(NO_QUOTES)
         if not answer or not answer.strip():
-            raise LeftOut(NO_ANSWER)
+            raise ExampleSkipped(NO_ANSWER)
         if not parse_marks(answer):
-            raise LeftOut(NO_MARK)
-        renumbered(answer, _as_they_are(context))  # raises before the example takes places from others
+            raise ExampleSkipped(NO_MARK)
+        renumber_marks(answer, _unchanged_numbers(context))  # raises before the example takes places from others
         files = self._files(context)
         shuffled, numbers = self._shuffled(example, context)
         shown = {
@@ -82,7 +82,7 @@ class TrainingLines:
         }
         messages = [
             *self._messages.of(example.query, shuffled, shown),
-            {"role": "assistant", "content": renumbered(answer, numbers)},
+            {"role": "assistant", "content": renumber_marks(answer, numbers)},
         ]
         if self._pictures is None:
             return {"messages": messages}
@@ -97,23 +97,23 @@ class TrainingLines:
             return {}
         found = {hit.quote.image: self._pictures(hit.quote.image) for hit in context.images if hit.quote.image}
         if None in found.values():
-            raise LeftOut(NO_PICTURE)
+            raise ExampleSkipped(NO_PICTURE)
         return {key: file for key, file in found.items() if file is not None}
 
     def _shuffled(self, example: Example, context: Context) -> tuple[Context, Numbers]:
         numbers: dict[tuple[Kind, int], int] = {}
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
 
-        def dealt(kind: Kind, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        def shuffle(kind: Kind, hits: Sequence[Hit]) -> tuple[Hit, ...]:
             order = self._spread.order(example.id, kind, [hit.quote.id in gold for hit in hits])
             numbers.update(((kind, before + 1), after) for after, before in enumerate(order, start=1))
             return tuple(hits[before].model_copy(update={"rank": rank}) for rank, before in enumerate(order, start=1))
 
-        shuffled = Context(texts=dealt("text", context.texts), images=dealt("image", context.images))
+        shuffled = Context(texts=shuffle("text", context.texts), images=shuffle("image", context.images))
         return shuffled, numbers
 
 
-def _as_they_are(context: Context) -> Numbers:
+def _unchanged_numbers(context: Context) -> Numbers:
     kinds: tuple[tuple[Kind, int], ...] = (("text", len(context.texts)), ("image", len(context.images)))
     return {(kind, number): number for kind, count in kinds for number in range(1, count + 1)}
 
@@ -151,28 +151,28 @@ class GoldSpread:
         return [at[place] for place in range(len(gold))]
 
 
-def renumbered(answer: str, numbers: Numbers) -> str:
+def renumber_marks(answer: str, numbers: Numbers) -> str:
     """The answer with its marks naming the new numbers: `[1, 3]` becomes `[7][2]`, as the prompt asks for.
 
-    What an image mark says of its image is renumbered too. All else stays as it is. Raises LeftOut for a mark that
+    What an image mark says of its image is renumbered too. All else stays. Raises ExampleSkipped for a mark that
     names no quote.
     """
     written, end = [], 0
     for mark in parse_marks(answer):
-        written += [answer[end : mark.start], _renumbered(mark, numbers)]
+        written += [answer[end : mark.start], _renumber_mark(mark, numbers)]
         end = mark.end
     return "".join([*written, answer[end:]])
 
 
-def _renumbered(mark: Mark, numbers: Numbers) -> str:
+def _renumber_mark(mark: Mark, numbers: Numbers) -> str:
     try:
         new = [numbers[mark.kind, number] for number in mark.numbers]
     except KeyError:
-        raise LeftOut(UNRESOLVED) from None
+        raise ExampleSkipped(UNRESOLVED) from None
     if mark.kind == "text":
         return "".join(f"[{number}]" for number in new)
     summary = mark.mark[2 : mark.mark.rindex("](")]
-    return f"![{renumbered(summary, numbers)}](image{new[0]})"
+    return f"![{renumber_marks(summary, numbers)}](image{new[0]})"
 
 
 def _as_parts(content: object) -> list[dict[str, object]]:

@@ -21,7 +21,7 @@ from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.pipeline.runs import retrieval
 from quoteweave.pipeline.runs.progress import Progress
-from quoteweave.pipeline.runs.retrieval import Subject, add_dataset_documents
+from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms import read_terms
@@ -124,9 +124,9 @@ def evaluate(
         assert (collection, folder) == (tmp_path / "collection", dataset / "pdf")
         Collection.open_or_create(collection).close()
 
-    def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> Subject:
+    def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> PreparedRetriever:
         indexes = {"index lexical": "f1", **terms_fingerprint(read_all_terms(settings))}
-        return Subject(ranker, documents, indexes, {"b [red].pdf": "it is encrypted; give --password"}, notes)
+        return PreparedRetriever(ranker, documents, indexes, {"b [red].pdf": "it is encrypted; give --password"}, notes)
 
     monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
     monkeypatch.setattr(retrieval, "open_subject", subject)

@@ -144,7 +144,7 @@ def test_failures_are_kept_as_failures_and_asked_again(run_it: RunIt, tmp_path: 
 
 
 def test_a_dead_endpoint_ends_the_run_soon(run_it: RunIt, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.pipeline.runs.answerer.GIVES_UP", 2)
+    monkeypatch.setattr("quoteweave.pipeline.runs.answerer.MAX_FAILURES", 2)
     config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 1\n'
     with ModelServer(lambda _: Reply(status=401, text="key expired")) as server:
         result = run_it(config, url=server.base_url)

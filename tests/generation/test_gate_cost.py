@@ -13,7 +13,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import check_answer
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
-from quoteweave.pipeline.context import Window, fit
+from quoteweave.pipeline.context import Window, fit_to_window
 
 
 def context_of(*texts: str) -> Context:
@@ -75,5 +75,5 @@ def test_quotes_of_many_short_lines_and_long_names_keep_to_the_window() -> None:
 
     given = context_of(*["a\n" * 4000] * 10)
     for question in ("why?", "why " * 3000):
-        cut, _ = fit(given, Window(tokens=8000), question)
+        cut, _ = fit_to_window(given, Window(tokens=8000), question)
         assert estimate_message_tokens(CitedMessages().of(Query(text=question), cut, {})) <= 8000

@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import Answer, Context, Verdict
 from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer
 from quoteweave.pipeline.answer_page.render import AnswerView, render_answer
-from quoteweave.pipeline.answer_page.verdicts import judged, tally
+from quoteweave.pipeline.answer_page.verdicts import checked_citations, tally
 
 CONTEXT = make_context(make_quote("a.pdf:0", "Grain came to 547 tons.", (0, 0, 100, 20)))
 
@@ -84,7 +84,7 @@ def test_the_head_counts_the_verdicts() -> None:
     view = checked_view()
     page = html.document_fromstring(render_answer(view.answer, view.context, view.pages, view.crops))
     assert [words(one) for one in page.find_class("tally")[0]] == ["2 supported", "2 not supported", "2 not checked"]
-    assert tally(judged(tidal_view().answer)) == []
+    assert tally(checked_citations(tidal_view().answer)) == []
 
 
 def test_a_hostile_reason_stays_text() -> None:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.pipeline.context import Arrangement, in_view
+from quoteweave.pipeline.context import Arrangement, with_image_view
 
 
 def quote(kind: Kind, name: str, **words: str | None) -> Quote:
@@ -40,21 +40,21 @@ ORDERS = st.one_of(
 @given(ORDERS, st.integers(0, 12), st.integers(0, 8), st.sets(st.integers(1, 12)))
 def test_every_order_holds_the_same_quotes(order: Arrangement, texts: int, images: int, chosen: set[int]) -> None:
     given_, gold = context(texts, images), {f"text{n}" for n in chosen} | {f"image{n}" for n in chosen}
-    made = order.of(given_, "q", gold)
+    made = order.arrange(given_, "q", gold)
     assert [sorted(kind) for kind in names(made)] == [sorted(kind) for kind in names(given_)]
     for hits in (made.texts, made.images):
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
-    assert made == order.of(given_, "q", gold)
+    assert made == order.arrange(given_, "q", gold)
 
 
 def test_gold_stands_together_at_its_place_and_the_rest_keeps_its_order() -> None:
-    made = Arrangement(order="gold_at", place=3).of(context(5, 2), "q", {"text1", "text5", "image1"})
+    made = Arrangement(order="gold_at", place=3).arrange(context(5, 2), "q", {"text1", "text5", "image1"})
     assert names(made) == (["text2", "text3", "text1", "text5", "text4"], ["image2", "image1"])
 
 
 def test_questions_are_shuffled_apart_and_seeds_differ() -> None:
     orders = {
-        tuple(names(Arrangement(order="shuffled", seed=seed).of(context(12, 8), example, ()))[0])
+        tuple(names(Arrangement(order="shuffled", seed=seed).arrange(context(12, 8), example, ()))[0])
         for seed in range(3)
         for example in "abc"
     }
@@ -72,7 +72,8 @@ def test_one_view_of_images_is_kept_where_there_is_one() -> None:
     bare = quote("image", "j", text="Q1 5")
     given_ = Context(images=tuple(Hit(rank=1, score=1, quote=one) for one in (full, bare)))
     said = {
-        view: [hit.quote.words() for hit in in_view(given_, view).images] for view in ("all", "ocr_text", "vlm_text")
+        view: [hit.quote.words() for hit in with_image_view(given_, view).images]
+        for view in ("all", "ocr_text", "vlm_text")
     }
     assert said == {
         "all": ["Sales\nQ1 5\nSales rise.", "Q1 5"],
@@ -86,4 +87,4 @@ def test_a_view_that_no_image_has_is_not_passed_off_as_another(view: str) -> Non
     other = {"ocr_text": {"vlm_text": "Sales rise."}, "vlm_text": {"text": "Q1 5"}}[view]
     given_ = Context(images=(Hit(rank=1, score=1, quote=quote("image", "i", caption="Sales", **other)),))
     with pytest.raises(ValueError, match=f"no image quote of this question has {view}"):
-        in_view(given_, view)  # type: ignore[arg-type]
+        with_image_view(given_, view)  # type: ignore[arg-type]

@@ -121,7 +121,7 @@ def test_a_search_of_several_steps_is_made_for_each_filter_and_its_notes_are_tol
         made.append(where)
         return Search(retriever, expander=FakeExpander(["how?"], note="odd"))
 
-    searching = SearchRetriever(make, reranks=False, tell=told.append)
+    searching = SearchRetriever(make, reranks=False, on_note=told.append)
     (found,) = run_retrieval([ask("q")], searching, scope="document", documents=DOCUMENTS)
     assert [page.page for page in found.pages] == list(range(10))
     assert made == [Filter(documents=("a.pdf",))]

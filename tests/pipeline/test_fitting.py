@@ -8,7 +8,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.records import Hit
 from quoteweave.generation.prompt_pictures import PictureLimits
-from quoteweave.pipeline.context import PROMPT_TOKENS, Window, fit
+from quoteweave.pipeline.context import PROMPT_TOKENS, Window, fit_to_window
 
 
 def context(*texts: str) -> Context:
@@ -23,7 +23,7 @@ def sizes(made: Context) -> list[int]:
 def test_it_fits_and_only_the_longest_are_cut(lengths: list[int], room: int) -> None:
     texts = ["x" * length for length in lengths]
     whole = context(*texts)
-    made, count = fit(whole, Window(tokens=PROMPT_TOKENS + room))
+    made, count = fit_to_window(whole, Window(tokens=PROMPT_TOKENS + room))
     before, after = sizes(whole), sizes(made)
     assert count == sum(a < b for a, b in zip(after, before, strict=True))
     assert sum(after) <= room
@@ -36,16 +36,16 @@ def test_it_fits_and_only_the_longest_are_cut(lengths: list[int], room: int) -> 
 
 
 def test_without_a_window_nothing_is_cut() -> None:
-    assert fit(context("x" * 10**6), None) == (context("x" * 10**6), 0)
+    assert fit_to_window(context("x" * 10**6), None) == (context("x" * 10**6), 0)
 
 
 def test_pictures_take_their_room_and_are_not_cut() -> None:
     shown = quote("image", "i", text="x" * 4000, image="a.png")
     made = Context(texts=context("y" * 4000).texts, images=(Hit(rank=1, score=1, quote=shown),))
-    cut, count = fit(made, Window(tokens=PROMPT_TOKENS + 2000 + 500, pictures=True))
+    cut, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 2000 + 500, pictures=True))
     assert (count, cut.images) == (1, made.images)
     assert len(cut.texts[0].quote.words()) < 2004
-    _, count = fit(made, Window(tokens=PROMPT_TOKENS + 500))
+    _, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 500))
     assert count == 2
 
 
@@ -53,7 +53,7 @@ def test_pictures_beyond_the_number_that_is_shown_take_words() -> None:
     shown = quote("image", "i", text="x" * 4000, image="a.png")
     made = Context(images=(Hit(rank=1, score=1, quote=shown), Hit(rank=2, score=1, quote=shown)))
     one = PictureLimits(max_pictures=1, max_pixels=75_000)
-    cut, count = fit(made, Window(tokens=PROMPT_TOKENS + 100 + 500, pictures=True, limits=one))
+    cut, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 100 + 500, pictures=True, limits=one))
     assert (count, cut.images[0]) == (1, made.images[0])
     assert estimate_tokens(cut.images[1].quote.words()) == 500
 

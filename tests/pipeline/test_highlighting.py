@@ -12,7 +12,7 @@ from quoteweave.core.records import Hit, Page, PageWords
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.highlighting import highlighted
+from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -75,7 +75,7 @@ def answered(text: str) -> tuple[Answer, Context]:
 
 def test_where_words_have_no_boxes_the_characters_are_told_all_the_same() -> None:
     answer, given = answered("The port has nine pilots [1].")
-    (citation,) = highlighted(answer, given, NoPages()).citations
+    (citation,) = add_highlights(answer, given, NoPages()).citations
     assert (citation.evidence, citation.page_size) == ("words", None)
     assert [(span.start, span.end, span.boxes) for span in citation.spans] == [(0, 24, ())]
 
@@ -94,7 +94,7 @@ def test_a_mark_at_the_end_of_an_item_is_for_all_of_its_sentences(text: str, nin
     quoted = given.texts[0].quote.text
     shown = [
         " ".join(quoted[span.start : span.end] for span in citation.spans)
-        for citation in highlighted(answer, given, NoPages()).citations
+        for citation in add_highlights(answer, given, NoPages()).citations
     ]
     assert ["nine pilots" in words for words in shown] == nine
     assert "Dues rose" in shown[-1]
@@ -102,14 +102,14 @@ def test_a_mark_at_the_end_of_an_item_is_for_all_of_its_sentences(text: str, nin
 
 def test_where_it_is_not_sure_the_element_is_the_evidence() -> None:
     answer, given = answered("Whales sing in winter [1].")
-    (citation,) = highlighted(answer, given, NoPages()).citations
+    (citation,) = add_highlights(answer, given, NoPages()).citations
     assert (citation.evidence, citation.spans) == ("element", ())
 
 
 def test_what_the_gate_does_not_support_has_no_words() -> None:
     answer, given = answered("The port has nine pilots [1].")
     wrong = answer.citations[0].model_copy(update={"verdict": "unsupported"})
-    (citation,) = highlighted(answer.model_copy(update={"citations": (wrong,)}), given, NoPages()).citations
+    (citation,) = add_highlights(answer.model_copy(update={"citations": (wrong,)}), given, NoPages()).citations
     assert (citation.evidence, citation.spans) == ("element", ())
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from quoteweave.core.answers import Answer, Usage
-from quoteweave.pipeline.gate import priced
+from quoteweave.pipeline.gate import with_price
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,6 @@ def test_an_answer_costs_what_its_tokens_do(
 ) -> None:
     monkeypatch.delenv("QUOTEWEAVE_PRICES", raising=False)
     answer = Answer(question="q", status="answered", text="a", blocks=(), model=model, usage=usage, seconds=1)
-    got = priced(answer)
+    got = with_price(answer)
     assert got.price_usd == (None if usd is None else pytest.approx(usd))
     assert got.model_copy(update={"price_usd": None}) == answer

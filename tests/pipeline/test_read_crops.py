@@ -22,7 +22,7 @@ from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.index.sync import remove_documents
-from quoteweave.pipeline.context import in_view, with_ocr_texts
+from quoteweave.pipeline.context import with_image_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
 
 
@@ -66,7 +66,7 @@ def test_a_crop_is_read_once_in_its_documents_language_and_announced(
     collection: Collection, tmp_path: Path, reads: list[str]
 ) -> None:
     quote, told = put(collection, tmp_path, "latin"), list[str]()
-    pictures = CollectionPictures(collection, tell=told.append)
+    pictures = CollectionPictures(collection, note=told.append)
     assert [unread.id for unread in pictures.unread()] == [quote.id]
     assert pictures.ocr_text(quote, read=False) is None
     assert [pictures.ocr_text(quote), CollectionPictures(collection).ocr_text(quote)] == ["pool", "pool"]
@@ -125,7 +125,7 @@ def test_a_crop_that_is_gone_or_damaged_is_named(collection: Collection, tmp_pat
 def test_a_run_over_that_view_shows_what_ocr_reads(collection: Collection, tmp_path: Path, reads: list[str]) -> None:
     quote = put(collection, tmp_path, "ch")
     context = Context(images=(Hit(rank=1, score=1, quote=quote),))
-    (hit,) = in_view(with_ocr_texts(context, CollectionPictures(collection)), "ocr_text").images
+    (hit,) = with_image_view(with_ocr_texts(context, CollectionPictures(collection)), "ocr_text").images
     assert hit.quote.text == "pool"
 
 

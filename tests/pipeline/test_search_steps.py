@@ -10,7 +10,7 @@ from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
-from quoteweave.pipeline.search import Retrieved, Search
+from quoteweave.pipeline.search import RetrievedContext, Search
 
 QUERY = Query(text="grain")
 
@@ -65,7 +65,7 @@ def shelf(texts: int, images: int) -> Shelf:
     return Shelf([numbered(f"t{i}") for i in range(texts)] + [numbered(f"i{i}", "chart") for i in range(images)])
 
 
-def context(search: Search, split: ContextSize = C15, where: Filter | None = None) -> Retrieved:
+def context(search: Search, split: ContextSize = C15, where: Filter | None = None) -> RetrievedContext:
     return asyncio.run(search.context(QUERY, split, where=where))
 
 

@@ -23,10 +23,10 @@ from quoteweave.pipeline.sft import (
     NO_PICTURE,
     NO_QUOTES,
     UNRESOLVED,
+    ExampleSkipped,
     GoldSpread,
-    LeftOut,
     TrainingLines,
-    renumbered,
+    renumber_marks,
 )
 from quoteweave.testing import FakeChat
 
@@ -51,7 +51,7 @@ def answer_of(line: Any) -> str:
 def test_the_answer_cites_the_same_quotes_under_new_numbers(answer: str, seed: int) -> None:
     before = [f"{mark.kind}{number}" for mark in parse_marks(answer) for number in mark.numbers]
     if not before:
-        with pytest.raises(LeftOut, match=f"{NO_MARK}|{NO_ANSWER}"):
+        with pytest.raises(ExampleSkipped, match=f"{NO_MARK}|{NO_ANSWER}"):
             TrainingLines(seed=seed).line(example(answer=answer))
         return
     line = TrainingLines(seed=seed).line(example(answer=answer, gold=set(before)))
@@ -62,15 +62,15 @@ def test_the_answer_cites_the_same_quotes_under_new_numbers(answer: str, seed: i
 @given(answers)
 def test_what_is_no_mark_stays_as_it_is(answer: str) -> None:
     same: Any = {("text", n): n for n in range(1, TEXTS + 1)} | {("image", n): n for n in range(1, IMAGES + 1)}
-    once = renumbered(answer, same)
-    assert renumbered(once, same) == once
+    once = renumber_marks(answer, same)
+    assert renumber_marks(once, same) == once
     marks = r"\[[\d, -]+\]"
     assert re.sub(marks, "", once) == re.sub(marks, "", answer)
 
 
 def test_marks_become_those_that_the_prompt_asks_for() -> None:
     numbers: Any = {("text", 1): 7, ("text", 3): 2, ("text", 4): 5, ("image", 2): 6}
-    assert renumbered("Ships [1, 3-4]. ![as [1] shows](Image_2.png)\n`[1]`", numbers) == (
+    assert renumber_marks("Ships [1, 3-4]. ![as [1] shows](Image_2.png)\n`[1]`", numbers) == (
         "Ships [7][2][5]. ![as [7] shows](image6)\n`[1]`"
     )
 
@@ -142,7 +142,7 @@ def without_context() -> Example:
 )
 def test_what_cannot_be_trained_with_is_left_out_and_takes_no_places(left_out: Example, why: str) -> None:
     lines = TrainingLines()
-    with pytest.raises(LeftOut, match=f"^{re.escape(why)}$"):
+    with pytest.raises(ExampleSkipped, match=f"^{re.escape(why)}$"):
         lines.line(left_out)
     assert lines.places == {"text": [], "image": []}
 
@@ -174,5 +174,5 @@ def test_pictures_are_tags_of_which_documents_write_none() -> None:
 
 
 def test_an_example_that_lacks_a_picture_is_left_out() -> None:
-    with pytest.raises(LeftOut, match=NO_PICTURE):
+    with pytest.raises(ExampleSkipped, match=NO_PICTURE):
         TrainingLines(pictures=lambda key: Path(key) if "image1" in key else None).line(example(images=2))

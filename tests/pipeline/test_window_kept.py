@@ -6,7 +6,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.generation.prompt_messages import CitedMessages
-from quoteweave.pipeline.context import Window, fit
+from quoteweave.pipeline.context import Window, fit_to_window
 
 
 def hits(kind: str, many: int, text: str, section: str | None) -> tuple[Hit, ...]:
@@ -23,7 +23,7 @@ def hits(kind: str, many: int, text: str, section: str | None) -> tuple[Hit, ...
 @pytest.mark.parametrize("answer", [0, 1000])
 def test_prompt_and_answer_keep_to_the_window(text: str, section: str | None, question: str, answer: int) -> None:
     context = Context(texts=hits("text", 12, text, section), images=hits("image", 8, text, section))
-    made, count = fit(context, Window(tokens=8000, answer=answer), question)
+    made, count = fit_to_window(context, Window(tokens=8000, answer=answer), question)
     messages = CitedMessages().of(Query(text=question), made, {})
     assert count == 20
     assert 6000 < estimate_message_tokens(messages) + answer <= 8000
@@ -31,6 +31,6 @@ def test_prompt_and_answer_keep_to_the_window(text: str, section: str | None, qu
 
 def test_titles_as_long_as_pages_do_not_fill_the_window() -> None:
     context = Context(texts=hits("text", 12, "barley " * 3000, "A title without an end. " * 500), images=())
-    made, count = fit(context, Window(tokens=8000), "How much?")
+    made, count = fit_to_window(context, Window(tokens=8000), "How much?")
     assert count == 12
     assert 6000 < estimate_message_tokens(CitedMessages().of(Query(text="How much?"), made, {})) <= 8000

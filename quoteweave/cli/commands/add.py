@@ -1,4 +1,4 @@
-"""`quoteweave add`: files and folders become documents of a collection."""
+"""`quoteweave add`: adds files and folders as documents of a collection."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, printable, read_by_ocr, tell_notes
+from quoteweave.cli.console import print_json, print_notes, printable, read_by_ocr
 from quoteweave.cli.options.collection import (
     AttachOption,
     CollectionOption,
     JsonOption,
     PasswordOption,
     WaitOption,
-    a_path,
     pairs,
+    parse_path,
     valid_text,
 )
 from quoteweave.cli.progress import TerminalProgress
@@ -34,7 +34,7 @@ remains (where traces of what was removed or replaced remain, and until when).""
 
 def add(
     paths: Annotated[
-        list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…", parser=a_path)
+        list[Path], typer.Argument(help="Files, or folders to keep in step with.", metavar="PATH…", parser=parse_path)
     ],
     collection: CollectionOption,
     meta: AttachOption = None,
@@ -98,14 +98,14 @@ def _show(report: AddReport, collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {reason}"), err=True)
-    tell_notes((*_renamed(report), *report.index_notes, *report.remains))
+    print_notes((*_renamed(report), *report.index_notes, *report.remains))
     if report.passed_over:
         suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
         files = pluralize(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
         typer.echo(printable(f"note: passed over {files}: {join_names(suffixes)}"), err=True)
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
-    said = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
-    typer.echo(f"{collection}: {said}")
+    counts = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
+    typer.echo(f"{collection}: {counts}")
     if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
         typer.echo(f"  {read}")
 

@@ -1,4 +1,4 @@
-"""`quoteweave ask`: a question, and an answer whose every claim is cited."""
+"""`quoteweave ask`: answers a question with a citation for every claim."""
 
 import tempfile
 from enum import StrEnum
@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.answers import Form, answered_as
-from quoteweave.cli.console import tell_notes, writing_output
+from quoteweave.cli.answers import AnswerFormat, ask_and_print
+from quoteweave.cli.console import print_notes, writing_output
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
@@ -18,9 +18,9 @@ from quoteweave.cli.options.collection import (
     PagesOption,
     QuestionArgument,
     make_filter,
-    tell_if_empty,
+    warn_if_empty,
 )
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import (
     ApiKeyOption,
     BaseUrlOption,
@@ -51,7 +51,7 @@ text (text), citation (citation, right behind its mark's text), and last answer 
 
 
 class FallbackName(StrEnum):
-    """What answers where a model cannot."""
+    """The generator that answers where a model cannot."""
 
     EXTRACTIVE = "extractive"
 
@@ -115,8 +115,8 @@ def ask(
         "images": images,
     }
     given = {key: value for key, value in options.items() if value is not None}
-    settings, where = settings_of(AnswerSettings, {**from_file, **given}), make_filter(doc, pages, meta)
-    tell_if_empty(question)
+    settings, where = make_settings(AnswerSettings, {**from_file, **given}), make_filter(doc, pages, meta)
+    warn_if_empty(question)
     with Collection.open(collection) as opened:
         rag = make_rag(
             opened,
@@ -129,13 +129,23 @@ def ask(
         if settings.destination is not None:
             unless = "" if limits.calls is None else f", unless {limits.calls} holds the answer"
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
-        form = Form.JSON if as_json else Form.EVENTS if events else Form.WRITTEN if settings.model else Form.WHOLE
-        answered = answered_as(form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, opened))
-        tell_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
+        form = (
+            AnswerFormat.JSON
+            if as_json
+            else AnswerFormat.EVENTS
+            if events
+            else AnswerFormat.WRITTEN
+            if settings.model
+            else AnswerFormat.WHOLE
+        )
+        answered = ask_and_print(
+            form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, opened)
+        )
+        print_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
         target = html or (_temporary_page() if open_it else None)
         if target is not None:
             page, notes = render_answered([answered], opened, question)
-            tell_notes(notes)
+            print_notes(notes)
             with writing_output(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(page, "utf-8")

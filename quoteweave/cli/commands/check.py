@@ -1,4 +1,4 @@
-"""`quoteweave check`: whether a collection is as it was written, making again what is not, and proof of a removal."""
+"""`quoteweave check`: verifies a collection, repairs what can be made again, and proves a removal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

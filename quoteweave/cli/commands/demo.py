@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.answers import answer_json, print_answer
-from quoteweave.cli.console import print_json, tell_notes, writing_output
+from quoteweave.cli.console import print_json, print_notes, writing_output
 from quoteweave.cli.options.collection import JsonOption, OpenOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -45,7 +45,7 @@ def demo(
         rag = Rag(make_retriever(DEFAULT_RETRIEVER, opened), generator, gate=Gate(pages=opened))
         answers = [rag.answer_with_context(question) for question in QUESTIONS]
         content, notes = render_answered(answers, opened, "Four documents, five questions")
-    tell_notes(notes)
+    print_notes(notes)
     with writing_output(page):
         page.write_text(content, "utf-8")
     if as_json:

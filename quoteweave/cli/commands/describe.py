@@ -1,12 +1,12 @@
-"""`quoteweave describe`: a vision model writes what the pictures of a collection show."""
+"""`quoteweave describe`: has a vision model describe the pictures of a collection."""
 
 import typer
 
-from quoteweave.cli.console import print_json, printable, tell_notes
-from quoteweave.cli.eval.paid import price_of, say_price, sent_to
+from quoteweave.cli.console import print_json, print_notes, printable
+from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.derive import settings_of
-from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, UsdOption, YesOption
+from quoteweave.cli.options.derive import make_settings
+from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
 from quoteweave.cli.options.models import (
     ApiKeyOption,
     BaseUrlOption,
@@ -46,7 +46,7 @@ def describe(
     prompts: PromptsOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
-    usd_per_million: UsdOption = None,
+    usd_per_million: PriceOption = None,
     timeout_s: TimeoutOption = None,
     call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
@@ -71,14 +71,14 @@ def describe(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings = settings_of(ChatSettings, given)
-    price = price_of(settings, usd_per_million)
+    settings = make_settings(ChatSettings, given)
+    price = judge_price(settings, usd_per_million)
 
     def before(pending: PendingDescriptions) -> None:
         done = f"; {pending.done} have been described" if pending.done else ""
         typer.echo(f"{pluralize(pending.pictures, 'picture')} to describe with {pending.model}{done}", err=True)
         tokens = pending.input_tokens, pending.output_tokens
-        say_price(tokens, price, sent_to("pictures and captions", settings), yes=yes)
+        confirm_price(tokens, price, destination_notice("pictures and captions", settings), yes=yes)
 
     options = DescribeOptions(limit=limit, concurrency=concurrency, calls=calls)
     with Collection.open(collection) as opened:
@@ -112,7 +112,7 @@ def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
     )
     if report.without_crop:
         typer.echo(f"note: of {pluralize(report.without_crop, 'image quote')} no picture is stored", err=True)
-    tell_notes(report.index_notes)
+    print_notes(report.index_notes)
     for image, error in list(report.failed.items())[:MOST_ERRORS]:
         typer.echo(printable(f"failed: {image}: {error}"), err=True)
     if len(report.failed) > MOST_ERRORS:

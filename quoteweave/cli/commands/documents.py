@@ -1,11 +1,20 @@
-"""`quoteweave status`, `list` and `remove`: what a collection holds."""
+"""`quoteweave status`, `list` and `remove`: lists and removes the documents of a collection."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import console, plain, print_json, printable, read_by_ocr, shown_name, tell, tell_notes
+from quoteweave.cli.console import (
+    console,
+    plain,
+    print_json,
+    print_message,
+    print_notes,
+    printable,
+    read_by_ocr,
+    shown_name,
+)
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.tables import make_table, show_table
@@ -35,22 +44,22 @@ def list_documents(collection: CollectionOption, as_json: JsonOption = False) ->
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
-    said = [", ".join(f"{key}={value}" for key, value in sorted(one.metadata.items())) for one in documents]
-    columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(said) else [])]
+    metadata_texts = [", ".join(f"{key}={value}" for key, value in sorted(one.metadata.items())) for one in documents]
+    columns = ["document", "format", "pages", "quotes", *(["metadata"] if any(metadata_texts) else [])]
     table = make_table(columns, words=["document", "format", "metadata"], ruled=False)
-    for document, metadata in zip(documents, said, strict=True):
+    for document, metadata in zip(documents, metadata_texts, strict=True):
         cells = [shown_name(document.name), document.format, str(document.pages), str(document.quotes), metadata]
         table.add_row(*map(plain, cells[: len(columns)]))
     show_table(console(), table)
-    _tell_warnings(documents)
+    _print_warnings(documents)
 
 
-def _tell_warnings(documents: Sequence[Document]) -> None:
+def _print_warnings(documents: Sequence[Document]) -> None:
     """Say on stderr of how many documents something was left out."""
     lacking = [shown_name(document.name) for document in documents if document.warnings]
     if lacking:
         some = pluralize(len(lacking), "document has", "documents have")
-        tell(f"note: {some} been read with something left out, which list --json says: {join_names(lacking)}")
+        print_message(f"note: {some} been read with something left out, which list --json says: {join_names(lacking)}")
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
@@ -92,7 +101,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
         typer.echo(printable(index_line(index)))
     for failure in failures:
         typer.echo(printable(f"not read: {failure.name!r}: {failure.reason}"))
-    _tell_warnings(documents)
+    _print_warnings(documents)
 
 
 def remove(
@@ -112,7 +121,7 @@ def remove(
     if as_json:
         print_json(outcome.model_dump(mode="json"))
         return
-    tell_notes((*outcome.index_notes, *outcome.remains))
+    print_notes((*outcome.index_notes, *outcome.remains))
     if outcome.finished:
         how = "already removed" if outcome.remains else "already removed, and now without a trace"
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))

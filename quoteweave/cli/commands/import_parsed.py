@@ -1,4 +1,4 @@
-"""`quoteweave import`: documents that another tool has parsed already."""
+"""`quoteweave import`: imports documents that another tool has parsed."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, tell_notes
+from quoteweave.cli.console import print_json, print_notes
 from quoteweave.cli.options.collection import AttachOption, CollectionOption, JsonOption, pairs
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -18,7 +18,7 @@ JSON = "--json prints one object: imported, a list of documents as list --json p
 
 
 class Importer(StrEnum):
-    """What can be imported."""
+    """The formats that can be imported."""
 
     MINERU = "mineru"
     MMDOCIR_LAYOUT = "mmdocir-layout"
@@ -49,7 +49,7 @@ def import_parsed(
                 on_document=lambda _: task.advance(),
                 on_note=lambda note: progress.note(f"note: {note}"),
             )
-        tell_notes(update_indexes(opened, progress=progress))
+        print_notes(update_indexes(opened, progress=progress))
     if as_json:
         print_json({"imported": [document.model_dump(mode="json") for document in documents]})
         return

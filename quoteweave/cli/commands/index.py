@@ -1,14 +1,14 @@
-"""`quoteweave index`: vectors for a collection, and the indexes made of them."""
+"""`quoteweave index`: builds, lists and removes the vector indexes of a collection."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, printable, tell
+from quoteweave.cli.console import print_json, print_message, printable
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import (
     BatchSizeOption,
     CallLimitOption,
@@ -87,11 +87,11 @@ def build(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings, progress = settings_of(ResourceSettings, given), TerminalProgress(quiet=as_json)
+    settings, progress = make_settings(ResourceSettings, given), TerminalProgress(quiet=as_json)
     with Collection.open(collection) as opened:
         specs = index_specs(opened, retriever, dtype, progress)
         if not specs:
-            tell("there is no index to bring up to date; name a retriever to build one")
+            print_message("there is no index to bring up to date; name a retriever to build one")
         reports = {
             spec: build_index(opened, spec, settings, wait=wait, replace=replace, progress=progress) for spec in specs
         }
@@ -156,9 +156,9 @@ def _show(spec: str, report: IndexReport | None, recall: str | None) -> None:
         return
     for one in report.left_out[:MAX_NAMED]:
         quote = "" if one.quote in one.reason else f", quote {one.quote}"
-        tell(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
+        print_message(f"left out: {one.document}, page {one.page_label}{quote}: {one.reason}")
     if len(report.left_out) > MAX_NAMED:
-        tell(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
+        print_message(f"left out: {len(report.left_out) - MAX_NAMED:,} more; --json lists all")
     skipped = f", {report.skipped} left out" if report.skipped else ""
     typer.echo(f"{spec}: {report.items} in the index, {report.encoded} encoded now{skipped}")
     if recall is not None:

@@ -1,4 +1,4 @@
-"""`quoteweave plan`: what an index will take."""
+"""`quoteweave plan`: estimates the time, disk, memory and price of an index."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from quoteweave.cli.console import print_json
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import BatchSizeOption, DeviceOption, TrustOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -39,7 +39,7 @@ def plan(
     not known.
     """
     given = {"device": device, "batch_size": batch_size, "trust_remote_code": trust_remote_code}
-    settings = settings_of(ResourceSettings, given)
+    settings = make_settings(ResourceSettings, given)
     with Collection.open(collection) as opened:
         plans = plan_indexes(
             opened,

@@ -1,4 +1,4 @@
-"""`quoteweave run`: many questions answered by a configuration, resumed, and kept to be scored."""
+"""`quoteweave run`: answers the questions of a dataset by a configuration, and keeps the answers for scoring."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.console import on_terminal, print_json, printable
-from quoteweave.cli.options.collection import JsonOption, SomeCollectionOption
+from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
 from quoteweave.cli.options.models import ImageFolderOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.pipeline.runs.answer import Pending, RunHooks, RunOutcome, answer_dataset
+from quoteweave.pipeline.runs.answer import PendingQuestions, RunHooks, RunOutcome, answer_dataset
 from quoteweave.pipeline.runs.retrieval import Questions
 
 JSON = """--json prints a list with one object a setting:
@@ -37,7 +37,7 @@ def run(
     references: Annotated[Path, typer.Option(help="The dataset's file.", metavar="FILE")],
     config: Annotated[Path, typer.Option(help="TOML file: how questions are answered.", metavar="FILE")],
     out: Annotated[Path, typer.Option(help="Folder for the run, or for one of each setting.", metavar="DIR")],
-    collection: SomeCollectionOption = None,
+    collection: OptionalCollectionOption = None,
     image_folder: ImageFolderOption = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the file.", metavar="NAME")] = None,
     limit: LimitOption = None,
@@ -66,14 +66,14 @@ def run(
 
 
 class _Hooks(RunHooks):
-    """Says what is about to be asked, asks whether to go on, and keeps the outcomes."""
+    """Prints what will be asked, asks whether to go on, and keeps the outcomes."""
 
     def __init__(self, *, confirmed: bool) -> None:
         self.progress = TerminalProgress()
         self.outcomes: list[RunOutcome] = []
         self._confirmed = confirmed
 
-    def before(self, pending: Pending) -> None:
+    def before(self, pending: PendingQuestions) -> None:
         done = f"; {pending.done} are answered already" if pending.done else ""
         writer = pending.model or "extracted sentences"
         typer.echo(f"{pending.setting}: {pluralize(pending.left, 'question')} to answer with {writer}{done}", err=True)

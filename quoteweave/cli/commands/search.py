@@ -1,11 +1,11 @@
-"""`quoteweave search`: the quotes that bear on a question."""
+"""`quoteweave search`: finds the quotes that are relevant to a question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import console, place, plain, print_json, snippet, tell_trace
+from quoteweave.cli.console import console, place, plain, print_json, print_trace, snippet
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
@@ -15,9 +15,9 @@ from quoteweave.cli.options.collection import (
     PagesOption,
     QuestionArgument,
     make_filter,
-    tell_if_empty,
+    warn_if_empty,
 )
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import (
     BatchSizeOption,
     CallLimitOption,
@@ -38,7 +38,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.page_pictures import stored_crops
-from quoteweave.pipeline.runs.search import make_search, name_chat
+from quoteweave.pipeline.runs.search import make_search, name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
@@ -85,14 +85,14 @@ def search(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings = name_chat(settings_of(RetrievalSettings, given))
-    tell_if_empty(question)
+    settings = name_chat_model(make_settings(RetrievalSettings, given))
+    warn_if_empty(question)
     with Collection.open(collection) as opened:
         finder = make_search(opened, settings, where, progress=TerminalProgress(quiet=as_json))
         found = run_sync(finder.find(Query(text=question), k, where=where))
         _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
         trace = found.trace.model_copy(update={"notes": (*found.trace.notes, *damage)})
-        tell_trace(trace)
+        print_trace(trace)
         if as_json:
             hits = [hit_json(hit, opened) for hit in found.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})

@@ -20,7 +20,7 @@ from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.pipeline.sft import LeftOut, Line, TrainingLines
+from quoteweave.pipeline.sft import ExampleSkipped, Line, TrainingLines
 
 JSON = """--json prints one object:
 
@@ -32,14 +32,14 @@ gold_at: for text and image, how often gold stands at each place, from the first
 
 
 class ModeName(StrEnum):
-    """How image quotes are given."""
+    """How image quotes are given to the model."""
 
     PURE_TEXT = "pure-text"
     MULTIMODAL = "multimodal"
 
 
 class FormName(StrEnum):
-    """How a line says where its pictures stand."""
+    """The format in which a line marks the places of its pictures."""
 
     TRL = "trl"
     LLAMA_FACTORY = "llama-factory"
@@ -92,7 +92,7 @@ def export(
 
 
 def files_in(folder: Path) -> Callable[[str], Path | None]:
-    """What finds pictures in that folder alone: the file, or None where it is not there or empty.
+    """Return a finder of pictures in this folder alone: the file, or None where it is missing or empty.
 
     Raises UsageError without a folder.
     """
@@ -116,7 +116,7 @@ def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[
     for example in track(examples, "writing", console=stderr, transient=True, disable=not stderr.is_terminal):
         try:
             yield lines.line(example)
-        except LeftOut as why:
+        except ExampleSkipped as why:
             left_out[str(why)] += 1
 
 

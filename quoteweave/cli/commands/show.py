@@ -1,4 +1,4 @@
-"""`quoteweave show`: a quote, and where it stands on its page."""
+"""`quoteweave show`: shows a quote and its box on the page."""
 
 import tempfile
 from collections.abc import Sequence
@@ -90,5 +90,5 @@ def _print_spans(quote: Quote, spans: Sequence[Span]) -> None:
     if not spans:
         out.print(plain("supports it: not sure which words; the quote is to be read as a whole"))
     for span in spans:
-        said = " ".join(text_of(quote)[span.start : span.end].split())
-        out.print(plain(f"supports it: “{said}”{'' if span.boxes else ' (not found on the page)'}"))
+        words = " ".join(text_of(quote)[span.start : span.end].split())
+        out.print(plain(f"supports it: “{words}”{'' if span.boxes else ' (not found on the page)'}"))

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_json, writing_output
-from quoteweave.cli.eval.paid import CITATIONS, pairs_of
+from quoteweave.cli.eval.paid import CITATIONS, load_judged_items
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, ReferencesOption
 from quoteweave.cli.tables import make_table, show_table
@@ -48,8 +48,8 @@ groups: answerable, unanswerable: questions, answered, asked, given; empty as ab
 calibration: the file that was written, or null."""
 
 
-class RightBy(StrEnum):
-    """What tells right answers."""
+class CorrectnessSource(StrEnum):
+    """How an answer is determined to be right."""
 
     CITED = "cited"
     JUDGED = "judged"
@@ -63,8 +63,9 @@ def calibrate(
         float, typer.Option(min=0, max=1, help="Keep the share of wrong answers among those given to this.")
     ] = 0.1,
     right: Annotated[
-        RightBy, typer.Option(help="Right answers: those that cite gold, or those that eval citations judged right.")
-    ] = RightBy.CITED,
+        CorrectnessSource,
+        typer.Option(help="Right answers: those that cite gold, or those that eval citations judged right."),
+    ] = CorrectnessSource.CITED,
     out: Annotated[Path | None, typer.Option(help="Write the calibration here.", metavar="FILE")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the curve here.", metavar="FILE")] = None,
     as_json: JsonOption = False,
@@ -82,42 +83,44 @@ def calibrate(
 
     if not run.is_dir():
         raise DatasetError(f"{run} is no run folder; confidences need what quoteweave run keeps, contexts and answers")
-    retriever, model = _made_by(run)
-    pairs = pairs_of(run, dataset, references)
+    retriever, model = _retriever_and_model(run)
+    pairs = load_judged_items(run, dataset, references)
     failed = sum(prediction.error is not None for prediction, _ in pairs)
-    asked = _asked(pairs, _right_by(right, run))
-    found = fitted(asked, retriever=retriever, model=model, risk=risk)
+    examples = _calibration_examples(pairs, _correctness_check(right, run))
+    found = fitted(examples, retriever=retriever, model=model, risk=risk)
     if svg is not None:
         _draw(svg, found)
     written = out if out is not None and found.calibration is not None else None
     if written is not None and found.calibration is not None:
         _write(written, found.calibration.model_dump_json(indent=2) + "\n")
-    counts = {"failed": failed, "unknown": len(pairs) - failed - len(asked)}
+    counts = {"failed": failed, "unknown": len(pairs) - failed - len(examples)}
     head = {"run": str(run), "retriever": retriever, "model": model, **counts}
     show(found, head, written, as_json=as_json)
     if found.calibration is None:
         raise typer.Exit(1)
 
 
-def _made_by(run: Path) -> tuple[str, str]:
+def _retriever_and_model(run: Path) -> tuple[str, str]:
     """The retriever and the model of a run. Raises UsageError where its answers were withheld by a calibration."""
 
     described = read_run_record(run)
     if "abstain" in described.fingerprints:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
-    said = described.configuration
-    names = said.get("retriever")
-    model, order = (str(said[key]) if said.get(key) else None for key in ("model", "answer_with"))
-    steps = {step: str(said[step]) if said.get(step) else None for step in ("fusion", "expand", "rerank")}
+    configuration = described.configuration
+    names = configuration.get("retriever")
+    model, order = (str(configuration[key]) if configuration.get(key) else None for key in ("model", "answer_with"))
+    steps = {
+        step: str(configuration[step]) if configuration.get(step) else None for step in ("fusion", "expand", "rerank")
+    }
     steps["terms"] = described.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
-    own = said.get("quotes") == "dataset"
+    own = configuration.get("quotes") == "dataset"
     return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
 
 
-def _right_by(how: RightBy, run: Path) -> Right:
+def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
 
-    if how is RightBy.CITED:
+    if how is CorrectnessSource.CITED:
         return cites_gold
     path = run / CITATIONS
     if not path.is_file():
@@ -126,17 +129,17 @@ def _right_by(how: RightBy, run: Path) -> Right:
     return lambda prediction, example: judged_correct(prediction, example, verdicts)
 
 
-def _asked(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
+def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[CalibrationExample]:
     """All questions but those that failed, and whose answers cannot be known to be right or wrong."""
 
-    asked = []
+    found = []
     for prediction, example in pairs:
-        answer, told = prediction.answer, right(prediction, example)
-        if answer is None or (answer.status == "answered" and told is None):
+        answer, is_right = prediction.answer, right(prediction, example)
+        if answer is None or (answer.status == "answered" and is_right is None):
             continue
         context = prediction.context or example.context or Context()
-        asked.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), told))
-    return asked
+        found.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), is_right))
+    return found
 
 
 def _draw(path: Path, found: CalibrationReport) -> None:
@@ -164,7 +167,7 @@ def show(found: CalibrationReport, head: Mapping[str, object], written: Path | N
     out.print(plain(f"{head['run']}: quotes by {head['retriever']}, answers by {head['model']}"))
     out.print(plain(_counted(found, head)))
     show_table(out, _curve(found))
-    for line in _told(found, written):
+    for line in _summary_lines(found, written):
         out.print(plain(line))
 
 
@@ -210,7 +213,7 @@ def _shown(found: CalibrationReport) -> Sequence[RiskCoveragePoint]:
     return [points[answers] for answers in sorted(points)]
 
 
-def _told(found: CalibrationReport, written: Path | None) -> Iterator[str]:
+def _summary_lines(found: CalibrationReport, written: Path | None) -> Iterator[str]:
     overall = found.wrong / (found.right + found.wrong)
     yield (
         f"Area under the curve (AURC): {found.aurc:.3f}; {found.least_aurc:.3f} were the confidence never mistaken, "

@@ -8,16 +8,23 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.console import print_json, printable
-from quoteweave.cli.eval.paid import CITATIONS, judge_of, kept_in, pairs_of, price_of, say_before
+from quoteweave.cli.eval.paid import (
+    CITATIONS,
+    confirm_judging,
+    judge_price,
+    judgements_path,
+    load_judged_items,
+    make_judge_model,
+)
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
     DatasetOption,
     LimitOption,
+    PriceOption,
     ReferencesOption,
     RunArgument,
-    UsdOption,
     YesOption,
 )
 from quoteweave.cli.options.models import (
@@ -62,11 +69,11 @@ no_answer: predictions that are errors; errors: example to reason;
 tokens: input, output of what was asked now; price_usd: null where not known;
 
 figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined."""
-MOST_ERRORS = 5  # that are told
+MOST_ERRORS = 5  # printed at most
 
 
 class SplitName(StrEnum):
-    """What cuts answers into sentences with their citations."""
+    """How answers are split into sentences with their citations."""
 
     MODEL = "model"
     RULE = "rule"
@@ -87,7 +94,7 @@ def citations(
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
-    usd_per_million: UsdOption = None,
+    usd_per_million: PriceOption = None,
     timeout_s: TimeoutOption = None,
     call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
@@ -117,10 +124,12 @@ def citations(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings, path = settings_of(ChatSettings, given), kept_in(run, out, CITATIONS)
-    judge = EvidenceJudge(judge_of(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder))
+    settings, path = make_settings(ChatSettings, given), judgements_path(run, out, CITATIONS)
+    judge = EvidenceJudge(
+        make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
+    )
     splitter, cut = _splitter(split, settings, calls), _sentences()
-    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
+    pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     stored = load_evidence_verdicts(path) if path.exists() else {}
     work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
     if not (work.left or work.done):
@@ -128,13 +137,13 @@ def citations(
             f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
         )
     if work.left:
-        _say(work, settings.model, unseen=0 if image_folder else _unseen(pairs))
-        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
-        stored = _ask(work.left, path, judge, splitter, concurrency)
+        _print_plan(work, settings.model, unseen=0 if image_folder else _count_unseen_pictures(pairs))
+        confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
+        stored = _judge_answers(work.left, path, judge, splitter, concurrency)
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
     counts = {"asked": len(work.left), "no_answer": work.no_answer}
     now = {example.id for _, example in work.left}
-    spent = _spent([stored[name] for name in now if name in stored])
+    spent = _count_tokens([stored[name] for name in now if name in stored])
     cost = None if price is None else price.of(*spent)
     value = {**head, **counts, "tokens": {"input": spent[0], "output": spent[1]}, "price_usd": cost}
     _show(value, [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored], as_json=as_json)
@@ -144,7 +153,7 @@ def _splitter(split: SplitName, settings: ChatSettings, calls: Path | None) -> S
 
     if split is SplitName.RULE:
         return RuleSplitter(_sentences())
-    return ChatSplitter(judge_of(settings, calls), prompts_folder=settings.prompts)
+    return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)
 
 
 def _sentences() -> Callable[[str], list[str]]:
@@ -152,7 +161,7 @@ def _sentences() -> Callable[[str], list[str]]:
     return lambda text: [sentence.text for sentence in split_sentences(text)]
 
 
-def _say(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
+def _print_plan(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
     typer.echo(f"{pluralize(len(work.left), 'answer')} to check with {model}{done}", err=True)
     if work.no_answer:
@@ -167,7 +176,7 @@ def _say(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
         )
 
 
-def _unseen(pairs: Sequence[JudgingItem]) -> int:
+def _count_unseen_pictures(pairs: Sequence[JudgingItem]) -> int:
     contexts = [prediction.context or example.context for prediction, example in pairs]
     return sum(
         hit.quote.image is not None and not hit.quote.words().strip()
@@ -177,10 +186,10 @@ def _unseen(pairs: Sequence[JudgingItem]) -> int:
     )
 
 
-def _ask(
+def _judge_answers(
     pairs: Sequence[JudgingItem], path: Path, judge: EvidenceJudge, splitter: Splitter, concurrency: int
 ) -> dict[str, EvidenceVerdict]:
-    """Asks, with a bar on a terminal."""
+    """Judge the answers, with a progress bar on a terminal."""
 
     with TerminalProgress().task("checking", len(pairs)) as bar:
         return run_sync(
@@ -195,7 +204,7 @@ def _ask(
         )
 
 
-def _spent(verdicts: Sequence[EvidenceVerdict]) -> tuple[int, int]:
+def _count_tokens(verdicts: Sequence[EvidenceVerdict]) -> tuple[int, int]:
     """Tokens in and out, as the endpoint counted them; those of splitting are not kept."""
     usages = [grade.usage for verdict in verdicts for grade in verdict.grades()]
     return sum(one.input_tokens or 0 for one in usages), sum(one.output_tokens or 0 for one in usages)

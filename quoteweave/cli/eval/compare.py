@@ -22,7 +22,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScopeOption,
-    for_each,
+    files_per_run,
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
@@ -83,7 +83,7 @@ def compare(
 
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
-    said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
+    kept = files_per_run("judgements", judgements or [], runs), files_per_run("citations", citations or [], runs)
     sources = [
         ScoringRequest(
             run=run,
@@ -96,21 +96,21 @@ def compare(
             marks=None if marks is None else marks.value,
             partial=partial,
         )
-        for run, judged, checked in zip(runs, *said, strict=True)
+        for run, judged, checked in zip(runs, *kept, strict=True)
     ]
     with Console(stderr=True).status("scoring"):
         scored = _scored(sources)
         comparisons = compare_runs(scored, figure)
-        among = None if published is None else _among(scored, published, by)
+        placement = None if published is None else _place_in_leaderboard(scored, published, by)
     if as_json:
-        _print_json(scored, comparisons, among)
+        _print_json(scored, comparisons, placement)
     else:
-        _show(scored, comparisons, among)
+        _show(scored, comparisons, placement)
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
-    """Where the runs stand in a published table."""
+class LeaderboardPlacement:
+    """The ranks of the runs in a published table."""
 
     table: PublishedTable
     by: str
@@ -130,19 +130,21 @@ def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What tells the runs apart: their file names, or whole paths where these are the same."""
+    """Return distinct names of the runs: their file names, or whole paths where these are the same."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
 
 
-def _among(scored: Sequence[ScoredRun], name: str, asked: str | None) -> Among:
+def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, asked: str | None) -> LeaderboardPlacement:
 
     table, scores = published_table(name), [one.scores for one in scored]
     by = ranking_figure(table, asked)
-    return Among(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
+    return LeaderboardPlacement(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
 
 
-def _print_json(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among: Among | None) -> None:
+def _print_json(
+    scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
+) -> None:
 
     value: dict[str, object] = {
         "runs": [
@@ -158,23 +160,32 @@ def _print_json(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], 
         ],
         "comparisons": [comparison.model_dump(mode="json") for comparison in comparisons],
     }
-    if among is not None:
-        places = [standing.model_dump(mode="json") for standing in among.standings]
-        head = {"table": among.table.name, "source": among.table.source, "by": among.by, "notes": among.notes}
+    if placement is not None:
+        places = [standing.model_dump(mode="json") for standing in placement.standings]
+        head = {
+            "table": placement.table.name,
+            "source": placement.table.source,
+            "by": placement.by,
+            "notes": placement.notes,
+        }
         value["published"] = {**head, "standings": places}
     print_json(value)
 
 
-def _show(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among: Among | None) -> None:
+def _show(
+    scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], placement: LeaderboardPlacement | None
+) -> None:
 
     out = console()
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
         out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
         show_table(out, _comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
-    if among is not None:
-        told = f"\n{among.table.source}, by {among.by}; * is yours. Published figures keep their printed decimals."
-        out.print(plain(told))
-        show_table(out, _standing_table(among.standings, among.by))
+    if placement is not None:
+        heading = (
+            f"\n{placement.table.source}, by {placement.by}; * is yours. Published figures keep their printed decimals."
+        )
+        out.print(plain(heading))
+        show_table(out, _standing_table(placement.standings, placement.by))
     for one in scored:
         missing = (
             f"; {pluralize(one.scores.missing, 'question is', 'questions are')} not answered"
@@ -184,7 +195,7 @@ def _show(scored: Sequence[ScoredRun], comparisons: Sequence[Comparison], among:
         out.print(plain(f"{one.scores.name}: {pluralize(len(one.scores.questions), 'answer')}{missing}"))
         for note in one.scores.notes:
             out.print(plain(f"  note: {note}"))
-    for note in () if among is None else among.notes:
+    for note in () if placement is None else placement.notes:
         out.print(plain(f"note: {note}"))
 
 

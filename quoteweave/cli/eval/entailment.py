@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quoteweave.cli.eval.paid import kept_in
+from quoteweave.cli.eval.paid import judgements_path
 from quoteweave.cli.eval.score_tables import show
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.evaluation import DatasetOption, PartialOption, ReferencesOption, RunArgument
@@ -73,9 +73,9 @@ def entailment(
     sources = ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial)
     loaded = load_run(sources)
     hardware = Hardware.model_validate({"device": device, "batch_size": batch_size, "dtype": dtype})
-    path = kept_in(run, kept, KEPT)
-    pairs = _answered(loaded.examples, loaded.predictions)
-    metrics, notes = _metrics(pairs, _Asked(checkpoint, hardware, window, path), parser, first)
+    path = judgements_path(run, kept, KEPT)
+    pairs = _answered_pairs(loaded.examples, loaded.predictions)
+    metrics, notes = _metrics(pairs, _NamedEntailment(checkpoint, hardware, window, path), parser, first)
     settings = ScoringSettings(name=run.name, dataset=dataset, convention="strict", marks="own")
     scores = score_predictions(
         loaded.examples, loaded.predictions, metrics=metrics, settings=settings, intervals=bootstrap_intervals
@@ -83,8 +83,8 @@ def entailment(
     show(scores.model_copy(update={"notes": tuple(notes)}), as_json=as_json)
 
 
-class _Asked:
-    """The model that is named, and what it said before."""
+class _NamedEntailment:
+    """The named entailment model, and its cached verdicts."""
 
     def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
 
@@ -92,15 +92,15 @@ class _Asked:
         self.kept: Entailment = CachedEntailment(self.model, path)
 
 
-def _answered(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Prediction, Example]]:
-    asked = {example.id: example for example in examples}
-    return [(one, asked[one.example]) for one in predictions if one.error is None]
+def _answered_pairs(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[tuple[Prediction, Example]]:
+    named = {example.id: example for example in examples}
+    return [(one, named[one.example]) for one in predictions if one.error is None]
 
 
 def _metrics(
-    pairs: Sequence[tuple[Prediction, Example]], asked: _Asked, parser: str | None, first: int | None
+    pairs: Sequence[tuple[Prediction, Example]], named: _NamedEntailment, parser: str | None, first: int | None
 ) -> tuple[list[Metric], list[str]]:
-    """The metrics, the model's word in them, and what a reader must know of it."""
+    """Return the metrics, computed with the model's verdicts, and notes for their readers."""
 
     def cut(text: str) -> list[str]:
         return [sentence.text for sentence in split_sentences(text)]
@@ -108,11 +108,11 @@ def _metrics(
     with Console(stderr=True).status("asking the model"):
         whole = alce_responses(pairs, cut, first=first)
         parts = {} if parser is None else aliice_responses(pairs, cut, spacy_parse(parser))
-        verdicts = entailments([*whole.values(), *parts.values()], asked.kept)
+        verdicts = entailments([*whole.values(), *parts.values()], named.kept)
     metrics: list[Metric] = [Alce(whole, verdicts), CitationSpread(cut)]
     if parser is not None:
         metrics.insert(1, Aliice(parts, verdicts))
-    notes = [f"by {asked.model.name}", *asked.model.notes()]
+    notes = [f"by {named.model.name}", *named.model.notes()]
     if parser is None:
         notes.append("without --parser sentences are not taken apart: there are no figures of ALiiCE")
     return metrics, notes

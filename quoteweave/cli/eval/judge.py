@@ -10,16 +10,16 @@ import typer
 from rich.table import Table
 
 from quoteweave.cli.console import console, print_json, printable
-from quoteweave.cli.eval.paid import judge_of, kept_in, pairs_of, price_of, say_before
+from quoteweave.cli.eval.paid import confirm_judging, judge_price, judgements_path, load_judged_items, make_judge_model
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
     DatasetOption,
     LimitOption,
+    PriceOption,
     ReferencesOption,
     RunArgument,
-    UsdOption,
     YesOption,
 )
 from quoteweave.cli.options.models import (
@@ -76,7 +76,7 @@ def judge(
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
-    usd_per_million: UsdOption = None,
+    usd_per_million: PriceOption = None,
     timeout_s: TimeoutOption = None,
     call_limit_s: CallLimitOption = None,
     retries: RetriesOption = None,
@@ -108,9 +108,11 @@ def judge(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings, path = settings_of(ChatSettings, given), kept_in(run, out, JUDGEMENTS)
-    asks = AnswerJudge(judge_of(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder))
-    pairs, price = pairs_of(run, dataset, references)[:limit], price_of(settings, usd_per_million)
+    settings, path = make_settings(ChatSettings, given), judgements_path(run, out, JUDGEMENTS)
+    asks = AnswerJudge(
+        make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
+    )
+    pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
     work = plan_judging(asks, pairs, read_verdicts(path, **known))
     if not (work.left or work.done):
@@ -118,9 +120,9 @@ def judge(
             f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
         )
     if work.left:
-        _say(work, settings.model)
-        say_before((work.input_tokens, work.output_tokens), settings, price, yes=yes)
-        _ask(asks, work.left, path, concurrency)
+        _print_plan(work, settings.model)
+        confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
+        _judge_answers(asks, work.left, path, concurrency)
     verdicts = read_verdicts(path, **known)
     here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
@@ -131,7 +133,7 @@ def judge(
         raise typer.Exit(1)
 
 
-def _say(work: JudgingPlan, model: str | None) -> None:
+def _print_plan(work: JudgingPlan, model: str | None) -> None:
     done = f"; {work.done} are judged already" if work.done else ""
     typer.echo(f"{pluralize(len(work.left), 'answer')} to judge with {model}{done}", err=True)
     if work.no_answer:
@@ -140,8 +142,8 @@ def _say(work: JudgingPlan, model: str | None) -> None:
         )
 
 
-def _ask(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:
-    """Asks, with a bar on a terminal."""
+def _judge_answers(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:
+    """Judge the answers, with a progress bar on a terminal."""
 
     with TerminalProgress().task("judging", len(pairs)) as bar, open_for_append(path) as append:
 
@@ -152,11 +154,11 @@ def _ask(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurren
         run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
 
 
-MOST_ERRORS = 5  # that are told
+MOST_ERRORS = 5  # printed at most
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class JudgementSummary:
     """The judgements of a run in figures."""
 
     judged: int
@@ -169,25 +171,25 @@ class Judging:
     """Over the answers judged; empty where there are none."""
 
 
-def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> Judging:
+def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: Price | None) -> JudgementSummary:
     """`asked` names the examples that were judged now, which are those that cost something."""
     scores = [verdict.scores for verdict in verdicts if verdict.scores is not None]
     means = {aspect: fmean(each[aspect] for each in scores) for aspect in ASPECTS} if scores else {}
     now = set(asked)
     spent = [verdict.usage for verdict in verdicts if verdict.example in now]
     tokens_in, tokens_out = sum(u.input_tokens or 0 for u in spent), sum(u.output_tokens or 0 for u in spent)
-    told = not spent or tokens_in or tokens_out
-    return Judging(
+    counted = not spent or tokens_in or tokens_out
+    return JudgementSummary(
         judged=len(scores),
         errors={verdict.example: verdict.error or "" for verdict in verdicts if verdict.scores is None},
         tokens={"input": tokens_in, "output": tokens_out},
-        price_usd=price.of(tokens_in, tokens_out) if price is not None and told else None,
+        price_usd=price.of(tokens_in, tokens_out) if price is not None and counted else None,
         means={**means, "average": fmean(means.values())} if means else {},
     )
 
 
 def agreement_with(human: Path, verdicts: Sequence[AnswerVerdict]) -> Agreement:
-    """How far these verdicts agree with the scores in a file. Raises DatasetError where they cannot be compared."""
+    """Measure the agreement of verdicts with the scores in a file. Raises DatasetError if they are not comparable."""
     judged = {
         verdict.example: {ASPECTS[name]: float(score) for name, score in verdict.scores.items()}
         for verdict in verdicts
@@ -196,7 +198,7 @@ def agreement_with(human: Path, verdicts: Sequence[AnswerVerdict]) -> Agreement:
     return agreement(judged, load_judgements(human))
 
 
-def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object], *, as_json: bool) -> None:
+def show(judging: JudgementSummary, compared: Agreement | None, head: Mapping[str, object], *, as_json: bool) -> None:
     """On stdout; reasons of failures on stderr, unless they are in the JSON value."""
     if as_json:
         print_json(_as_dict(judging, compared, head))
@@ -223,7 +225,7 @@ def show(judging: Judging, compared: Agreement | None, head: Mapping[str, object
         )
 
 
-def _as_dict(judging: Judging, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:
+def _as_dict(judging: JudgementSummary, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:
     value: dict[str, object] = {
         **head,
         "judged": judging.judged,

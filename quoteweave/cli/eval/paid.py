@@ -1,11 +1,11 @@
-"""What the commands that ask a paid model share: what they read, and what is said before anything is sent."""
+"""Shared by the commands that ask a paid model: inputs, the model, its price, and the confirmation before sending."""
 
 from math import inf
 from pathlib import Path
 
 import typer
 
-from quoteweave.cli.console import on_terminal, tell
+from quoteweave.cli.console import on_terminal, print_message
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
@@ -23,31 +23,31 @@ CITATIONS = "citations.jsonl"
 """The file of a run's folder in which eval citations keeps its judgements."""
 
 
-def kept_in(run: Path, out: Path | None, name: str) -> Path:
-    """The file that judgements are kept in: `out`, or that of this name in the run's folder."""
+def judgements_path(run: Path, out: Path | None, name: str) -> Path:
+    """Return the file of judgements: `out`, or the one of this name in the run's folder."""
     if out is None and not run.is_dir():
         raise UsageError(f"{run} is no run folder; say with --out in which file to keep its judgements")
     return out or run / name
 
 
-def pairs_of(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
-    """The answers of a run with what they answer; a run of some questions is as good. Raises DatasetError."""
+def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
+    """Load the answers of a run with their examples; a partial run is allowed. Raises DatasetError."""
     examples = load_dataset(dataset, references)
     known = run_names_references(run, dataset, references)
     return judging_items(match_predictions(examples, load_predictions(run), partial=True, known=known), examples)
 
 
-def judge_of(settings: ChatSettings, calls: Path | None) -> ChatModel:
+def make_judge_model(settings: ChatSettings, calls: Path | None) -> ChatModel:
     """The chat model that judges, its calls kept in a folder. Raises UsageError where none is named."""
-    on_download(tell)
+    on_download(print_message)
     model = make_chat(settings, calls)
     if model is None:
         raise UsageError("name the chat model with --model, or in QUOTEWEAVE_MODEL")
     return model
 
 
-def price_of(settings: ChatSettings, usd_per_million: tuple[float, float] | None) -> Price | None:
-    """As said, else by the table of prices; None where neither knows it."""
+def judge_price(settings: ChatSettings, usd_per_million: tuple[float, float] | None) -> Price | None:
+    """Return the given price, else that of the table of prices; None where it is unknown."""
     if usd_per_million is None:
         return chat_price(settings.model)
     if not all(0 <= price < inf for price in usd_per_million):
@@ -55,20 +55,20 @@ def price_of(settings: ChatSettings, usd_per_million: tuple[float, float] | None
     return Price(input=usd_per_million[0], output=usd_per_million[1])
 
 
-def say_before(tokens: tuple[int, int], settings: ChatSettings, price: Price | None, *, yes: bool) -> None:
-    """What a judge is sent, where, and for how much, on stderr; on a terminal, asks whether to go on unless `yes`."""
-    say_price(tokens, price, sent_to("questions, gold answers, quotes and answers", settings), yes=yes)
+def confirm_judging(tokens: tuple[int, int], settings: ChatSettings, price: Price | None, *, yes: bool) -> None:
+    """Print tokens, price and destination of a judge's requests; on a terminal, ask whether to go on unless `yes`."""
+    confirm_price(tokens, price, destination_notice("questions, gold answers, quotes and answers", settings), yes=yes)
 
 
-def sent_to(what: str, settings: ChatSettings) -> str:
-    """Where that goes, in a sentence."""
+def destination_notice(what: str, settings: ChatSettings) -> str:
+    """Return a sentence that says where the data is sent."""
     if settings.destination is None:
         return f"{what} stay on this machine"
     return f"{what} are sent to {settings.destination}"
 
 
-def say_price(tokens: tuple[int, int], price: Price | None, sent: str, *, yes: bool) -> None:
-    """Tokens in and out, their price, and what is sent where; on a terminal, asks whether to go on unless `yes`."""
+def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, yes: bool) -> None:
+    """Print tokens, their price and the destination; on a terminal, ask whether to go on unless `yes`."""
     cost = "price not known; say it with --usd-per-million"
     if price is not None:
         cost = f"about ${price.of(*tokens):.2f}"

@@ -19,7 +19,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScopeOption,
-    for_each,
+    files_per_run,
 )
 from quoteweave.cli.options.models import ImageFolderOption
 from quoteweave.endpoints.prices import chat_price
@@ -62,7 +62,7 @@ def report(
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
-    said = for_each("judgements", judgements or [], runs), for_each("citations", citations or [], runs)
+    kept = files_per_run("judgements", judgements or [], runs), files_per_run("citations", citations or [], runs)
     sources = [
         ScoringRequest(
             run=run,
@@ -75,7 +75,7 @@ def report(
             marks=None if marks is None else marks.value,
             partial=partial,
         )
-        for run, judged, checked in zip(runs, *said, strict=True)
+        for run, judged, checked in zip(runs, *kept, strict=True)
     ]
     folder = image_folder or (None if references is None else references.parent)
     with Console(stderr=True).status("scoring"):

@@ -72,6 +72,6 @@ def _show(checks: list[Check]) -> None:
         columns = ("figure", "printed", "computed", "status")
         table = make_table(columns, words=["figure", "status"], title=f"{row}: {place} of {paper}")
         for check in found:
-            told = check.status if check.reason is None else f"{check.status}: {check.reason}"
-            table.add_row(check.figure, check.printed, check.computed or "-", plain(told))
+            outcome = check.status if check.reason is None else f"{check.status}: {check.reason}"
+            table.add_row(check.figure, check.printed, check.computed or "-", plain(outcome))
         show_table(out, table)

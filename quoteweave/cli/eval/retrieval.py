@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, plain, print_json, tell
+from quoteweave.cli.console import console, plain, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.derive import settings_of
+from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import (
     BatchSizeOption,
     CallLimitOption,
@@ -38,7 +38,7 @@ from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.statistics.estimates import Estimate
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
-from quoteweave.pipeline.runs.search import name_chat
+from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object; figures are fractions, null where undefined:
@@ -137,14 +137,14 @@ def retrieval(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
-    settings = name_chat(settings_of(RetrievalSettings, given))
+    settings = name_chat_model(make_settings(RetrievalSettings, given))
     file = {DatasetName.MMDOCIR: ANNOTATIONS, DatasetName.MMLONGBENCH: SAMPLES}[dataset]
     examples, documents = load_dataset(dataset.value, references), references / DOCUMENTS
     questions = Questions(dataset.value, examples, references / file, documents=documents)
     found = search_dataset(questions, collection, settings, run=run, progress=TerminalProgress(quiet=as_json))
     scores = score_retrieval(examples, found.predictions, dataset=dataset.value)
     errors = search_errors(scores)
-    _tell_notes(found)
+    _print_frequent_notes(found)
     absent = Counter(example.document for example in examples)
     for name, reason in found.unread.items():
         typer.echo(
@@ -164,12 +164,12 @@ def retrieval(
         raise typer.Exit(1)
 
 
-def _tell_notes(found: RetrievalRun) -> None:
-    """The notes that most searches gave."""
+def _print_frequent_notes(found: RetrievalRun) -> None:
+    """Print the most frequent notes of searches."""
     for note, count in [*found.notes.items()][:MOST_NOTES]:
-        tell(f"note, in {count} searches: {note}")
+        print_message(f"note, in {count} searches: {note}")
     if len(found.notes) > MOST_NOTES:
-        tell(f"and {len(found.notes) - MOST_NOTES} other notes")
+        print_message(f"and {len(found.notes) - MOST_NOTES} other notes")
 
 
 def _in_words(how: object) -> str:
@@ -227,9 +227,9 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
     table = make_table([EVIDENCE, "n", *headings], words=[EVIDENCE], title=title, padding=0)
     table.caption_justify = "left"
     table.add_row("overall", str(_counted(scores)), *_means(scores.figures, names))
-    told = any(name in scores.figures for name in by_domain)
-    table.add_row("95 % interval", "", *_intervals(scores.figures, names), end_section=not told)
-    if told:
+    has_domains = any(name in scores.figures for name in by_domain)
+    table.add_row("95 % interval", "", *_intervals(scores.figures, names), end_section=not has_domains)
+    if has_domains:
         table.add_row("mean over domains", "", *_means(scores.figures, by_domain))
         table.add_row("95 % interval", "", *_intervals(scores.figures, by_domain), end_section=True)
     for group in _types(scores):

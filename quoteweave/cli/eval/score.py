@@ -81,7 +81,7 @@ def score(
 
 
 def _scores(sources: ScoringRequest) -> Scores:
-    """Shows on a terminal that it is at work."""
+    """Score the run, with a status line on a terminal."""
 
     with Console(stderr=True).status("scoring"):
         return score_saved(sources, prices=chat_price).scores

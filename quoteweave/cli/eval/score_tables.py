@@ -29,7 +29,7 @@ GROUP_COLUMNS = {
 
 
 def show(scores: Scores, *, as_json: bool) -> None:
-    """On stdout."""
+    """Print the scores on stdout."""
     if as_json:
         print_json(as_dict(scores))
         return
@@ -41,7 +41,7 @@ def show(scores: Scores, *, as_json: bool) -> None:
     out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
     for table in tables(scores):
         show_table(out, table)
-    for note in (*_counted(scores), *scores.notes):
+    for note in (*_notes(scores), *scores.notes):
         out.print(plain(f"note: {note}"))
 
 
@@ -153,20 +153,20 @@ def _bounds(estimate: Estimate) -> tuple[float, float] | None:
     return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
 
 
-def _counted(scores: Scores) -> list[str]:
-    """What is told of every run: what it lacks, and what its figures leave out."""
-    told = []
+def _notes(scores: Scores) -> list[str]:
+    """Return notes on the run: missing answers, and what its figures leave out."""
+    lines = []
     if scores.missing:
-        told.append(
+        lines.append(
             f"{pluralize(scores.missing, 'question')} of the dataset without a prediction, which counts nowhere"
         )
     if count := _out_of_range(scores):
-        told.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
+        lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())
-        told.append(f"undefined, and left out: {listed}")
-    return told
+        lines.append(f"undefined, and left out: {listed}")
+    return lines
 
 
 def _out_of_range(scores: Scores) -> int | None:

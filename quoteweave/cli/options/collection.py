@@ -1,4 +1,4 @@
-"""The collection, what of it is searched, and how results are printed: options that commands share."""
+"""Options that commands share for the collection, its filters, and the output format."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _PAGES = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
 def valid_text(value: str) -> str:
-    """The value itself. What is no text reaches us as lone surrogates, which no record holds: BadParameter."""
+    """Return the value. Raises BadParameter for lone surrogates, which the shell passes for invalid text."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -23,8 +23,8 @@ def valid_text(value: str) -> str:
     return value
 
 
-def a_path(value: str) -> Path:
-    """The path. An empty one would mean this folder, and comes of a variable that is not set: BadParameter."""
+def parse_path(value: str) -> Path:
+    """Return the path. Raises BadParameter for an empty one, which comes from an unset variable."""
     if not value:
         raise typer.BadParameter("the path is empty; write . for this folder")
     return Path(value)
@@ -37,11 +37,11 @@ _COLLECTION = typer.Option(
     envvar="QUOTEWEAVE_COLLECTION",
     help="The collection's folder.",
     metavar="DIR",
-    parser=a_path,
+    parser=parse_path,
 )
 CollectionOption = Annotated[Path, _COLLECTION]
-SomeCollectionOption = Annotated[Path | None, _COLLECTION]
-"""Of commands that can do without one."""
+OptionalCollectionOption = Annotated[Path | None, _COLLECTION]
+"""For commands that can do without a collection."""
 AttachOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -86,20 +86,20 @@ PasswordOption = Annotated[
 
 
 def make_filter(documents: Sequence[str] | None, pages: str | None, meta: Sequence[str] | None) -> Filter:
-    """What --doc, --pages and --meta narrow a search to. Raises UsageError for what cannot be read."""
-    first, last = page_range(pages) if pages is not None else (None, None)
+    """Make the filter of --doc, --pages and --meta. Raises UsageError for malformed values."""
+    first, last = parse_page_range(pages) if pages is not None else (None, None)
     return Filter(
         documents=tuple(documents) if documents else None, first_page=first, last_page=last, metadata=pairs(meta)
     )
 
 
-def tell_if_empty(question: str) -> None:
-    """Say on stderr why nothing will be found."""
+def warn_if_empty(question: str) -> None:
+    """Print on stderr that an empty question finds nothing."""
     if not question.strip():
         typer.echo("the question is empty, so nothing is searched for; write it in quotation marks", err=True)
 
 
-def page_range(text: str) -> tuple[int, int]:
+def parse_page_range(text: str) -> tuple[int, int]:
     """'3' or '3-7', counted from 1, as first and last page from 0. Raises UsageError."""
     match = _PAGES.fullmatch(text)
     if match is None:

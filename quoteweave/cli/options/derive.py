@@ -1,4 +1,4 @@
-"""Command-line options made from the fields of settings: their help texts, defaults and bounds are declared there."""
+"""Derives command-line options from the fields of settings, which declare help texts, defaults and bounds."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +14,13 @@ from quoteweave.pipeline.settings import ChatSettings, ResourceSettings
 
 Settings = TypeVar("Settings", bound=ResourceSettings)
 FLAGS: dict[str, str] = {}
-"""The option of each field that has another name."""
+"""The option of each field whose option has another name."""
 
 
 def option(
     record: type[BaseModel], field: str, *flags: str, metavar: str | None = None, panel: str | None = None
 ) -> OptionInfo:
-    """The option of a settings' field; its parameter is None where the user leaves it out."""
+    """Make the option of a settings field; its parameter is None where the user omits it."""
     info = record.model_fields[field]
     if flags:
         FLAGS[field] = flags[0].partition("/")[0]
@@ -40,8 +40,8 @@ def option(
     return made
 
 
-def settings_of(record: type[Settings], given: Mapping[str, object]) -> Settings:
-    """The settings that are given, None for what is not; chat models are completed from the environment.
+def make_settings(record: type[Settings], given: Mapping[str, object]) -> Settings:
+    """Make settings from the values that are not None; chat settings are completed from the environment.
 
     Raises UsageError, which names the option, for a value that is not allowed.
     """

@@ -1,4 +1,4 @@
-"""What saved runs are, and how they are scored or judged: options that the commands of `eval` share."""
+"""Options that the commands of `eval` share for saved runs, scoring and judging."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -30,7 +30,7 @@ CitationsOption = Annotated[
 ]
 ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Requests under way at a time.", metavar="N")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Take the first N only.", metavar="N")]
-UsdOption = Annotated[
+PriceOption = Annotated[
     tuple[float, float] | None,
     typer.Option(help="What the endpoint asks for a million tokens in, and out.", metavar="IN OUT"),
 ]
@@ -38,7 +38,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before 
 
 
 class ConventionName(StrEnum):
-    """How what failed counts."""
+    """How failed answers count."""
 
     STRICT = "strict"
     PUBLISHED = "published"
@@ -52,7 +52,7 @@ class MarksName(StrEnum):
 
 
 class ScopeName(StrEnum):
-    """What was searched."""
+    """The scope that was searched."""
 
     DOCUMENT = "document"
     COLLECTION = "collection"
@@ -70,8 +70,8 @@ MarksOption = Annotated[
 ]
 
 
-def for_each(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
-    """A file for each run; None for all where none are given. Raises UsageError for any other number of them."""
+def files_per_run(option: str, given: Sequence[Path] | None, runs: Sequence[Path]) -> Sequence[Path | None]:
+    """Pair files with runs: None for each where no files are given. Raises UsageError for any other count."""
     if len(given or []) not in (0, len(runs)):
         raise UsageError(
             f"{pluralize(len(given or []), 'file')} of {option} for {pluralize(len(runs), 'run')}; give "

@@ -1,4 +1,4 @@
-"""Which models are used and how: options that commands share, each a field of the settings."""
+"""Options that commands share for models and endpoints, each derived from a field of the settings."""
 
 from pathlib import Path
 from typing import Annotated

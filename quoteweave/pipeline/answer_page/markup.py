@@ -1,4 +1,4 @@
-"""The light markup of an answer's text: paragraphs, bullet lines, tables, bold, and marks in their places.
+"""Parses the light markup of an answer's text: paragraphs, bullet lines, tables, bold, and marks.
 
 All else is literal.
 
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 class Run(Record):
-    """Characters of one look, or one mark with what it names."""
+    """A run of characters with one style, or one mark with its citations."""
 
     text: str
     bold: bool = False
@@ -50,12 +50,12 @@ class Passage(Record):
 
 
 def passages(answer: Answer) -> list[Passage]:
-    """The answer's text in paragraphs and lists, top to bottom; a list may hold empty lines between its bullets."""
+    """Split the answer's text into paragraphs, lists and tables; a list may hold empty lines between its bullets."""
     return _Text(answer).passages()
 
 
-def bare(line: str) -> str:
-    """The line as it reads: without its bullet, and bold words without what makes them so."""
+def without_markup(line: str) -> str:
+    """Return the line without its bullet and without the markup of bold words."""
     return _BOLD.sub(r"\1", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
 
 
@@ -113,9 +113,9 @@ class _Text:
         return Passage(bulleted=bulleted, lines=tuple(filter(self._says_something, lines)), figures=tuple(shown))
 
     def _is_table(self, spans: list[Span]) -> bool:
-        """Whether these lines are a table of Markdown's: all begin with a bar, and the second is its rule."""
-        said = [self.masked[start:end] for start, end in spans]
-        return len(said) > 1 and all(line.startswith("|") for line in said) and _RULE.fullmatch(said[1]) is not None
+        """Return whether these lines are a Markdown table: all begin with a bar, and the second is its rule."""
+        texts = [self.masked[start:end] for start, end in spans]
+        return len(texts) > 1 and all(line.startswith("|") for line in texts) and _RULE.fullmatch(texts[1]) is not None
 
     def _cells(self, line: Span) -> tuple[tuple[Run, ...], ...]:
         start, end = line
@@ -123,13 +123,13 @@ class _Text:
         cuts = cuts if cuts[-1] == end - 1 else [*cuts, end]
         cells = []
         for left, right in itertools.pairwise(cuts):
-            said = self.masked[left + 1 : right]
-            begin = left + 1 + len(said) - len(said.lstrip())
-            cells.append(tuple(self._runs((begin, max(begin, left + 1 + len(said.rstrip()))))))
+            texts = self.masked[left + 1 : right]
+            begin = left + 1 + len(texts) - len(texts.lstrip())
+            cells.append(tuple(self._runs((begin, max(begin, left + 1 + len(texts.rstrip()))))))
         return tuple(cells)
 
     def _says_something(self, line: tuple[Run, ...]) -> bool:
-        """False for a line of nothing but shown images and the punctuation around them."""
+        """Return False for a line that has nothing but shown images and the punctuation around them."""
         for run in line:
             if run.is_mark and not all((c.start, c.end) in self.images for c in run.citations):
                 return True
@@ -148,12 +148,12 @@ class _Text:
     def _plain(self, start: int, end: int, *, bold: bool) -> Iterator[Run]:
         for place in self._marks_within(start, end):
             # Behind a sentence the mark and the figure that follows are one citation; within one it is a word of it.
-            told = place in self.images and self._ends_a_sentence(place[0])
+            is_shown_below = place in self.images and self._ends_a_sentence(place[0])
             if place[0] > start:
                 before = self.text[start : place[0]]
-                yield Run(text=before if told else _tied(before), bold=bold)
+                yield Run(text=before if is_shown_below else _tied(before), bold=bold)
             start = place[1]
-            if told:
+            if is_shown_below:
                 continue
             named = self.marks[place]
             yield Run(
@@ -177,5 +177,5 @@ class _Text:
 
 
 def _tied(text: str) -> str:
-    """Ends in a no-break space instead of a space, so that a mark never begins a line without its sentence."""
+    """Replace a final space by a no-break space, so that a mark never begins a line without its sentence."""
     return text[:-1] + "\u00a0" if text.endswith(" ") else text

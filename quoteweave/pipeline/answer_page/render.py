@@ -1,4 +1,4 @@
-"""Answers as one self-contained HTML page: the woven text, and beside it the cited pages with the cited boxes marked.
+"""Renders answers as one self-contained HTML page: the text, and beside it the cited pages with marked boxes.
 
 The page asks nothing of the network: style, script and pictures stand in the file, and its Content-Security-Policy
 lets nothing else run. All text of questions, documents and models is escaped, and no address is made of it.
@@ -12,7 +12,7 @@ from pathlib import Path
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, section
-from quoteweave.pipeline.answer_page.verdicts import WORDS
+from quoteweave.pipeline.answer_page.verdicts import VERDICT_WORDS
 from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
@@ -22,13 +22,13 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_answer(answer: Answer, context: Context, pages: Sequence[PageView], crops: Mapping[str, bytes]) -> str:
-    """One answer as a whole HTML document: `render_answers` with one view, under the question as its title."""
+    """Render one answer as a whole HTML document: `render_answers` with one view, under the question as its title."""
     view = AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
     return render_answers([view], answer.question)
 
 
 def render_answers(views: Sequence[AnswerView], title: str) -> str:
-    """Several answers as one HTML document, to be written as UTF-8; each stands beside its cited pages.
+    """Render several answers as one HTML document, to be written as UTF-8; each stands beside its cited pages.
 
     A missing picture, or one of another format than PNG, JPEG and WebP, is never an error: an image without its crop
     is cut out of the page's picture, a page without picture is shown as text, and else a plain note says so.
@@ -53,7 +53,7 @@ def render_answers(views: Sequence[AnswerView], title: str) -> str:
         title=title,
         sections=sections,
         pictures=pictures.all(),
-        words=WORDS,
+        words=VERDICT_WORDS,
         policy=_policy(style, script),
         # These two alone go in unescaped: files of ours, and numbers.
         style=Markup(style),  # noqa: S704
@@ -80,7 +80,7 @@ def _hash(text: str) -> str:
 
 
 def render_answered(answers: Sequence[Answered], collection: Collection, title: str) -> tuple[str, list[str]]:
-    """Answers over a collection as one HTML document, and a sentence on each document whose pages cannot be shown."""
+    """Render answers over a collection as HTML, with a sentence on each document whose pages cannot be shown."""
     views, notes = list[AnswerView](), list[str]()
     for answered in answers:
         crops, lost_crops = stored_crops(collection, [hit.quote for hit in answered.context.images])

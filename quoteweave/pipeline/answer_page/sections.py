@@ -1,4 +1,4 @@
-"""What the answer page shows, arranged for its template: answers with their sources, pages with their boxes."""
+"""Arranges answers for the page's template: answers with their sources, pages with their boxes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.pipeline.answer_page.markup import Passage, passages
-from quoteweave.pipeline.answer_page.verdicts import Judged, judged, tally
+from quoteweave.pipeline.answer_page.verdicts import CheckedCitation, checked_citations, tally
 
 
 class PageView(Record):
@@ -25,7 +25,7 @@ class PageView(Record):
 
 
 class AnswerView(Record):
-    """An answer with what is needed to show it."""
+    """An answer with its context, pages and crops, for rendering."""
 
     answer: Answer
     context: Context
@@ -122,7 +122,7 @@ class Section(Record):
     passages: tuple[Passage, ...]
     sources: tuple[Source, ...] = Field(description="cited ones first, in the order of the answer")
     sheets: tuple[Sheet, ...]
-    judged: tuple[Judged, ...] = Field(description="every citation with its verdict")
+    judged: tuple[CheckedCitation, ...] = Field(description="every citation with its verdict")
     read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
 
     def source(self, citation: Citation) -> Source:
@@ -144,13 +144,13 @@ class Section(Record):
         """How many citations have each verdict."""
         return tally(self.judged)
 
-    def of(self, citation: Citation) -> Judged:
-        """What was found of a citation."""
+    def of(self, citation: Citation) -> CheckedCitation:
+        """The verdicts on a citation."""
         same = (one for one in self.judged if one.citation.start == citation.start)
         return next(one for one in same if one.citation.number == citation.number)
 
-    def found_of(self, source: Source) -> list[Judged]:
-        """What was found of the citations of a source."""
+    def found_of(self, source: Source) -> list[CheckedCitation]:
+        """The verdicts on the citations of a source."""
         named = (one for one in self.judged if (one.citation.kind, one.citation.number) == (source.kind, source.number))
         return [one for one in named if one.findings]
 
@@ -166,7 +166,7 @@ class Pictures:
         return list(self._by_page.values())
 
     def add(self, view: PageView) -> None:
-        """Does nothing for a page without a picture that browsers show."""
+        """Add the picture of a page, unless it has none that browsers show."""
         place = (view.document, view.page.number)
         data = data_url(view.image)
         if data and place not in self._by_page:
@@ -191,12 +191,12 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         sources=tuple(sources),
         read=view.read,
         sheets=tuple(sheets),
-        judged=judged(view.answer),
+        judged=checked_citations(view.answer),
     )
 
 
 def data_url(image: bytes | None) -> str | None:
-    """The image within an address; None for no image, or one that is not PNG, JPEG or WebP."""
+    """Return the image as a data URL; None for no image, or one that is not PNG, JPEG or WebP."""
     media_type = media_type_of(image or b"")
     return None if image is None or media_type is None else to_data_url(image, media_type)
 

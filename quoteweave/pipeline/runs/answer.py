@@ -1,4 +1,4 @@
-"""The questions of a dataset answered by each setting of a configuration, resumed, and kept to be scored."""
+"""Answers the questions of a dataset by each setting of a configuration, resumes, and keeps the answers for scoring."""
 
 import re
 import time
@@ -36,7 +36,7 @@ from quoteweave.pipeline.runs.compose import (
 )
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.runs.retrieval import Questions, content_of, fingerprints_of, searches
+from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_searches
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
 from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.retrievers.terms import Terms
@@ -45,7 +45,7 @@ EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rera
 
 
 class RunOutcome(Record):
-    """What the run of one setting holds now, and what was asked for it."""
+    """The state of one setting's run after the command: how many questions it holds, and what this command asked."""
 
     setting: str = Field(description="its name")
     run: Path = Field(description="the folder")
@@ -62,8 +62,8 @@ class RunOutcome(Record):
     errors: tuple[str, ...] = Field(default=(), description="of failed questions: the example's id and what went wrong")
 
 
-class Pending(Record):
-    """What is about to be asked for one setting."""
+class PendingQuestions(Record):
+    """The questions of one setting that are about to be asked."""
 
     setting: str
     model: str | None = Field(description="the chat model; None where answers are extracted")
@@ -73,11 +73,11 @@ class Pending(Record):
 
 
 class RunHooks:
-    """What a caller of `answer_dataset` may do on the way; override what is wanted."""
+    """Callbacks of `answer_dataset`; override the ones you need."""
 
     progress: Progress = NO_PROGRESS
 
-    def before(self, pending: Pending) -> None:
+    def before(self, pending: PendingQuestions) -> None:
         """Called before a setting's questions are asked. What it raises ends the run."""
 
     def advanced(self, setting: str, spent: Spending) -> str:  # noqa: ARG002
@@ -106,13 +106,13 @@ def answer_dataset(
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
     wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
-    work = _Work(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
+    work = _RunExecutor(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
     return [work.answer(one.with_environment(), out if len(file.settings) == 1 else out / one.name) for one in wanted]
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """What all settings share."""
+class _RunExecutor:
+    """Runs settings one after another, with the limits that they share."""
 
     questions: Questions
     file: RunFile
@@ -121,19 +121,19 @@ class _Work:
     hooks: RunHooks
 
     def answer(self, setting: RunSettings, folder: Path) -> RunOutcome:
-        """Runs one setting; what its folder holds then is reported, also where it ends early."""
+        """Run one setting and report what its folder holds, even where the run ends early."""
         started, examples = time.perf_counter(), self.questions.examples
         with (
-            self._answering(setting) as (answers, fingerprints),
-            open_run(folder, described(self.questions, setting, fingerprints)) as writer,
+            self._open_answerer(setting) as (answers, fingerprints),
+            open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
             left = [example for example in examples if not writer.has(example.id, answers.scope)]
-            self.limits.resumed(writer.spent)
+            self.limits.count_earlier(writer.spent)
             if left and self.file.limits.calls is None:  # which may hold the answers
                 setting.check_address()
             destination = setting.destination if left else None
             self.hooks.before(
-                Pending(
+                PendingQuestions(
                     setting=setting.name,
                     model=setting.model,
                     destination=destination,
@@ -166,48 +166,48 @@ class _Work:
             run_sync(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
 
     @contextmanager
-    def _answering(self, setting: RunSettings) -> Iterator[tuple[Answerer, Mapping[str, str]]]:
-        """What answers, and the fingerprints of what it answers with. Raises UsageError where something is missing."""
+    def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Answerer, Mapping[str, str]]]:
+        """Yield the answerer of a setting and its fingerprints. Raises UsageError where something is missing."""
         model, note = make_chat(setting), self.hooks.progress.note
-        chat = None if model is None else self.limits.limited(model)
-        chats = ChatModels(chat, self.limits.limited, setting.prompts)
+        chat = None if model is None else self.limits.limit(model)
+        chats = ChatModels(chat, self.limits.limit, setting.prompts)
         terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
         gate, fingerprints = self._gate(setting, chats, terms)
         if chat is not None and (weights := chat_settings(chat).get("weights")):
             fingerprints["weights"] = str(weights)
         order = make_order(setting, fallback=False, progress=self.hooks.progress)
-        alike = partial(
+        make_answerer = partial(
             Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
         )
         if setting.quotes == "dataset":
-            yield alike(make_generator(setting, self._pictures(setting), chat, order=order)), fingerprints
+            yield make_answerer(make_generator(setting, self._pictures(setting), chat, order=order)), fingerprints
             return
         if self.collection is None:
             raise UsageError(f"setting {setting.name} retrieves its quotes: name the collection with -c")
         with Collection.open(self.collection) as opened:
-            search = searches(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
+            search = make_searches(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
             # After what raises for wrong use, as it may take hours.
             specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
             documents = opened.documents()
             searched = {
-                "documents": content_of(documents),
-                **fingerprints_of(opened, specs),
+                "documents": fingerprint_documents(documents),
+                **index_fingerprints(opened, specs),
                 **terms_fingerprint(terms),
             }
             yield (
-                alike(
+                make_answerer(
                     make_generator(setting, opened, chat, order=order),
                     search=search,
                     split=setting.split,
                     documents=_names([document.name for document in documents]),
                     scope=setting.within,
-                    pictures=CollectionPictures(opened, tell=note),
+                    pictures=CollectionPictures(opened, note=note),
                 ),
                 {**fingerprints, **searched},
             )
 
     def _pictures(self, setting: RunSettings) -> Callable[[str], bytes] | None:
-        """What reads the dataset's pictures. Raises UsageError where they are to be shown and are nowhere."""
+        """Return the reader of the dataset's pictures. Raises UsageError where pictures are on without a folder."""
         read = pictures_in(self.questions.images)
         if setting.images and setting.model and read is None:
             raise UsageError(
@@ -216,7 +216,7 @@ class _Work:
         return read
 
     def _gate(self, setting: RunSettings, chats: ChatModels, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
-        """What answers pass, and the fingerprints of the models and files among it."""
+        """Return the gate, and the fingerprints of its models and files."""
         fingerprints = dict[str, str]()
         checker = make_claim_checker(setting, chats, self.hooks.progress)
         if checker is not None:
@@ -230,7 +230,7 @@ class _Work:
 
 
 def pictures_in(folder: Path | None) -> Callable[[str], bytes] | None:
-    """What reads the pictures that quotes name, from within that folder alone. Raises UsageError without a folder."""
+    """Return a reader of the folder's pictures, confined to it; None for None. Raises UsageError without a folder."""
     if folder is None:
         return None
     if not folder.is_dir():
@@ -247,7 +247,7 @@ def pictures_in(folder: Path | None) -> Callable[[str], bytes] | None:
 
 
 def _names(documents: Sequence[str]) -> dict[str, str]:
-    """Names that datasets use, with the suffix or without, to the documents of a collection."""
+    """Map the names that datasets use, with or without suffix, to the documents of a collection."""
     stems: dict[str, list[str]] = {}
     for name in documents:
         stems.setdefault(Path(name).stem, []).append(name)
@@ -258,7 +258,7 @@ def _names(documents: Sequence[str]) -> dict[str, str]:
 
 
 def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
-    """The counts of a `RunOutcome`, of these examples."""
+    """Count the statuses of these examples, as the fields of a `RunOutcome`."""
     ids = {example.id for example in examples}
     found: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
     errors = tuple(f"{one.example}: {one.error}" for one in found if one.error is not None)
@@ -276,11 +276,11 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     }
 
 
-def described(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> RunRecord:
-    """The run that a setting makes of these questions."""
+def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping[str, str]) -> RunRecord:
+    """Return the record that identifies the run of a setting over these questions."""
     # The same model may answer at another address tomorrow.
-    beside = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
-    dumped = setting.model_dump(mode="json", exclude=beside, exclude_none=True)
+    excluded = {"name", "prompts", "seed", "abstain", "terms", "base_url"}
+    dumped = setting.model_dump(mode="json", exclude=excluded, exclude_none=True)
     return RunRecord(
         # Steps may name endpoints of their own.
         configuration={"dataset": questions.dataset, **{name: _public(value) for name, value in dumped.items()}},
@@ -297,7 +297,7 @@ def _public(value: object) -> object:
 
 
 def _prompts(setting: RunSettings) -> dict[str, str]:
-    """SHA-256 of each prompt that may be used; a checker's name has that of its own."""
+    """Return the SHA-256 of each prompt that may be used; a checker's name already contains its prompt's hash."""
     prompts = dict(CitedMessages(setting.prompts).prompts) if setting.model else {}
     for how, names in ((setting.expand, EXPANDING), (setting.rerank, RERANKING)):
         if how is not None and setting.quotes == "retrieved" and re.match(r"chat(:|$)", how):

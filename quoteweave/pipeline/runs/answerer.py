@@ -1,4 +1,4 @@
-"""Many examples become answers, a few at a time, each written as soon as it is there."""
+"""Answers examples concurrently and writes each prediction as soon as it is complete."""
 
 import asyncio
 import time
@@ -26,11 +26,11 @@ from quoteweave.core.protocols import Generator, ImageProvider
 from quoteweave.core.records import Filter
 from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.endpoints.budget import record_spending
-from quoteweave.pipeline.context import Arrangement, ImageView, Window, fit, in_view, with_ocr_texts
+from quoteweave.pipeline.context import Arrangement, ImageView, Window, fit_to_window, with_image_view, with_ocr_texts
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.search import Search
 
-GIVES_UP = 10
+MAX_FAILURES = 10
 """Failures of endpoints in a row after which nothing more is asked."""
 _KEPT = "what was answered is kept; the same command goes on from there"
 
@@ -57,7 +57,7 @@ class Answerer:
     """What answers pass. Responses stay as they are."""
 
     async def predict(self, example: Example) -> Prediction:
-        """The prediction, which is an error where anything about this example fails.
+        """Answer one example; a failure that concerns it alone becomes a prediction with that error.
 
         Raises EndpointError, and what concerns all examples: ModelNotFound, MissingExtra, UsageError, StorageError.
         """
@@ -65,9 +65,9 @@ class Answerer:
         try:
             check_question_length(example.query.text)
             context, cut, notes = await self._context(example)
-            withheld = self.gate.before(example.query.text, context)
+            withheld = self.gate.check_context(example.query.text, context)
             written = withheld or await self.generator.answer(example.query, context)
-            answer = withheld or await self.gate.passed(written, context)
+            answer = withheld or await self.gate.apply(written, context)
         except QuestionTooLong as error:
             return self.failed(example, error)
         except (EndpointError, ModelNotFound, MissingExtra, UsageError, StorageError):
@@ -90,12 +90,12 @@ class Answerer:
         )
 
     def failed(self, example: Example, error: Exception) -> Prediction:
-        """The prediction that says so."""
-        told = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
-        return Prediction(example=example.id, scope=self.scope, error=told)
+        """Return the prediction that records the error."""
+        message = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
+        return Prediction(example=example.id, scope=self.scope, error=message)
 
     async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
-        """What is put before the generator, how many of its quotes were cut, and what went wrong in finding them.
+        """Return the context for the generator, how many of its quotes were cut, and the notes of the search.
 
         Raises ValueError without quotes.
         """
@@ -111,8 +111,8 @@ class Answerer:
         else:
             raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
-        arranged = self.arrangement.of(in_view(context, self.view), example.id, gold)
-        return *fit(arranged, self.window, example.query.text), notes
+        arranged = self.arrangement.arrange(with_image_view(context, self.view), example.id, gold)
+        return *fit_to_window(arranged, self.window, example.query.text), notes
 
     def _own_document(self, example: Example) -> Filter:
         if example.document is None:
@@ -123,8 +123,8 @@ class Answerer:
         return Filter(documents=(name,))
 
 
-def _own(error: EndpointError) -> bool:
-    """Whether an endpoint's failure concerns this question alone: it is too long, or its answer came to nothing."""
+def _concerns_one_question(error: EndpointError) -> bool:
+    """Return whether an endpoint's failure concerns this question alone: too long, or an unusable response."""
     refused = isinstance(error, EndpointRefused) and error.status in (None, 400, 413, 422)
     return refused or isinstance(error, EndpointBadResponse)
 
@@ -132,11 +132,11 @@ def _own(error: EndpointError) -> bool:
 async def answer_all(
     examples: Iterable[Example], answerer: Answerer, write: Callable[[Prediction], None], *, concurrency: int = 8
 ) -> None:
-    """Asks `concurrency` examples at a time, and hands over each prediction as soon as it is there.
+    """Answer `concurrency` examples at a time, and pass each prediction to `write` when it is complete.
 
-    Raises EndpointUnreachable where endpoints failed for `GIVES_UP` examples in a row (those that find fault with one
-    example, as with its length, do not count), and what concerns all examples,
-    such as BudgetSpent: answers that are under way are waited for, and kept. Raises at once what `write` raises.
+    Raises EndpointUnreachable where endpoints failed for `MAX_FAILURES` examples in a row (those that reject one
+    example, as for its length, do not count), and what concerns all examples, such as BudgetSpent: answers that
+    are under way are waited for, and kept. Raises at once what `write` raises.
     """
     failures, ended = 0, list[QuoteweaveError]()
 
@@ -146,15 +146,15 @@ async def answer_all(
             with record_spending() as account:
                 prediction, failures = await answerer.predict(example), 0
         except EndpointError as error:
-            prediction, failures = answerer.failed(example, error), failures + (not _own(error))
+            prediction, failures = answerer.failed(example, error), failures + (not _concerns_one_question(error))
         except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
             ended.append(error)
             return
         spent = account.spending if account.spending.calls else None
         write(prediction.model_copy(update={"spent": spent}))
-        if failures >= GIVES_UP:
-            told = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
-            ended.append(EndpointUnreachable(told))
+        if failures >= MAX_FAILURES:
+            message = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"
+            ended.append(EndpointUnreachable(message))
 
     await for_each(takewhile(lambda _: not ended, examples), one, concurrency=concurrency)
     for error in ended:

@@ -1,4 +1,4 @@
-"""Documents and indexes of a collection: added, encoded, brought up to date, planned, removed."""
+"""Adds documents to a collection, and builds, updates, estimates and removes its indexes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 
 EXACT = "it compares all, so that it finds what there is"
-USUAL = ResourceSettings()
+DEFAULT_RESOURCES = ResourceSettings()
 
 Recall = faiss_recall.FaissRecall | maxsim_recall.MaxSimRecall | str | None
 
@@ -79,7 +79,7 @@ def add_documents(
 def build_index(
     collection: Collection,
     spec: str,
-    settings: ResourceSettings = USUAL,
+    settings: ResourceSettings = DEFAULT_RESOURCES,
     *,
     wait: bool = False,
     replace: bool = False,
@@ -114,17 +114,17 @@ def build_index(
         )
         report = retriever.refresh(watch, wait_s=wait_s, replace=replace)
     if progress.watched:
-        _suggest(collection, retriever, progress)
+        _suggest_faster_kind(collection, retriever, progress)
     return report
 
 
 def build_indexes(
     collection: Collection,
     retrievers: Sequence[str],
-    settings: ResourceSettings = USUAL,
+    settings: ResourceSettings = DEFAULT_RESOURCES,
     progress: Progress = NO_PROGRESS,
 ) -> list[str]:
-    """Build the index of every single retriever of these specs; the specs of the indexes."""
+    """Build the index of every member retriever of these specs, and return the specs of the indexes."""
     parts = [part for text in retrievers for part in member_specs(text)]
     specs = [resolve_built_spec(part, collection, progress.note) for part in parts]
     for spec in specs:
@@ -134,12 +134,12 @@ def build_indexes(
 
 def update_indexes(
     collection: Collection,
-    settings: ResourceSettings = USUAL,
+    settings: ResourceSettings = DEFAULT_RESOURCES,
     *,
     wait: bool = False,
     progress: Progress = NO_PROGRESS,
 ) -> list[str]:
-    """Encode what the collection's indexes lack; why one of them cannot be is returned, and the others go on."""
+    """Encode what the collection's indexes lack; return a sentence on each that cannot be updated."""
     notes: list[str] = []
     for manifest in indexes_behind(collection):
         try:
@@ -154,7 +154,7 @@ def update_indexes(
 def index_specs(
     collection: Collection, retriever: str | None, dtype: str | None = None, progress: Progress = NO_PROGRESS
 ) -> list[str]:
-    """The specs of the single retrievers that are meant; without one, of all that the collection has an index of.
+    """Return the specs of a retriever's indexes; for None, those of every index that the collection has.
 
     Raises UsageError where the spec names another `dtype`.
     """
@@ -168,12 +168,12 @@ def index_specs(
 
 
 def list_indexes(collection: Collection) -> list[tuple[IndexState, Manifest | None]]:
-    """The indexes of models that a collection has, each with its manifest; None where that is damaged."""
+    """List the indexes of a collection, each with its manifest; None where that is damaged."""
     return [(state, try_read_manifest(state)) for state in collection.indexes()]
 
 
 def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progress = NO_PROGRESS) -> int:
-    """Remove the indexes of these specs, and their vectors; how many there were. Raises UsageError where none is."""
+    """Remove the indexes of these specs with their vectors; return how many. Raises UsageError where none exists."""
     if not specs:
         raise UsageError("there is no index to remove")
     states = list_indexes(collection)
@@ -190,8 +190,8 @@ def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progr
     return len(found)
 
 
-def measure_recall(collection: Collection, spec: str, settings: ResourceSettings = USUAL) -> Recall:
-    """What an index finds of what an exact one does; None where there are too few items, or no vectors, to tell."""
+def measure_recall(collection: Collection, spec: str, settings: ResourceSettings = DEFAULT_RESOURCES) -> Recall:
+    """Measure an index's recall against exact search; None without vectors, or with too few items to measure."""
     retriever = make_retriever(spec, collection, resources_for(collection, settings))
     if not isinstance(retriever, VectorRetriever):
         return None
@@ -207,18 +207,18 @@ def measure_recall(collection: Collection, spec: str, settings: ResourceSettings
 def plan_indexes(
     collection: Collection,
     retriever: str,
-    settings: ResourceSettings = USUAL,
+    settings: ResourceSettings = DEFAULT_RESOURCES,
     *,
     seconds: float = 10.0,
     usd_per_million: float | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> list[BuildEstimate]:
-    """What the indexes of a retriever will take; a sample is encoded for so many seconds. Nothing is downloaded.
+    """Estimate what the indexes of a retriever will take, from encoding a sample for `seconds`; downloads nothing.
 
     Raises UsageError where it needs no model, ModelNotFound where only a download would tell of it.
     """
     made = [
-        _undownloaded(resolve_built_spec(part, collection, progress.note), collection, settings)
+        _make_without_download(resolve_built_spec(part, collection, progress.note), collection, settings)
         for part in member_specs(retriever)
     ]
     wanted = [part for part in made if part is not None]
@@ -227,8 +227,8 @@ def plan_indexes(
     return [estimate_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
 
 
-def _undownloaded(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
-    """The retriever, None for one without vectors; what it would send is in its plan."""
+def _make_without_download(spec: str, collection: Collection, settings: ResourceSettings) -> VectorRetriever | None:
+    """Make the retriever without downloading; None for one without vectors."""
     try:
         with downloads_disabled():
             made = make_retriever(spec, collection, resources_for(collection, settings))
@@ -256,7 +256,7 @@ def _note_all(notes: Iterable[str], progress: Progress) -> None:
 
 
 def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
-    """Has OCR read what it has not yet; a crop that cannot be had is reported when it is to be encoded."""
+    """Run OCR on pictures that have no OCR text yet; an unreadable crop is reported when it is encoded."""
     if not (unread := pictures.unread()):
         return
     progress.note(f"reading {len(unread)} picture{'s' if len(unread) > 1 else ''} by OCR, each once")
@@ -267,8 +267,8 @@ def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
             task.advance()
 
 
-def _suggest(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
-    """Names a faster kind where a flat search is slow."""
+def _suggest_faster_kind(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
+    """Suggest a faster kind of index where flat search is slow."""
     plan = retriever.store.plan
     if plan.kind != kinds.default_kind(many=False):
         return

@@ -1,4 +1,4 @@
-"""From settings to the objects that do the work: chat model, generator, gate, and all of them as a `Rag`."""
+"""Builds chat models, generators, gates and a whole `Rag` from settings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ from quoteweave.retrievers.terms import Terms
 
 
 class SharedLimits:
-    """What all chat models of a run share: one budget, one pace, and one folder of kept calls."""
+    """The budget, rate limit and call cache that all chat models of a run share."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -37,19 +37,19 @@ class SharedLimits:
         self._bucket = None if pace is None else TokenBucket(pace)
         self._budget = Budget(max_usd=limits.max_usd, max_tokens=limits.max_tokens)
 
-    def limited(self, model: ChatModel) -> ChatModel:
-        """The model within these limits. Raises UsageError where its price is not known and money is limited."""
+    def limit(self, model: ChatModel) -> ChatModel:
+        """Wrap a model in these limits. Raises UsageError where its price is unknown and spending is limited."""
         within = model if self._bucket is None else RateLimitedChat(model, bucket=self._bucket)
         within = BudgetedChat(within, self._budget)
         return within if self._limits.calls is None else CachedChat(within, self._limits.calls)
 
-    def resumed(self, spent: Spending) -> None:
-        """Counts what earlier commands spent on a run that is continued."""
+    def count_earlier(self, spent: Spending) -> None:
+        """Count what earlier commands spent on a resumed run."""
         self._budget.settle(Cost(), Cost(spent.input_tokens + spent.output_tokens, spent.price_usd or 0.0))
 
 
 def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | None:
-    """The chat model that is named, if one is; every call is kept in the folder `calls`.
+    """Make the chat model of the settings, None without a name; the folder `calls` caches every call.
 
     Raises UsageError where a model on this machine cannot do what is set.
     """
@@ -97,7 +97,7 @@ def make_generator(
     fallback: bool = False,
     order: SentenceScorer | None = None,
 ) -> Generator:
-    """The extractive generator, or one that asks `chat`, or else the named model.
+    """Make the generator: one that asks `chat` or else the configured model, or the extractive one without a model.
 
     `fallback`: whether the extractive generator answers where the model's endpoint fails. `order`: what orders the
     extractive generator's sentences.
@@ -112,7 +112,7 @@ def make_generator(
 
 
 def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -> PromptPictures | None:
-    """What shows the model pictures, if it is shown any. Raises UsageError for what is no address of pictures."""
+    """Return how pictures are put into prompts, if they are. Raises UsageError for a malformed picture address."""
     if not settings.images or images is None:
         return None
     limits = settings.picture_limits
@@ -124,7 +124,7 @@ def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -
 
 
 def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) -> SentenceScorer | None:
-    """What orders extracted sentences, if that is set. Raises UsageError where a chat model alone answers."""
+    """Make the scorer that orders extracted sentences, if one is set. Raises UsageError where only a model answers."""
     name = settings.answer_with
     if name is None:
         return None
@@ -133,22 +133,22 @@ def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) 
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write: leave out "
             "answer_with or the model, or (ask) add --fallback extractive"
         )
-    means = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
-    return make_sentence_scorer(name, means=means)
+    resources = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
+    return make_sentence_scorer(name, means=resources)
 
 
 def make_claim_checker(settings: AnswerSettings, chats: ChatModels, progress: Progress) -> ClaimChecker | None:
-    """What gives a second opinion on cited sentences, if that is set. Raises as `make_checker`."""
+    """Make the checker of cited sentences, if one is set. Raises what `make_checker` raises."""
     if settings.check is None:
         return None
-    means = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
-    return make_checker(settings.check, means=means, chats=chats)
+    resources = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
+    return make_checker(settings.check, means=resources, chats=chats)
 
 
 def read_calibration(
     settings: AnswerSettings, terms: Sequence[Terms], *, own_quotes: bool = False
 ) -> Calibration | None:
-    """The calibration that is set, if one is. Raises UsageError where it is for another retriever or model.
+    """Read the configured calibration, if any. Raises UsageError where it is for another retriever or model.
 
     `own_quotes`: whether quotes are the dataset's own, and nothing is retrieved.
     """
@@ -170,14 +170,14 @@ def make_rag(
     fallback: bool = False,
     progress: Progress = NO_PROGRESS,
 ) -> Rag:
-    """What `quoteweave ask` asks: the search, generator and gate that are set, over a collection.
+    """Make the `Rag` that `quoteweave ask` uses: search, generator and gate over a collection, from settings.
 
     The model and address of the environment count where none is set. `where` holds for all questions, `limits` for all
     chat models together; `fallback`: whether the documents' own sentences answer where the model's endpoint fails.
     Raises UsageError where something cannot be as it is set.
     """
     settings, limits = (settings or AnswerSettings()).with_environment(), limits or Limits()
-    chats = chats_within(settings, limits)
+    chats = make_limited_chat_models(settings, limits)
     terms = read_all_terms(settings)
     gate = Gate(
         None if settings.gate == "off" else settings.gate,
@@ -194,9 +194,9 @@ def make_rag(
     return Rag(search, generator, split=settings.split, where=where, gate=gate, window=settings.reading_window)
 
 
-def chats_within(settings: ChatSettings, limits: Limits) -> ChatModels:
-    """The chat model that is set, and the way in which others are asked beside it, all within these limits."""
+def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatModels:
+    """Return the configured chat model, and how further ones are made, all within these limits."""
     if limits == Limits(concurrency=limits.concurrency, calls=limits.calls):  # nothing is to be counted
         return ChatModels(make_chat(settings, limits.calls), prompts=settings.prompts)
     shared, chat = SharedLimits(limits), make_chat(settings)
-    return ChatModels(None if chat is None else shared.limited(chat), shared.limited, settings.prompts)
+    return ChatModels(None if chat is None else shared.limit(chat), shared.limit, settings.prompts)

@@ -1,4 +1,4 @@
-"""The file that says how questions are answered: one setting, or several to be compared, as in MMDocRAG's Table 7."""
+"""Reads the configuration file of a run: one setting, or several to compare, as in MMDocRAG's Table 7."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from quoteweave.core.records import Record
 from quoteweave.pipeline.context import Arrangement, ImageView
 from quoteweave.pipeline.settings import AnswerSettings
 
-LETTERS = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NOT_IN_FILES = {
     "api_key": "a key does not belong in a file; set OPENAI_API_KEY",
     "trust_remote_code": "code of a checkpoint is run only where the command itself says --trust-remote-code",
@@ -25,9 +25,9 @@ NOT_IN_FILES = {
 
 
 class RunSettings(AnswerSettings):
-    """How the questions of a run are answered. What is left out is the default."""
+    """How the questions of a run are answered; omitted keys take their defaults."""
 
-    name: str = Field(default="run", pattern=LETTERS, description="also the name of the run's folder")
+    name: str = Field(default="run", pattern=NAME_PATTERN, description="also the name of the run's folder")
     quotes: Literal["dataset", "retrieved"] = Field(
         default="retrieved", description="the dataset's own candidate quotes, or what is found in a collection"
     )
@@ -54,12 +54,12 @@ class RunSettings(AnswerSettings):
         return Arrangement(order=self.order, seed=self.seed, place=self.place)
 
 
-OF_RUNS_ALONE = tuple(key for key in RunSettings.model_fields if key not in AnswerSettings.model_fields)
-"""Settings that say how the questions of a dataset are asked."""
+RUN_ONLY_SETTINGS = tuple(key for key in RunSettings.model_fields if key not in AnswerSettings.model_fields)
+"""Settings that only a run over a dataset has."""
 
 
 class Limits(Record):
-    """What a run may take; of all its settings together."""
+    """Limits on concurrency, tokens and cost, shared by all settings of a run."""
 
     concurrency: int = Field(default=8, ge=1, description="questions under way at once")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="of all calls")
@@ -75,7 +75,7 @@ class RunFile(Record):
     limits: Limits = Limits()
 
     def chosen(self, names: Sequence[str] | None, source: Path | str = "the configuration") -> list[RunSettings]:
-        """The settings of these names, or all without names. Raises UsageError for names that it does not have."""
+        """Return the settings of these names, or all of them for None. Raises UsageError for unknown names."""
         found = [one for one in self.settings if names is None or one.name in names]
         if not found:
             known = ", ".join(one.name for one in self.settings)
@@ -84,7 +84,7 @@ class RunFile(Record):
 
 
 def read_run_file(path: Path | str) -> RunFile:
-    """The settings of a TOML file: keys of `RunSettings`, and where there are several, a `[[setting]]` for each.
+    """Read the settings of a TOML file: keys of `RunSettings`, and where there are several, a `[[setting]]` for each.
 
     What stands above these holds for all of them. Raises UsageError, naming file and key, for what cannot be read.
     """
@@ -92,7 +92,7 @@ def read_run_file(path: Path | str) -> RunFile:
     try:
         read = RunFile.model_validate({"settings": settings, "limits": content})
     except ValidationError as error:
-        raise UsageError(f"{path}: {_described(error, settings)}") from error
+        raise UsageError(f"{path}: {_describe_error(error, settings)}") from error
     names = [setting.name for setting in read.settings]
     if len(set(names)) != len(names):
         raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
@@ -100,9 +100,9 @@ def read_run_file(path: Path | str) -> RunFile:
 
 
 def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[dict[str, object], Limits]:
-    """What a run's file sets of the keys of `AnswerSettings`, and its limits.
+    """Return the keys of `AnswerSettings` that a configuration file sets, and its limits.
 
-    Keys that say how a dataset is asked (`OF_RUNS_ALONE`) are checked and left out. Raises UsageError as
+    Keys that say how a dataset is asked (`RUN_ONLY_SETTINGS`) are checked and left out. Raises UsageError as
     `read_run_file`, and where the file has several settings and `setting` names none of them.
     """
     file = read_run_file(path)
@@ -110,12 +110,12 @@ def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[
         known = ", ".join(one.name for one in file.settings)
         raise UsageError(f"{path} has several settings: choose one with --setting; there are: {known}")
     (chosen, *_) = file.chosen(None if setting is None else [setting], path)
-    found = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in OF_RUNS_ALONE}
+    found = {key: getattr(chosen, key) for key in chosen.model_fields_set if key not in RUN_ONLY_SETTINGS}
     return found, file.limits
 
 
 def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
-    """The table of limits, and one of each setting."""
+    """Return the table of limits and the table of each setting."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -133,8 +133,8 @@ def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
     return limits, settings
 
 
-def _described(error: ValidationError, settings: Sequence[object]) -> str:
-    """What is wrong, with the names that the file has, and the closest key where one is unknown."""
+def _describe_error(error: ValidationError, settings: Sequence[object]) -> str:
+    """Describe the error with the file's own key names, and suggest the closest key for an unknown one."""
     first = error.errors(include_url=False, include_context=False)[0]
     of_limits = first["loc"][0] == "limits"
     text = describe_validation_error(error)

@@ -1,4 +1,4 @@
-"""Image quotes get words: a vision model describes each picture once, and the collection keeps what it said.
+"""Has a vision model describe each image quote's picture once, and stores the descriptions in the collection.
 
 Descriptions stand in `descriptions.jsonl` in the collection's folder, by the hash of picture, caption, model and
 prompt, so that a stopped run goes on, a document that is read anew gets its words back, and nothing is paid twice. They
@@ -34,11 +34,11 @@ from quoteweave.pipeline.settings import ChatSettings
 
 PROMPT = "describe"
 REPLY_TOKENS = 250
-"""Of a description; a model that thinks first takes many more."""
-GIVES_UP = 10
-"""Failures in a row after which nothing more is asked."""
+"""Estimated tokens of a description; a reasoning model uses more."""
+MAX_FAILURES = 10
+"""Consecutive failures after which the work stops."""
 MAX_PIXELS = 2_000_000
-"""Of a picture that is sent; a larger one is shrunk."""
+"""Pixels of a picture that is sent; a larger one is shrunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The pictures of a collection."""
+    """What remains to be described in a collection, and an estimate of its tokens."""
 
     left: Sequence[Picture]
     """Those without a description by this model and prompt."""
@@ -68,7 +68,7 @@ class Survey:
 
 
 class PictureDescriber:
-    """Has a vision model describe the image quotes of a collection.
+    """Describes the image quotes of a collection with a vision model.
 
     `prompts_folder` may hold its own `describe.txt` (field: `$caption`). Raises UsageError for a prompt that cannot be
     read.
@@ -80,7 +80,7 @@ class PictureDescriber:
         self._path = collection.root / DESCRIPTIONS
 
     def survey(self) -> Survey:
-        """What there is to describe. Raises CollectionError for a file of descriptions that is damaged."""
+        """List the pictures without a description. Raises CollectionError for a damaged file of descriptions."""
         (known, cut), without = self._known(), 0
         found: dict[str, Picture] = {}
         for _, _, quotes in self.collection.iter_documents_quotes():
@@ -107,9 +107,9 @@ class PictureDescriber:
         concurrency: int = 8,
         on_done: Callable[[Usage], None] = lambda _: None,
     ) -> dict[str, str]:
-        """Asks for each picture; each description is kept as soon as it is there. Returns what failed, with the reason.
+        """Describe each picture and store each description at once; return the reason for each that failed.
 
-        Raises EndpointUnreachable after `GIVES_UP` failures in a row, StorageError where the disk refuses.
+        Raises EndpointUnreachable after `MAX_FAILURES` failures in a row, StorageError where the disk refuses.
         """
         failed, in_a_row = dict[str, str](), 0
 
@@ -117,14 +117,14 @@ class PictureDescriber:
             nonlocal in_a_row
             usage = Usage()
             try:
-                said = await self._ask(picture)
-                write(said.sealed())
-                usage, in_a_row = said.usage, 0
+                description = await self._ask(picture)
+                write(description.sealed())
+                usage, in_a_row = description.usage, 0
             except UnfitPicture as error:
                 failed[picture.image] = f"The stored picture {error}; it was not sent."
             except EndpointError as error:
                 failed[picture.image], in_a_row = str(error), in_a_row + 1
-                if in_a_row >= GIVES_UP:
+                if in_a_row >= MAX_FAILURES:
                     raise EndpointUnreachable(
                         f"{in_a_row} pictures in a row failed, the last one so: {error} — others are kept"
                     ) from error
@@ -135,12 +135,14 @@ class PictureDescriber:
         return failed
 
     def words(self, quotes: Sequence[Quote]) -> dict[str, str]:
-        """Quote id to its description, of those that have one and do not say it yet."""
+        """Return descriptions by quote id, for quotes whose `vlm_text` differs from their description."""
         known, _ = self._known()
         pictures = [(quote, self._picture(quote)) for quote in quotes]
-        said = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
+        description = {quote.id: known[picture.key] for quote, picture in pictures if picture and picture.key in known}
         return {
-            quote.id: said[quote.id] for quote, _ in pictures if quote.id in said and quote.vlm_text != said[quote.id]
+            quote.id: description[quote.id]
+            for quote, _ in pictures
+            if quote.id in description and quote.vlm_text != description[quote.id]
         }
 
     def _known(self) -> tuple[dict[str, str], bool]:
@@ -186,7 +188,7 @@ class PictureDescriber:
 
 
 class PendingDescriptions(Record):
-    """What is about to be asked of a vision model."""
+    """The pictures that are about to be sent to a vision model."""
 
     model: str
     pictures: int = Field(description="to be asked for")
@@ -197,7 +199,7 @@ class PendingDescriptions(Record):
 
 
 class DescribeReport(Record):
-    """What became of the pictures of a collection."""
+    """The result of describing the pictures of a collection."""
 
     model: str
     prompt: str = Field(description="SHA-256")
@@ -271,7 +273,7 @@ def describe_collection(
 def _describe(
     describer: PictureDescriber, pictures: Sequence[Picture], concurrency: int, spent: list[int], progress: Progress
 ) -> dict[str, str]:
-    """What failed, to the reason; tokens in and out are added to `spent`."""
+    """Return the reason for each failure; adds the tokens in and out to `spent`."""
     with progress.task("describing", len(pictures)) as task:
 
         def on_done(usage: Usage) -> None:
@@ -295,7 +297,7 @@ def _pending(survey: Survey, pictures: int, settings: ChatSettings) -> PendingDe
 
 
 def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, list[str]]:
-    """Gives the quotes their words, and brings the lexical index up to date; how many quotes, and notes."""
+    """Store descriptions in the quotes and update the lexical index; return how many quotes changed, and notes."""
     words = {
         document.name: found
         for document, _, quotes in collection.iter_documents_quotes()

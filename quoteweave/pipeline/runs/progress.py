@@ -1,4 +1,4 @@
-"""How long work reports how far it is: an object that the caller passes in, such as a bar on a terminal."""
+"""The protocol by which long-running work reports progress to its caller, such as a bar on a terminal."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,7 +9,7 @@ class Task(Protocol):
     """One piece of work with steps to count."""
 
     def advance(self, steps: int = 1) -> None:
-        """So many more steps are done."""
+        """Count this many more completed steps."""
         ...
 
     def update(self, *, total: int | None = None, label: str | None = None) -> None:
@@ -18,7 +18,7 @@ class Task(Protocol):
 
 
 class Progress(Protocol):
-    """Receives progress and notes. Its methods are called from the threads that do the work."""
+    """Receives progress and notes; worker threads call its methods."""
 
     @property
     def watched(self) -> bool:

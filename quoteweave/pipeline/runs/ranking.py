@@ -1,4 +1,4 @@
-"""Many examples become predictions."""
+"""Runs a retriever over examples and yields a prediction for each."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
@@ -25,7 +25,7 @@ def run_retrieval(
     quotes: int = 20,
     pages: int = 10,
 ) -> Iterator[Prediction]:
-    """Asks every question, within its own document or over the whole collection; one prediction each, in order.
+    """Search for every question, within its own document or over the whole collection; yield predictions in order.
 
     `documents` names those that the collection holds; a question on another finds nothing within it. A prediction keeps
     the ranking down to where it holds `quotes` quotes that are not whole pages and `pages` distinct pages, so that
@@ -72,7 +72,7 @@ def _ranking(query: Query, retriever: Retriever, where: Filter | None, quotes: i
 
 
 def _length(hits: Sequence[Hit], quotes: int, pages: int) -> int | None:
-    """How many hits hold both, or None where all of them do not."""
+    """Return how many hits hold enough quotes and pages, or None where even all of them do not."""
     seen: set[tuple[str, int]] = set()
     parts = 0
     for place, hit in enumerate(hits, start=1):
@@ -84,28 +84,29 @@ def _length(hits: Sequence[Hit], quotes: int, pages: int) -> int | None:
 
 
 class SearchRetriever:
-    """A search that expands or reranks, as the retriever that `run_retrieval` asks.
+    """A `Search` that expands or reranks, adapted to the `Retriever` protocol for `run_retrieval`.
 
-    `make` gives the search for a filter, as feedback comes from where the question is asked. What a reranker puts in
-    order is its pool, as in any search, so with `reranks` a ranking ends there. `tell` gets the notes of each question.
+    `make` returns the search for a filter, because relevance feedback has to come from the documents that are searched.
+    A reranker orders its pool alone, so with `reranks` a ranking ends there. `on_note` receives the notes of each
+    question.
     """
 
     def __init__(
-        self, make: Callable[[Filter | None], Search], *, reranks: bool, tell: Callable[[str], None] = lambda _: None
+        self, make: Callable[[Filter | None], Search], *, reranks: bool, on_note: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._make, self._most, self._tell = make, POOL if reranks else None, tell
+        self._make, self._most, self._on_note = make, POOL if reranks else None, on_note
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first. Raises what the search raises."""
         search, depth = self._make(where), k if self._most is None else min(k, self._most)
         found = [run_sync(search.find(query, depth, where=where)) for query in queries]
         for note in (note for one in found for note in one.trace.notes):
-            self._tell(note)
+            self._on_note(note)
         return [list(one.hits) for one in found]
 
 
 class RememberingExpander:
-    """Another expander, asked once for each question, so that both scopes and deeper searches have the same clauses."""
+    """Caches the clauses of another expander, so that both scopes and deeper searches use the same ones."""
 
     def __init__(self, expander: Expander) -> None:
         self._expander = expander
@@ -113,11 +114,11 @@ class RememberingExpander:
 
     @property
     def name(self) -> str:
-        """The other expander's."""
+        """The name of the wrapped expander."""
         return self._expander.name
 
     async def expand(self, query: Query) -> Expansion:
-        """What the other gave for these words, unless something went wrong. Raises what it raises."""
+        """Return the cached expansion, or ask the wrapped expander; raises what that raises."""
         known = self._known.get(query.text)
         if known is None:
             known = await self._expander.expand(query)

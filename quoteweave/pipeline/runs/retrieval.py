@@ -1,4 +1,4 @@
-"""A retriever asked every question of a dataset: its documents added, its indexes built, its rankings kept as a run."""
+"""Runs a retriever over a dataset: adds its documents, builds the indexes, and keeps the rankings as a run."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ from quoteweave.index.lexical import FINGERPRINT
 from quoteweave.pipeline.runs.build import add_documents, build_indexes
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
-from quoteweave.pipeline.runs.search import name_chat, read_all_terms, resources_for, terms_fingerprint
+from quoteweave.pipeline.runs.search import name_chat_model, read_all_terms, resources_for, terms_fingerprint
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_fused
@@ -56,7 +56,7 @@ class Questions:
 
 
 class RetrievalRun(Record):
-    """What a retriever found for every question of a dataset."""
+    """The rankings of a retriever for every question of a dataset."""
 
     predictions: tuple[Prediction, ...] = Field(description="one of each question and scope")
     notes: Mapping[str, int] = Field(description="what went wrong in searches that found something, to how often")
@@ -77,23 +77,23 @@ def search_dataset(
     folder `run`, and those that it holds are not asked again. Raises UsageError for settings that name nothing, and
     for a folder that holds another run.
     """
-    settings = name_chat(settings or RetrievalSettings())
+    settings = name_chat_model(settings or RetrievalSettings())
     folder = questions.documents
     if folder is not None:
         add_dataset_documents(collection, folder, progress)
     with Collection.open(collection) as opened:
-        subject = open_subject(opened, settings, progress)
-        asked = _described(questions, settings, subject)
-        predictions = _predictions(questions.examples, subject, run, asked, progress)
-    names = {example.document for example in questions.examples} - {None, *subject.names}
+        prepared = prepare_retriever(opened, settings, progress)
+        record = _run_record(questions, settings, prepared)
+        predictions = _predictions(questions.examples, prepared, run, record, progress)
+    names = {example.document for example in questions.examples} - {None, *prepared.names}
     absent = [name for name in dict.fromkeys(one.document for one in questions.examples) if name in names]
-    unread = {name: subject.failures.get(name, f"not in {folder}") for name in absent if name is not None}
-    return RetrievalRun(predictions=tuple(predictions), notes=dict(subject.notes.most_common()), unread=unread)
+    unread = {name: prepared.failures.get(name, f"not in {folder}") for name in absent if name is not None}
+    return RetrievalRun(predictions=tuple(predictions), notes=dict(prepared.notes.most_common()), unread=unread)
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is measured: a retriever, the documents that it searches, and why others could not be read."""
+class PreparedRetriever:
+    """A retriever ready to search, its documents, and why other documents could not be read."""
 
     retriever: Retriever
     documents: Sequence[Document]
@@ -134,26 +134,28 @@ def add_dataset_documents(collection: Path, documents: Path, progress: Progress 
 
 
 def _hash(path: Path) -> str | None:
-    """None for a file that cannot be read, of which adding it gives the reason."""
+    """Return the file's SHA-256; None where it cannot be read, which adding it will report."""
     try:
         return file_sha256(path)
     except OSError:
         return None
 
 
-def open_subject(collection: Collection, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> Subject:
-    """The retriever that is set, with all its steps, over a collection, its indexes built."""
+def prepare_retriever(
+    collection: Collection, settings: RetrievalSettings, progress: Progress = NO_PROGRESS
+) -> PreparedRetriever:
+    """Make the configured retriever with expansion and reranking, and build its indexes."""
     failures = {failure.name: failure.reason for failure in collection.failures()}
     notes, terms = Counter[str](), read_all_terms(settings)
-    retriever, search_in = searches(collection, settings, terms, progress=progress)
+    retriever, search_in = make_searches(collection, settings, terms, progress=progress)
     if settings.expand or settings.rerank:
-        retriever = SearchRetriever(search_in, reranks=bool(settings.rerank), tell=lambda note: notes.update([note]))
+        retriever = SearchRetriever(search_in, reranks=bool(settings.rerank), on_note=lambda note: notes.update([note]))
     specs = build_indexes(collection, settings.retriever, settings, progress)
-    indexes = {**fingerprints_of(collection, specs), **terms_fingerprint(terms)}
-    return Subject(retriever, collection.documents(), indexes, failures, notes)
+    indexes = {**index_fingerprints(collection, specs), **terms_fingerprint(terms)}
+    return PreparedRetriever(retriever, collection.documents(), indexes, failures, notes)
 
 
-def searches(
+def make_searches(
     collection: Collection,
     settings: RetrievalSettings,
     terms: Sequence[Terms],
@@ -161,13 +163,13 @@ def searches(
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[Retriever, Callable[[Filter | None], Search]]:
-    """The retriever, and the search of all steps for a filter; models are loaded once. Raises UsageError."""
+    """Return the retriever, and a function that makes the search for a filter; models load once. Raises UsageError."""
     names, how = settings.retriever, settings.expand
-    means = resources_for(collection, settings, progress, terms)
+    resources = resources_for(collection, settings, progress, terms)
     # What a retriever sends is noted when its index is built.
-    retriever = make_fused(names, settings.fusion, collection, replace(means, tell=lambda _: None))
-    shared = RememberingExpander(make_expander(how, names, collection, means=means, chats=chats)) if how else None
-    reranker = make_reranker(settings.rerank, means=means, chats=chats) if settings.rerank else None
+    retriever = make_fused(names, settings.fusion, collection, replace(resources, tell=lambda _: None))
+    shared = RememberingExpander(make_expander(how, names, collection, means=resources, chats=chats)) if how else None
+    reranker = make_reranker(settings.rerank, means=resources, chats=chats) if settings.rerank else None
 
     def search_in(where: Filter | None) -> Search:
         # rm3 alone looks into the collection, and has to look where the question is asked.
@@ -177,14 +179,14 @@ def searches(
     return retriever, search_in
 
 
-def content_of(documents: Sequence[Document]) -> str:
-    """Changes whenever the quotes of these documents may have."""
+def fingerprint_documents(documents: Sequence[Document]) -> str:
+    """Return a hash that changes whenever the quotes of these documents may have changed."""
     state = sorted((document.name, document.content, document.parser) for document in documents)
     return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
-def fingerprints_of(collection: Collection, specs: Sequence[str]) -> dict[str, str]:
-    """Of the indexes that these retrievers search: `index` and the spec, to the fingerprint."""
+def index_fingerprints(collection: Collection, specs: Sequence[str]) -> dict[str, str]:
+    """Return the fingerprints of the indexes that these retrievers search, by `index` and the spec."""
     wanted = {parse_spec(spec).shown for spec in specs}
     found = dict.fromkeys(SPARSE_RETRIEVERS, FINGERPRINT)
     for state in collection.indexes():
@@ -194,11 +196,11 @@ def fingerprints_of(collection: Collection, specs: Sequence[str]) -> dict[str, s
 
 
 def retriever_shown(settings: RetrievalSettings) -> str:
-    """The retrievers and their fusion in one line, without credentials."""
+    """Return the retrievers and their fusion in one line, without credentials."""
     return without_credentials("; ".join([*settings.retriever, *([settings.fusion] if settings.fusion else [])]))
 
 
-def _described(questions: Questions, settings: RetrievalSettings, subject: Subject) -> RunRecord:
+def _run_record(questions: Questions, settings: RetrievalSettings, prepared: PreparedRetriever) -> RunRecord:
     steps = {"expand": settings.expand, "rerank": settings.rerank}
     return RunRecord(
         configuration={
@@ -208,32 +210,32 @@ def _described(questions: Questions, settings: RetrievalSettings, subject: Subje
         },
         fingerprints={
             "annotations": file_sha256(questions.references),
-            "documents": content_of(subject.documents),
-            **subject.indexes,
+            "documents": fingerprint_documents(prepared.documents),
+            **prepared.indexes,
         },
     )
 
 
 def _predictions(
-    examples: Sequence[Example], subject: Subject, folder: Path | None, asked: RunRecord, progress: Progress
+    examples: Sequence[Example], prepared: PreparedRetriever, folder: Path | None, record: RunRecord, progress: Progress
 ) -> list[Prediction]:
     if folder is None:
-        return list(_search(examples, subject, None, progress))
-    with open_run(folder, asked) as run:
+        return list(_search(examples, prepared, None, progress))
+    with open_run(folder, record) as run:
         if len(run):
             progress.note(f"resuming {folder}: {pluralize(len(run), 'prediction is', 'predictions are')} there")
-        for prediction in _search(examples, subject, run, progress):
+        for prediction in _search(examples, prepared, run, progress):
             run.append(prediction)
         return run.predictions
 
 
 def _search(
-    examples: Sequence[Example], subject: Subject, run: RunWriter | None, progress: Progress
+    examples: Sequence[Example], prepared: PreparedRetriever, run: RunWriter | None, progress: Progress
 ) -> Iterator[Prediction]:
-    """Searches what the run does not hold yet, in both scopes."""
+    """Search for the questions that the run does not hold yet, in both scopes."""
     for scope in SCOPES:
         left = [example for example in examples if run is None or not run.has(example.id, scope)]
         with progress.task(f"searching, {scope}", len(left)) as task:
-            for prediction in run_retrieval(left, subject.retriever, scope=scope, documents=subject.names):
+            for prediction in run_retrieval(left, prepared.retriever, scope=scope, documents=prepared.names):
                 yield prediction
                 task.advance()

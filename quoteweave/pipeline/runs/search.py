@@ -1,4 +1,4 @@
-"""From settings to a search: retrievers, fusion, expansion and reranking over a collection."""
+"""Builds a search from settings: retrievers, fusion, expansion and reranking over a collection."""
 
 from collections.abc import Sequence
 
@@ -14,25 +14,25 @@ from quoteweave.retrievers.terms import Terms, read_terms
 
 
 def read_all_terms(settings: RetrievalSettings) -> tuple[Terms, ...]:
-    """The terms of each file. Raises UsageError for one that is not as it should be."""
+    """Read every file of terms. Raises UsageError for one that is malformed."""
     return tuple(read_terms(path) for path in settings.terms)
 
 
 def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
-    """The entry of a run's fingerprints for these terms, wherever their files are; none without terms."""
+    """Return the entry of a run's fingerprints for these terms, independent of file paths; empty without terms."""
     return {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
 
 
 def resources_for(
     collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
 ) -> Resources:
-    """What the retrievers of a collection are made with; what leaves the machine is noted."""
+    """Return the resources with which retrievers of a collection are made; progress notes what leaves the machine."""
     pictures = CollectionPictures(collection)
     return Resources(settings.hardware, pictures, progress.note, settings.patience, tuple(terms))
 
 
-def name_chat(settings: RetrievalSettings) -> RetrievalSettings:
-    """A plain `chat` as the chat model that the environment names, where it names one."""
+def name_chat_model(settings: RetrievalSettings) -> RetrievalSettings:
+    """Replace a plain `chat` by the chat model that the environment names, if it names one."""
     chat = ChatSettings().with_environment()
     if chat.model is None:
         return settings
@@ -49,12 +49,12 @@ def make_search(
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> Search:
-    """The search that is set, of which feedback looks at the quotes that `where` passes. Raises UsageError."""
-    means = resources_for(collection, settings, progress, read_all_terms(settings))
+    """Make the configured search; relevance feedback reads only quotes that `where` passes. Raises UsageError."""
+    resources = resources_for(collection, settings, progress, read_all_terms(settings))
     names, expander, reranker = settings.retriever, None, None
-    retriever = make_fused(names, settings.fusion, collection, means)
+    retriever = make_fused(names, settings.fusion, collection, resources)
     if settings.expand:
-        expander = make_expander(settings.expand, names, collection, where=where, means=means, chats=chats)
+        expander = make_expander(settings.expand, names, collection, where=where, means=resources, chats=chats)
     if settings.rerank:
-        reranker = make_reranker(settings.rerank, means=means, chats=chats)
+        reranker = make_reranker(settings.rerank, means=resources, chats=chats)
     return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain)
