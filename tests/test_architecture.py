@@ -1,0 +1,80 @@
+"""What the README and docs/architecture.md say of the code is there: each file, and each name in it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+README = ROOT / "README.md"
+PAGES = [README, ARCHITECTURE]
+GOALS = {"add": 20, "ask": 28}
+
+Links = list[tuple[str, Path]]
+
+
+def links(text: str, folder: Path) -> Links:
+    """The text of each link that leads to a file, and that file."""
+    found = re.findall(r"(?<!!)\[([^\]]+)\]\((?!https?:)([^)#]+)[^)]*\)", text)
+    return [(shown, (folder / target).resolve()) for shown, target in found]
+
+
+def names_in(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that a module or class defines, those of its classes as `Class.name`."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            yield node.name
+            yield from (f"{node.name}.{name}" for name in names_in(node.body))
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_files_that_are_called_so(page: Path) -> None:
+    found = links(page.read_text("utf-8"), page.parent)
+    assert found
+    assert [str(file) for _, file in found if not file.exists()] == []
+    paths = [(shown.partition(":")[0], file) for shown, file in found if re.match(r"[\w/]+\.(?:py|toml)\b", shown)]
+    assert [(shown, str(file)) for shown, file in paths if not f"/{file}".endswith(f"/{shown}")] == []
+
+
+def test_every_name_of_the_architecture_is_defined_in_the_file_that_it_links_to() -> None:
+    found = links(ARCHITECTURE.read_text("utf-8"), ARCHITECTURE.parent)
+    named = [(name, file) for shown, file in found for name in re.findall(r"`([\w.]+)`", shown)]
+    assert len(named) > 50
+    missing = [
+        (name, str(file.relative_to(ROOT)))
+        for name, file in named
+        if name not in set(names_in(ast.parse(file.read_text("utf-8")).body))
+    ]
+    assert missing == []
+
+
+def test_the_architecture_draws_the_layers_that_are_checked() -> None:
+    contract = (ROOT / "pyproject.toml").read_text("utf-8").partition("layers = [")[2].partition("]")[0]
+    checked = [set(re.findall(r"quoteweave\.(\w+)", line)) for line in contract.splitlines() if "quoteweave" in line]
+    drawing = ARCHITECTURE.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
+    assert [set(re.findall(r"\w+", line[:39])) for line in drawing.splitlines()] == checked
+
+
+@pytest.mark.parametrize(("command", "goal"), GOALS.items())
+def test_the_numbers_of_files_are_those_of_the_lists(command: str, goal: int) -> None:
+    text = ARCHITECTURE.read_text("utf-8")
+    flow = next(part for part in text.split("\n## ") if f"`quoteweave {command}" in part.partition("\n")[0])
+    steps = [links(line, ARCHITECTURE.parent) for line in flow.splitlines() if re.match(r"\d+\. ", line)]
+    handing_on = {step[0][1] for step in steps}
+    named = {file for step in steps for _, file in step}
+    column = list(GOALS).index(command)
+    first, second = (
+        re.findall(r"\d+", row.rpartition(" | ")[2] if column else row.split(" | ")[1])[0]
+        for row in re.findall(r"^\| (?:files that take|the same).*(?= \|$)", text, re.MULTILINE)
+    )
+    assert (len(steps), len(handing_on), len(named)) == (len(handing_on), int(first), int(second))
+    assert len(handing_on) <= goal
