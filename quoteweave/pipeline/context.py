@@ -24,7 +24,12 @@ PROMPT_TOKENS = 1_000
 
 
 class Window(Record):
-    """The context window of a model, and what of it is reserved."""
+    """The context window of a model, and what of it is reserved.
+
+    >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), window=Window(tokens=8192, answer=1024))
+    >>> rag.answer("What went by rail?").text.splitlines()[0]
+    'Timber went by rail [1].'
+    """
 
     tokens: int = Field(ge=1)
     answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")

@@ -36,7 +36,14 @@ NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it a
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Checks answers by rule and by a checker, applies a policy, and withholds those of low confidence."""
+    """Checks answers by rule and by a checker, applies a policy, and withholds those of low confidence.
+
+    >>> from quoteweave.testing import FakeChat
+    >>> model = FakeChat(["The harbour shipped 9,999 tonnes [1]."])
+    >>> rag = Rag(LexicalRetriever(collection), CitedGenerator(model), gate=Gate("refuse"))
+    >>> rag.answer("How much grain was shipped?").status
+    'abstained'
+    """
 
     policy: Policy | None = "report"
     """What happens to unsupported sentences. None checks nothing by rule, and withholds nothing."""
