@@ -110,7 +110,12 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
     yield "eval reproduce", version.run("eval", "reproduce", "--data", options.data, "--json")
     if options.collection:
         references = options.data / "mmdocir"
-        asked = ("eval", "retrieval", "--dataset", "mmdocir", "--references", references, "-c", options.collection)
+        named = (
+            ("--references", references)
+            if "--references" in version.run("eval", "retrieval", "--help")
+            else (references,)
+        )
+        asked = ("eval", "retrieval", "--dataset", "mmdocir", *named, "-c", options.collection)
         yield "eval retrieval", json.loads(version.run(*asked, "--json"))
 
 
