@@ -74,7 +74,6 @@ def read_sentence(text: str) -> Facts:
     return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
 
 
-@lru_cache(maxsize=1024)
 @lru_cache(maxsize=1024)  # a quote is parsed for each sentence that cites it, or another quote of its document
 def read_evidence(text: str) -> Facts:
     """Extract the facts of a quote; where OCR may have misread it, those of the text as it is and as repaired."""
