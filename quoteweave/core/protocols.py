@@ -282,7 +282,7 @@ class StreamingGenerator(Generator, Protocol):
     """A generator that can also stream its answer."""
 
     def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
-        """The answer's events, as `core.events` says. Raises what `answer` does.
+        """The answer's events, as `core.answer_events` says. Raises what `answer` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """

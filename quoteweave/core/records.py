@@ -79,7 +79,7 @@ class PageWords(Record):
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     page: int = Field(ge=0, description="from 0")
-    packed: bytes = Field(description="as `core.packed_words` packs them")
+    packed: bytes = Field(description="as `core.text.packed_words` packs them")
 
     @classmethod
     def of(cls, page: int, words: Iterable[PageWord]) -> Self:

@@ -50,7 +50,7 @@ class QuestionTerms(Record):
     """A question analysed for matching: the words to look for, and how it was read."""
 
     terms: tuple[str, ...]
-    """The content words of the question, each once, as `core.tokens` splits them."""
+    """The content words of the question, each once, as `core.text.tokens` splits them."""
     pairs: frozenset[tuple[str, str]]
     """Pairs of words that are adjacent in it."""
     names: frozenset[str]

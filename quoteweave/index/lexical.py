@@ -1,8 +1,8 @@
 """The lexical index: BM25 over quotes and pages, TF-IDF over quotes, and the labels by which people refer to pages.
 
-It lies in segments (`index.segments`), which change in the same transaction as the documents: what is in the catalogue
-is in the index. Statistics are over all segments, and hits of equal score come in the order of their documents' names,
-so that the same documents give the same results, in whatever order and batches they were added.
+It lies in segments (`collection.segments.segment`), which change in the same transaction as the documents: what is in
+the catalogue is in the index. Statistics are over all segments, and hits of equal score come in the order of their
+documents' names, so that the same documents give the same results, in whatever order and batches they were added.
 """
 
 import math
@@ -142,7 +142,7 @@ class LexicalIndex:
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_named(self, name: str) -> "Positions":
-        """Positions of the pages of that name (`core.references`), or that show that kind (`kind_token`)."""
+        """Positions of the pages of that name (`core.text.mentions`), or that show that kind (`kind_token`)."""
         return self._fields["references"].having(self._ids(name))
 
     def pages_called(self, name: str) -> "Positions":
@@ -153,7 +153,7 @@ class LexicalIndex:
         return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
 
     def names_beginning(self, prefix: str, most: int) -> list[str]:
-        """The first `most` names of pages that begin so (`segment_builder.acronym_name`), sorted."""
+        """The first `most` names of pages that begin so (`collection.segments.builder.acronym_prefix`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")
         # The first of all are among the first of each.
         found = {token for part in self._parts for token in part.beginning(encoded, most)}

@@ -35,7 +35,7 @@ DRAWING = f"1, {DPI:g} dpi, margin {MARGIN:g}"
 
 
 class CollectionPictures:
-    """The pictures of one collection; implements `core.protocols.Pictures`. Only `ocr_text` is thread-safe.
+    """The pictures of one collection; implements `core.protocols.ImageProvider`. Only `ocr_text` is thread-safe.
 
     A page is drawn once for quotes that follow each other, as they do in a document; no more than one is kept. `note`
     gets a line when OCR first reads a crop.

@@ -102,7 +102,7 @@ PICTURE_BONUS = 0.5
 
 
 class LexicalRetriever(Bm25Retriever):
-    """Ranks pages by their evidence (`retrievers.evidence`), and a page's quotes by their own BM25.
+    """Ranks pages by their evidence (`retrievers.page_evidence`), and a page's quotes by their own BM25.
 
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
     their own BM25, to that of the heading above them, and to whether they are pictures where the question asks for

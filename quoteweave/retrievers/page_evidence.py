@@ -1,7 +1,7 @@
 """The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
 All scores are in the unit of BM25: `index.unit` is the score of a word that occurs on one page only. The parts add up
-to `Evidence.total`, and `search --explain` reports each of them by its name.
+to `PageEvidence.total`, and `search --explain` reports each of them by its name.
 
 | part | score of a page |
 |---|---|

@@ -112,9 +112,9 @@ def member_specs(text: str) -> list[str]:
 def make_retriever(text: str, collection: Collection, means: Resources | None = None) -> Retriever:
     """Build the retriever that a spec names over a collection; no model is loaded yet.
 
-    A short name selects the index that was built under it (`built.as_built`). Raises UsageError for a spec that cannot
-    be parsed, names no retriever, fits several indexes, or pairs two retrievers of one modality, and for terms that the
-    retriever does not use.
+    A short name selects the index that was built under it (`resolve_built_spec`). Raises UsageError for a spec that
+    cannot be parsed, names no retriever, fits several indexes, or pairs two retrievers of one modality, and for terms
+    that the retriever does not use.
     """
     means = means or Resources()
     retriever = _made(text, collection, means)

@@ -1,4 +1,7 @@
-"""Do many things a few at a time: what waits for an endpoint. What computes has threads of `core.lanes`."""
+"""Do many things that wait for an endpoint, a few at a time.
+
+What computes has the threads of `core.concurrency.thread_pools`.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable

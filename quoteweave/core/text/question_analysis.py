@@ -82,8 +82,8 @@ class QuestionAnalysis(Record):
 
     text: str = Field(description="the question without its instructions: what is searched for")
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
-    places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.references`)")
-    labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.references`)")
+    places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.text.mentions`)")
+    labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.text.mentions`)")
     shows: tuple[VisualKind, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
@@ -123,7 +123,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
 
 @cache
 def interrogative_words() -> frozenset[str]:
-    """Question words that carry no topic, tokenised by `core.tokens.words`."""
+    """Question words that carry no topic, tokenised by `core.text.tokens.words`."""
     rules = _languages()
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
@@ -163,7 +163,7 @@ def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
 
 @cache
 def calculation_words() -> frozenset[str]:
-    """Words that ask for a calculation and name no table cell, tokenised by `core.tokens.words`."""
+    """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
     tables = ("reckons", "limits", "extremes")
     found = (
         word for each in _languages() for table in tables for said in each.get(table, {}).values() for word in said
@@ -174,7 +174,7 @@ def calculation_words() -> frozenset[str]:
 def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
     """Analyse each line of a question whose lines are repeated to weight their words, with how often each counts.
 
-    `retrievers.expanders.feedback` repeats lines; a question without repeated lines is read whole, and counts once.
+    `retrievers.expanders.rm3` repeats lines; a question without repeated lines is read whole, and counts once.
     """
     lines = [line for line in question.splitlines() if line.strip()]
     repeated = len(set(lines)) < len(lines)

@@ -1,4 +1,4 @@
-"""Load predictions made elsewhere; the format of a file is recognised by its content."""
+"""Load predictions, of runs or made elsewhere; the format of a file is recognised by its content."""
 
 import json
 import re

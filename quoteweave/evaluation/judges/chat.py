@@ -33,8 +33,8 @@ def read_scores(reply: str, scales: Mapping[str, Scale]) -> dict[str, float]:
 
     Its quotation marks may be wrong or missing, its names in other capitals and with other spaces, dashes or
     underscores, its scores in quotation marks or "4/5"; fields that were not asked for are passed over, and so is what
-    stands around the object, thinking included. Time is linear in the reply's length. Raises Unreadable when there is
-    no such object, and when a score is missing, not on its field's scale, or given twice and differently.
+    stands around the object, thinking included. Time is linear in the reply's length. Raises UnreadableReply when there
+    is no such object, and when a score is missing, not on its field's scale, or given twice and differently.
     """
     for content in reversed(_OBJECT.findall(answer_of(reply, "own"))):
         written: dict[str, set[str]] = {}

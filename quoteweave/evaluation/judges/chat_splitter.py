@@ -62,8 +62,8 @@ class ChatSplitter:
 def read_sentences(reply: str, response: str) -> list[CitedSentence]:
     """The sentences of a reply, thinking and text around the list left out.
 
-    Raises Unreadable where there is no such list, and where it holds less than most of the words of the response: what
-    is left out would count as said without fault.
+    Raises UnreadableReply where there is no such list, and where it holds less than most of the words of the response:
+    what is left out would count as said without fault.
     """
     answer = answer_of(reply, "own")
     start, end = answer.find("["), answer.rfind("]")

@@ -1,6 +1,6 @@
 """Split answers into sentences with the position of each citation mark.
 
-Marks are those of `core.marks`. A mark that opens a sentence ends the one before ("Cups are of glass. [1] They
+Marks are those of `core.text.marks`. A mark that opens a sentence ends the one before ("Cups are of glass. [1] They
 break."), as in ALiiCE's code (arXiv 2406.13375).
 """
 

@@ -2,7 +2,7 @@
 
 published  as MMDocRAG's published figures were made (arXiv 2505.16470, appendix A.2, and its published outputs): `[n]`
            and `(imagen)`, wherever they stand, in code and links too; `[1, 2]`, `[1-3]` and `[image2]` cite nothing.
-own        the grammar of this project, `core.marks`: also `[1, 2]` and `[1-3]`; not what stands in code or a link.
+own        the grammar of this project, `core.text.marks`: also `[1, 2]` and `[1-3]`; not what stands in code or a link.
 
 Figures of the two are not comparable: of one model's answers, text recall is 78.5 by the first, 85.7 by the second.
 """
@@ -85,7 +85,7 @@ def scored_text(prediction: Prediction, marks: MarkGrammar, *, marks_kept: bool 
 def without_marks(text: str) -> str:
     """Remove the citation marks from `text`; the summary in an image mark stays, as it is part of the answer.
 
-    Marks are those of `core.marks` by either convention, so that the words compared do not depend on it.
+    Marks are those of `core.text.marks` by either convention, so that the words compared do not depend on it.
     """
     parts, end = [], 0
     for mark in parse_marks(text):

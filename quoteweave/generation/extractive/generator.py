@@ -3,11 +3,11 @@
 1. The question's words are weighted by their rarity (`relevance`). Where what was found is about something else
    (`topic`), the answer abstains.
 2. Each sentence of a text quote is a statement, and so are the cells of a table that the question names, and the
-   sentences in a picture (`statements`). Those that answer the question (`answering`) are scored by how much of it they
-   cover; the best are chosen without repetition (`selection`) and put in order: the best quote first, then the others
-   of its document from front to back (`composing`). The answer is `answered`. For a question that asks for steps, those
-   under the matching heading are given as a list (`procedures`). A compound question ("How many … , and why …?") is
-   answered part by part, and for a part without an answer the best place is shown.
+   sentences in a picture (`statements`). Those that answer the question (`answer_criteria`) are scored by how much of
+   it they cover; the best are chosen without repetition (`selection`) and put in order: the best quote first, then the
+   others of its document from front to back (`composition`). The answer is `answered`. For a question that asks for
+   steps, those under the matching heading are given as a list (`procedures`). A compound question ("How many … , and
+   why …?") is answered part by part, and for a part without an answer the best place is shown.
 3. Where no statement answers, the best quote of each of the best pages is shown with an excerpt (`locating`). The
    answer is `located`.
 

@@ -1,4 +1,4 @@
-"""Rank sentences by a model; the checks of `answering` stay as they are.
+"""Rank sentences by a model; the checks of `answer_criteria` stay as they are.
 
 Models have different score ranges, so only the order and the relative distances within one question are used.
 """

@@ -1,9 +1,9 @@
 """Decide whether the documents are about the question's subject: if not, the answer abstains instead of showing places.
 
-The words that say what the question is about (`relevance.subject`) are weighted by their rarity in the collection, 0 to
-1 each. One quote, with the text around it, must contain enough of that weight, and enough in comparison with what is
-missing from it; less suffices where the best quotes are from one document, as they mostly are for a question that some
-document is about:
+The words that say what the question is about (`relevance.subject_terms`) are weighted by their rarity in the
+collection, 0 to 1 each. One quote, with the text around it, must contain enough of that weight, and enough in
+comparison with what is missing from it; less suffices where the best quotes are from one document, as they mostly are
+for a question that some document is about:
 
     held - MISSING * missing - SCATTER * (1 - share of the best quote's document in the first hits) >= LEAST
 

@@ -159,7 +159,7 @@ class _UncitedQuote:
         return any(digits in text for text in self._texts)
 
     def has_amount(self, amount: Amount) -> bool:
-        """Like `Evidence.has_amount`, for this quote."""
+        """Like `CitedEvidence.has_amount`, for this quote."""
         return self._read.has_amount(amount)
 
     @cached_property

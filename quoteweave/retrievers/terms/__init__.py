@@ -36,7 +36,7 @@ MAX_FILE_BYTES = 1_000_000
 _FORM = "see docs/retrieval.md for the form of terms"
 
 Phrase = tuple[str, ...]
-"""Words as `core.tokens` splits them."""
+"""Words as `core.text.tokens` splits them."""
 
 
 class Term(Record):
