@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from quoteweave.core.errors import CollectionError, CollectionLocked, StorageError
 
 _MAKE_ROOM = "make room on that disk, then run the same command again"
-_ALLOW = "allow guard_writing there, then run the same command again"
+_ALLOW = "allow writing there, then run the same command again"
 _CHECK = "check that disk, then run the same command again"
 _ADVICE = {
     errno.ENOSPC: _MAKE_ROOM,

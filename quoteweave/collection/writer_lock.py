@@ -78,7 +78,7 @@ def _locked(root: Path) -> str:
     try:
         owner = Owner.model_validate_json((root / OWNER_NAME).read_bytes())
     except (OSError, ValueError):
-        who = "another process is guard_writing"
+        who = "another process is writing"
     else:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner.since))
         who = f"process {owner.pid} on {owner.host} has been writing since {since}"

@@ -129,7 +129,7 @@ def evaluate(
         return PreparedRetriever(ranker, documents, indexes, {"b [red].pdf": "it is encrypted; give --password"}, notes)
 
     monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
-    monkeypatch.setattr(retrieval, "open_subject", subject)
+    monkeypatch.setattr(retrieval, "prepare_retriever", subject)
 
     def run(*options: str) -> Result:
         where = ["--references", str(dataset), "-c", str(tmp_path / "collection")]

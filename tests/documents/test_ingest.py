@@ -410,7 +410,7 @@ def test_whatever_reading_raises_costs_that_file_only(
 
         return failing
 
-    for name, call in {"inspect": parse.inspect_file, "read_whole": parse.read_whole}.items():
+    for name, call in {"inspect_file": parse.inspect_file, "read_whole": parse.read_whole}.items():
         with monkeypatch.context() as patched:
             patched.setattr(reading, name, fails(call))
             report = update(collection, folder)

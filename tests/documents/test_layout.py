@@ -32,7 +32,7 @@ def test_text_figure_and_table_come_in_reading_order_and_hold_every_line() -> No
     caption = line("Figure 1: The quay and the mole", 50, 308)
     lines = [*prose(50, 50), caption, *cells, *prose(50, 500), *prose(320, 50)]
     found = elements(pixels, lines)
-    assert kinds(found) == ["Block", "Figure", "Block", "Table", "Block", "Block"]
+    assert kinds(found) == ["LineBlock", "Figure", "LineBlock", "Table", "LineBlock", "LineBlock"]
     assert {id(each) for element in found for each in element.lines} == set(map(id, lines))
     assert iou(found[1].box, (50, 200, 250, 300)) > 0.9
     assert found[3].text == "May | 1,204\nMay | 1,204\nMay | 1,204"
@@ -50,7 +50,7 @@ def test_a_paragraph_on_a_picture_is_in_both() -> None:
 def test_a_shaded_paragraph_is_text() -> None:
     pixels = canvas()
     fill(pixels, (40, 90, 260, 165), GREY)
-    assert kinds(elements(pixels, prose(50, 100))) == ["Block"]
+    assert kinds(elements(pixels, prose(50, 100))) == ["LineBlock"]
 
 
 def test_a_shaded_table_is_a_table() -> None:
@@ -85,7 +85,7 @@ def test_two_grids_drawn_in_one_piece_are_one_table_with_the_rows_between_them()
 def test_rows_without_rules_are_a_table_beside_paragraphs() -> None:
     rows = [line(text, x, 300 + 15 * i) for i in range(5) for text, x in (("Space commerce", 50), ("109", 400))]
     found = elements(canvas(), [*prose(50, 100), *rows, *prose(50, 500)])
-    assert kinds(found) == ["Block", "Table", "Block"]
+    assert kinds(found) == ["LineBlock", "Table", "LineBlock"]
 
 
 def test_the_grid_is_kept_where_rules_alone_tell_the_same_table() -> None:
