@@ -110,11 +110,8 @@ def outputs(version: Version, options: argparse.Namespace) -> Iterator[tuple[str
     yield "eval reproduce", version.run("eval", "reproduce", "--data", options.data, "--json")
     if options.collection:
         references = options.data / "mmdocir"
-        named = (
-            ("--references", references)
-            if "--references" in version.run("eval", "retrieval", "--help")
-            else (references,)
-        )
+        takes = version.run("eval", "retrieval", "--help")
+        named = ("--references" if "--references" in takes else "--path", references)
         asked = ("eval", "retrieval", "--dataset", "mmdocir", *named, "-c", options.collection)
         yield "eval retrieval", json.loads(version.run(*asked, "--json"))
 
