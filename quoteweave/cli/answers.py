@@ -65,7 +65,6 @@ class _StreamPrinter:
     """Prints an answer's text on stdout as it comes; on a terminal, stderr says what is waited for."""
 
     def __init__(self, model: str | None) -> None:
-
         self._model, self._thought, self._begun = model, 0, False
         out = Console()
         self._wrap = WordWrap(out.width) if out.is_terminal else None

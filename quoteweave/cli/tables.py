@@ -69,7 +69,6 @@ def _show_rows(out: Console, table: Table) -> None:
 
 
 def _on_one_line(heading: str, cell: Text) -> Text:
-
     return Text.assemble("  ", heading, ": " if heading else "", Text(" ").join(cell.split("\n")))
 
 
@@ -81,5 +80,4 @@ def _longest(out: Console, column: Column, between: str) -> int:
 
 
 def _text(out: Console, cell: object) -> Text:
-
     return cell if isinstance(cell, Text) else out.render_str(str(cell))

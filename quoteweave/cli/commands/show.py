@@ -56,7 +56,6 @@ def show(
 
 
 def _write(pictures: dict[str, bytes | None], quote: Quote, out: Path | None) -> dict[str, Path | None]:
-
     if not any(pictures.values()):
         return dict.fromkeys(pictures)
     folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
@@ -85,7 +84,6 @@ def _print(quote: Quote, paths: dict[str, Path | None]) -> None:
 
 
 def _print_spans(quote: Quote, spans: Sequence[Span]) -> None:
-
     out = console()
     if not spans:
         out.print(plain("supports it: not sure which words; the quote is to be read as a whole"))

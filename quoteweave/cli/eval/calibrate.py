@@ -119,7 +119,6 @@ def _retriever_and_model(run: Path) -> tuple[str, str]:
 
 
 def _correctness_check(how: CorrectnessSource, run: Path) -> Right:
-
     if how is CorrectnessSource.CITED:
         return cites_gold
     path = run / CITATIONS
@@ -143,12 +142,10 @@ def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[Ca
 
 
 def _draw(path: Path, found: CalibrationReport) -> None:
-
     _write(path, risk_plot(found).svg)
 
 
 def _write(path: Path, text: str) -> None:
-
     with writing_output(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

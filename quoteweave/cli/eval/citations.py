@@ -15,6 +15,8 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
+    print_judging_plan,
+    require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.derive import make_settings
@@ -40,7 +42,6 @@ from quoteweave.cli.options.models import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import DatasetError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
@@ -132,10 +133,7 @@ def citations(
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     stored = load_evidence_verdicts(path) if path.exists() else {}
     work = plan_evidence(pairs, stored, split=lambda answer: split_by_rule(cut(answer)))
-    if not (work.left or work.done):
-        raise DatasetError(
-            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
-        )
+    require_answers(work, run)
     if work.left:
         _print_plan(work, settings.model, unseen=0 if image_folder else _count_unseen_pictures(pairs))
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
@@ -150,24 +148,17 @@ def citations(
 
 
 def _splitter(split: SplitName, settings: ChatSettings, calls: Path | None) -> Splitter:
-
     if split is SplitName.RULE:
         return RuleSplitter(_sentences())
     return ChatSplitter(make_judge_model(settings, calls), prompts_folder=settings.prompts)
 
 
 def _sentences() -> Callable[[str], list[str]]:
-
     return lambda text: [sentence.text for sentence in split_sentences(text)]
 
 
 def _print_plan(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
-    done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{pluralize(len(work.left), 'answer')} to check with {model}{done}", err=True)
-    if work.no_answer:
-        typer.echo(
-            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
-        )
+    print_judging_plan(work, "check", model)
     if unseen:
         typer.echo(
             f"{pluralize(unseen, 'picture has', 'pictures have')} no words, and the judge sees none: "
@@ -211,7 +202,6 @@ def _count_tokens(verdicts: Sequence[EvidenceVerdict]) -> tuple[int, int]:
 
 
 def _show(value: Mapping[str, object], judged: Sequence[tuple[JudgingItem, EvidenceVerdict]], *, as_json: bool) -> None:
-
     errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
     figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged})
     if as_json:

@@ -22,7 +22,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScopeOption,
-    files_per_run,
+    scoring_requests,
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
@@ -83,21 +83,17 @@ def compare(
 
     if len(runs) == 1 and published is None:
         raise UsageError("one run cannot be compared; name another, or a table with --published")
-    kept = files_per_run("judgements", judgements or [], runs), files_per_run("citations", citations or [], runs)
-    sources = [
-        ScoringRequest(
-            run=run,
-            dataset=dataset,
-            references=references,
-            judgements=judged,
-            citations=checked,
-            scope=None if scope is None else scope.value,
-            convention=convention.value,
-            marks=None if marks is None else marks.value,
-            partial=partial,
-        )
-        for run, judged, checked in zip(runs, *kept, strict=True)
-    ]
+    sources = scoring_requests(
+        runs,
+        dataset,
+        references,
+        judgements=judgements,
+        citations=citations,
+        scope=scope,
+        convention=convention,
+        marks=marks,
+        partial=partial,
+    )
     with Console(stderr=True).status("scoring"):
         scored = _scored(sources)
         comparisons = compare_runs(scored, figure)
@@ -136,7 +132,6 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, asked: str | None) -> LeaderboardPlacement:
-
     table, scores = published_table(name), [one.scores for one in scored]
     by = ranking_figure(table, asked)
     return LeaderboardPlacement(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
@@ -200,7 +195,6 @@ def _show(
 
 
 def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
-
     columns = ("figure", "first", "second", "difference", "95 %", "p (Holm)", "effect", "n")
     shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:
@@ -212,7 +206,6 @@ def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:
-
     shared = {name for standing in ranked if not standing.ours for name in standing.figures}
     columns = [name for name in dict.fromkeys([by, *COMPARED]) if name in shared]
     headings = [name.replace(".", "\n") for name in columns]

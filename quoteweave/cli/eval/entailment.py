@@ -87,7 +87,6 @@ class _NamedEntailment:
     """The named entailment model, and its cached verdicts."""
 
     def __init__(self, spec: str, hardware: object, window: int | None, path: Path) -> None:
-
         self.model = make_entailment(spec, Hardware.model_validate(hardware), max_length=window)
         self.kept: Entailment = CachedEntailment(self.model, path)
 

@@ -10,7 +10,15 @@ import typer
 from rich.table import Table
 
 from quoteweave.cli.console import console, print_json, printable
-from quoteweave.cli.eval.paid import confirm_judging, judge_price, judgements_path, load_judged_items, make_judge_model
+from quoteweave.cli.eval.paid import (
+    confirm_judging,
+    judge_price,
+    judgements_path,
+    load_judged_items,
+    make_judge_model,
+    print_judging_plan,
+    require_answers,
+)
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import (
@@ -37,12 +45,11 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.prices import Price
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import DatasetError
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judge import AnswerJudge, judge_all, plan_judging
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
+from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
 from quoteweave.evaluation.statistics.estimates import Estimate
 from quoteweave.evaluation.statistics.rounding import half_up
@@ -115,12 +122,9 @@ def judge(
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
     work = plan_judging(asks, pairs, read_verdicts(path, **known))
-    if not (work.left or work.done):
-        raise DatasetError(
-            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
-        )
+    require_answers(work, run)
     if work.left:
-        _print_plan(work, settings.model)
+        print_judging_plan(work, "judge", settings.model)
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
         _judge_answers(asks, work.left, path, concurrency)
     verdicts = read_verdicts(path, **known)
@@ -131,15 +135,6 @@ def judge(
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)
-
-
-def _print_plan(work: JudgingPlan, model: str | None) -> None:
-    done = f"; {work.done} are judged already" if work.done else ""
-    typer.echo(f"{pluralize(len(work.left), 'answer')} to judge with {model}{done}", err=True)
-    if work.no_answer:
-        typer.echo(
-            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
-        )
 
 
 def _judge_answers(judge: AnswerJudge, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:

@@ -7,12 +7,13 @@ import typer
 
 from quoteweave.cli.console import on_terminal, print_message
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.judges.batch import JudgingItem, judging_items
+from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judging_items
 from quoteweave.evaluation.scoring.matching import match_predictions
 from quoteweave.evaluation.scoring.saved_runs import run_names_references
 from quoteweave.models.checkpoints import on_download
@@ -79,3 +80,21 @@ def confirm_price(tokens: tuple[int, int], price: Price | None, sent: str, *, ye
     typer.echo(sent, err=True)
     if not yes and on_terminal():
         typer.confirm("Go on?", abort=True, err=True)
+
+
+def print_judging_plan(work: JudgingPlan, task: str, model: str | None) -> None:
+    """Say on stderr how many answers are left to `task`, and how many cannot be judged."""
+    done = f"; {work.done} are judged already" if work.done else ""
+    typer.echo(f"{pluralize(len(work.left), 'answer')} to {task} with {model}{done}", err=True)
+    if work.no_answer:
+        typer.echo(
+            f"{pluralize(work.no_answer, 'prediction is an error', 'predictions are errors')}, and not judged", err=True
+        )
+
+
+def require_answers(work: JudgingPlan, run: Path) -> None:
+    """Raise DatasetError for a run that holds no answer to judge."""
+    if not (work.left or work.done):
+        raise DatasetError(
+            f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
+        )

@@ -19,7 +19,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunsArgument,
     ScopeOption,
-    files_per_run,
+    scoring_requests,
 )
 from quoteweave.cli.options.models import ImageFolderOption
 from quoteweave.endpoints.prices import chat_price
@@ -27,7 +27,6 @@ from quoteweave.evaluation.report.drawing import require_matplotlib
 from quoteweave.evaluation.report.questions import PictureFolder
 from quoteweave.evaluation.report.runs import make_report
 from quoteweave.evaluation.report.writing import MARKDOWN, PAGE, PLOTS, TABLES, write_report
-from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 JSON = """--json prints one object:
 
@@ -62,21 +61,17 @@ def report(
     require_matplotlib()
     with writing_output(out):
         out.mkdir(parents=True, exist_ok=True)
-    kept = files_per_run("judgements", judgements or [], runs), files_per_run("citations", citations or [], runs)
-    sources = [
-        ScoringRequest(
-            run=run,
-            dataset=dataset,
-            references=references,
-            judgements=judged,
-            citations=checked,
-            scope=None if scope is None else scope.value,
-            convention=convention.value,
-            marks=None if marks is None else marks.value,
-            partial=partial,
-        )
-        for run, judged, checked in zip(runs, *kept, strict=True)
-    ]
+    sources = scoring_requests(
+        runs,
+        dataset,
+        references,
+        judgements=judgements,
+        citations=citations,
+        scope=scope,
+        convention=convention,
+        marks=marks,
+        partial=partial,
+    )
     folder = image_folder or (None if references is None else references.parent)
     with Console(stderr=True).status("scoring"):
         gathered = make_report(sources, prices=chat_price)

@@ -52,7 +52,6 @@ def reproduce(
 
 
 def _checks(data: Path) -> list[Check]:
-
     matrix, stderr = load_matrix(), Console(stderr=True)
     shown = track(
         run(data, matrix),
@@ -66,7 +65,6 @@ def _checks(data: Path) -> list[Check]:
 
 
 def _show(checks: list[Check]) -> None:
-
     out = console()
     for (paper, place, row), found in groupby(checks, key=lambda check: (check.paper, check.table, check.row)):
         columns = ("figure", "printed", "computed", "status")

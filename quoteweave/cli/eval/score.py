@@ -17,6 +17,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunArgument,
     ScopeOption,
+    scoring_requests,
 )
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
@@ -66,18 +67,18 @@ def score(
     not known. Undefined figures are counted, and left out of means.
     """
 
-    sources = ScoringRequest(
-        run=run,
-        dataset=dataset,
-        references=references,
-        judgements=judgements,
-        citations=citations,
-        scope=None if scope is None else scope.value,
-        convention=convention.value,
-        marks=None if marks is None else marks.value,
+    (request,) = scoring_requests(
+        [run],
+        dataset,
+        references,
+        judgements=[judgements] if judgements else None,
+        citations=[citations] if citations else None,
+        scope=scope,
+        convention=convention,
+        marks=marks,
         partial=partial,
     )
-    show(_scores(sources), as_json=as_json)
+    show(_scores(request), as_json=as_json)
 
 
 def _scores(sources: ScoringRequest) -> Scores:

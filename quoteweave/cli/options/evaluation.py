@@ -9,6 +9,7 @@ import typer
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 RunArgument = Annotated[
     Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of responses or predictions.")
@@ -78,3 +79,33 @@ def files_per_run(option: str, given: Sequence[Path] | None, runs: Sequence[Path
             f"--{option} once for each run"
         )
     return given or [None] * len(runs)
+
+
+def scoring_requests(
+    runs: Sequence[Path],
+    dataset: str,
+    references: Path | None,
+    *,
+    judgements: Sequence[Path] | None,
+    citations: Sequence[Path] | None,
+    scope: ScopeName | None,
+    convention: ConventionName,
+    marks: MarksName | None,
+    partial: bool,
+) -> list[ScoringRequest]:
+    """Make the request to score each run from the options. Raises UsageError for files that are not one a run."""
+    judged, checked = (files_per_run("judgements", judgements, runs), files_per_run("citations", citations, runs))
+    return [
+        ScoringRequest(
+            run=run,
+            dataset=dataset,
+            references=references,
+            judgements=of_judge,
+            citations=of_citations,
+            scope=None if scope is None else scope.value,
+            convention=convention.value,
+            marks=None if marks is None else marks.value,
+            partial=partial,
+        )
+        for run, of_judge, of_citations in zip(runs, judged, checked, strict=True)
+    ]
