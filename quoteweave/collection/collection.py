@@ -18,7 +18,7 @@ from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
-from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError
+from quoteweave.core.errors import CollectionExists, QuoteNotFound, StorageError, UsageError
 from quoteweave.core.records import HEADERS_AND_FOOTERS, Document, Filter, Page, PageWords, Quote
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"
+_PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
+_QUOTES_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 _COUNTS = """
 SELECT 'documents', NULL, count(*) FROM documents
 UNION ALL SELECT 'pages', NULL, count(*) FROM pages
@@ -226,6 +228,23 @@ class Collection:
             require_documents(db, [name])
             return [Page.model_validate_json(record) for (record,) in db.execute(_PAGES, (name,))]
 
+    def page(self, name: str, number: int) -> Page:
+        """A document's page (from 0). Raises UsageError where the document has no such page."""
+        with self._catalog.read() as db:
+            require_documents(db, [name])
+            found = db.execute(_PAGE, (name, number)).fetchone()
+            if found is None:
+                raise UsageError(f"{name!r} has no page {number} (counted from 0)")
+            return Page.model_validate_json(found[0])
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
+        """The quotes of a document's page (from 0), as its parser ordered them; headers and footers included."""
+        here = Filter(documents=(name,), first_page=number, last_page=number)
+        with self._catalog.read() as db:
+            rows = select_rows(db, here, retrievable_only=False).tolist()
+            found = db.execute(_QUOTES_AT, (json.dumps(rows),)).fetchall()
+            return [Quote.model_validate_json(record) for _, record in sorted(found)]
+
     def page_words(self, name: str, page: int) -> PageWords | None:
         """The words of a document's page (from 0), with their boxes.
 
@@ -294,9 +313,9 @@ class Collection:
     def quotes_at(self, rows: Sequence[int]) -> list[Quote | None]:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
-        query = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
         with self._catalog.read() as db:
-            found = {row: Quote.model_validate_json(record) for row, record in db.execute(query, (json.dumps(wanted),))}
+            records = db.execute(_QUOTES_AT, (json.dumps(wanted),))
+            found = {row: Quote.model_validate_json(record) for row, record in records}
         return [found.get(row) for row in wanted]
 
     def segments(self) -> tuple[list[Path], int]:

@@ -48,6 +48,26 @@ class Span(Record):
     estimated: bool = Field(default=False, description="whether OCR placed these words, to about a letter")
 
 
+class Region(Record):
+    """A place on a page where a citation's evidence stands: an element, or its continuation on the next page.
+
+    Pages are as people see them: turned by their rotation and cut to their crop box. To place a highlight in a viewer,
+    multiply the fractions by the width and height at which it shows the page.
+    """
+
+    page: int = Field(ge=0, description="from 0")
+    page_label: str
+    page_size: tuple[float, float] = Field(description="width and height of the page as shown, in points")
+    rotation: Literal[0, 90, 180, 270] | None = Field(
+        default=None, description="degrees by which the file turns the page, applied already; None where not known"
+    )
+    bbox: Box = Field(description="the element, in points from the top left of the page")
+    bbox_fraction: Box = Field(description="the same as fractions of the page's width and height, from 0 to 1")
+    words: tuple[Box, ...] = Field(default=(), description="of the words that support the claim, in points")
+    words_fraction: tuple[Box, ...] = Field(default=(), description="the same as fractions of the page")
+    estimated: bool = Field(default=False, description="whether OCR placed these words, to about a letter")
+
+
 class Citation(Record):
     """One mark of an answer, resolved to its quote. A mark such as `[1, 2]` gives one citation for each number.
 
@@ -75,6 +95,11 @@ class Citation(Record):
     page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
     evidence: Evidence | None = Field(default=None, description="how closely it is known; None where not looked for")
     spans: tuple[Span, ...] = Field(default=(), description="which words support the claim, where that is sure")
+    regions: tuple[Region, ...] = Field(
+        default=(), description="where the evidence stands on its pages; empty where there are no pages to show"
+    )
+    url: str | None = Field(default=None, description="where a server shows the quote on its page")
+    image_url: str | None = Field(default=None, description="where a server shows the quote's own picture")
 
     @property
     def place(self) -> str:

@@ -24,6 +24,12 @@ def hull(boxes: Iterable[Box]) -> Box:
     return (min(columns[0]), min(columns[1]), max(columns[2]), max(columns[3]))
 
 
+def fraction_of(box: Box, size: tuple[float, float]) -> Box:
+    """Return the box as fractions of a page's width and height, cut to the page: 0 to 1, to six digits."""
+    x1, y1, x2, y2 = (round(min(1.0, max(0.0, edge / side)), 6) for edge, side in zip(box, (*size, *size), strict=True))
+    return (x1, y1, x2, y2)
+
+
 def iou(a: Box, b: Box) -> float:
     """Intersection over union, 0 to 1."""
     common = area(intersection(a, b))

@@ -77,8 +77,12 @@ class Explanation(Record):
 class PageSource(Protocol):
     """Gives access to the pages of documents, as a collection does."""
 
-    def pages(self, name: str) -> list[Page]:
-        """The pages of a document."""
+    def page(self, name: str, number: int) -> Page:
+        """A page (from 0) of a document. Raises UsageError where it has no such page."""
+        ...
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
+        """The quotes of a page (from 0), headers and footers included."""
         ...
 
     def page_words(self, name: str, page: int) -> PageWords | None:

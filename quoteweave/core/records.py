@@ -49,6 +49,11 @@ class Page(Record):
     headings: tuple[str, ...] = Field(
         default=(), description="titles of the document's outline under which the page stands, outermost first"
     )
+    rotation: Literal[0, 90, 180, 270] | None = Field(
+        default=None,
+        description="degrees clockwise by which the file turns the page to show it; sizes and boxes are of the turned "
+        "page; None where it is not known",
+    )
 
 
 @dataclass(frozen=True, slots=True)

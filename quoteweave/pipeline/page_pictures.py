@@ -6,7 +6,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
-from quoteweave.core.records import Filter, Quote
+from quoteweave.core.records import Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.parser import render_document_page
@@ -96,10 +96,8 @@ def _page_view(collection: Collection, document: str, page: int, notes: list[str
     except CollectionError as error:
         notes.append(str(error))
     image = None if picture is None else encode_image(picture.pixels, lossy=True)
-    record = next(found for found in collection.pages(document) if found.number == page)
-    here = Filter(documents=(document,), first_page=page, last_page=page)
-    quotes = collection.quotes_at(collection.select(here, retrievable_only=False).tolist())
-    return PageView(document=document, page=record, image=image, quotes=tuple(q for q in quotes if q is not None))
+    record, quotes = collection.page(document, page), collection.page_quotes(document, page)
+    return PageView(document=document, page=record, image=image, quotes=tuple(quotes))
 
 
 def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> tuple[dict[str, bytes], list[str]]:

@@ -16,7 +16,7 @@ from quoteweave.core.answers import Answer, Citation, Context, ImageBlock
 from quoteweave.core.text.marks import parse_marks
 
 # What is found when the answer is whole.
-_NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": ()}
+_NOT_LOOKED_FOR = {"quoted": None, "page_size": None, "evidence": None, "spans": (), "regions": ()}
 
 
 def check_answer(answer: Answer, context: Context) -> None:

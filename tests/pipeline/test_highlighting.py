@@ -8,7 +8,9 @@ from test_arranging import quote
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.records import Hit, Page, PageWords
+from quoteweave.core.boxes import Box
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Hit, Page, PageWord, PageWords, Quote
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.gate import Gate
@@ -59,11 +61,64 @@ def test_places_that_are_shown_are_supported_by_what_is_repeated_of_them(harbour
 
 
 class NoPages:
-    def pages(self, name: str) -> list[Page]:
+    def page(self, name: str, number: int) -> Page:
+        raise UsageError(f"{name!r} has no page {number}")
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
         return []
 
     def page_words(self, name: str, page: int) -> PageWords | None:
         return None
+
+
+class TwoPages(NoPages):
+    """A sentence that begins at the foot of a page of 600 by 800 points, and ends at the head of the next."""
+
+    TEXTS = ("Dues rose. The port has nine pilots, of whom", "three retired in May. Cranes rust.")
+
+    def page(self, name: str, number: int) -> Page:
+        return Page(number=number, label=f"{number + 7}", width=600, height=800, text_source="text_layer", rotation=90)
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
+        text, box = self.TEXTS[number], self.box(number)
+        found = quote("text", f"q{number}", text=text)
+        return [found.model_copy(update={"page": number, "page_label": f"{number + 7}", "bbox": box})]
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        x1, y1, _, y2 = self.box(page)
+        words = self.TEXTS[page].split()
+        boxes = [(x1 + 50 * at, y1, x1 + 50 * at + 40, y2) for at in range(len(words))]
+        return PageWords.of(page, [PageWord(word, box, 0) for word, box in zip(words, boxes, strict=True)])
+
+    def box(self, number: int) -> Box:
+        return (60.0, 720.0, 540.0, 740.0) if number == 0 else (60.0, 80.0, 540.0, 100.0)
+
+
+def test_a_sentence_that_goes_on_at_the_next_page_has_a_region_on_both() -> None:
+    pages = TwoPages()
+    (cited,) = pages.page_quotes("", 0)
+    given = Context(texts=(Hit(rank=1, score=1, quote=cited),))
+    answer = build_answer("q", "The port has nine pilots, of whom [1].", given, model="m")
+    (citation,) = add_highlights(answer, given, pages).citations
+    first, second = citation.regions
+    assert (first.page, first.page_label, second.page, second.page_label) == (0, "7", 1, "8")
+    assert first.page_size == (600, 800)
+    assert first.rotation == 90
+    assert first.bbox_fraction == (0.1, 0.9, 0.9, 0.925)
+    assert second.bbox == (60, 80, 540, 100)
+    # "Dues rose." stands before, and "Cranes rust." after what the claim repeats.
+    assert first.words == ((160.0, 720.0, 500.0, 740.0),)
+    assert first.words_fraction == ((0.266667, 0.9, 0.833333, 0.925),)
+    assert second.words == ((60.0, 80.0, 250.0, 100.0),)
+
+
+def test_a_sentence_that_ends_on_its_page_has_one_region() -> None:
+    pages = TwoPages()
+    (cited,) = pages.page_quotes("", 0)
+    given = Context(texts=(Hit(rank=1, score=1, quote=cited),))
+    answer = build_answer("q", "Dues rose [1].", given, model="m")
+    (citation,) = add_highlights(answer, given, pages).citations
+    assert [region.page for region in citation.regions] == [0]
 
 
 def answered(text: str) -> tuple[Answer, Context]:

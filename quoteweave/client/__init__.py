@@ -1,0 +1,1 @@
+"""A client of a running server, with the records that Python callers have."""
