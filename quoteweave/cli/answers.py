@@ -8,13 +8,13 @@ import typer
 from rich.console import Console
 
 from quoteweave.cli.console import WordWrap, console, plain, print_json, print_trace, printable
-from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, ThoughtEvent
+from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
-from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent
+from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 
 
 def answer_json(answered: Answered) -> dict[str, object]:
@@ -79,7 +79,7 @@ class _StreamPrinter:
         if self._begun:
             typer.echo("" if self._wrap is None else self._wrap.end())
 
-    def __call__(self, event: SourcesEvent | Event) -> None:
+    def __call__(self, event: StreamEvent) -> None:
         """Shows the next event."""
 
         if isinstance(event, TextEvent):
@@ -97,14 +97,12 @@ class _StreamPrinter:
             self._status.start()
 
 
-def _print_event(event: SourcesEvent | Event) -> None:
+def _print_event(event: StreamEvent) -> None:
     """An event as a JSON object on a line of its own."""
     print_json(event.model_dump(mode="json"), indent=None)
 
 
-async def _consume_events(
-    events: AsyncGenerator[SourcesEvent | Event, None], show: Callable[[SourcesEvent | Event], None]
-) -> Answered:
+async def _consume_events(events: AsyncGenerator[StreamEvent, None], show: Callable[[StreamEvent], None]) -> Answered:
     """Show each event as it comes, and return the complete answer. Raises what the events raise."""
 
     found = answer = None

@@ -1,13 +1,13 @@
 """Events of a streamed answer: text as it arrives, a citation as soon as its mark is complete, and last the answer.
 
-The texts concatenated are `Answer.text`, and the citations are its citations, in order. Only the gate's verdict on a
+An image that the answer shows follows the citation of its mark. The texts concatenated are `Answer.text`, and the citations are its citations, in order. Only the gate's verdict on a
 citation comes with the answer, as its sentence is not complete before. A mark is never split, and never withdrawn.
 """
 
 from collections.abc import Iterator
 from typing import Literal
 
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.records import Record
 
 
@@ -32,6 +32,10 @@ class CitationEvent(Record):
     citation: Citation
 
 
+class ImageEvent(ImageBlock):
+    """An image that the answer shows in place of the mark that was sent last."""
+
+
 class AnswerEvent(Record):
     """The complete, checked answer; always the last event."""
 
@@ -40,6 +44,7 @@ class AnswerEvent(Record):
 
 
 Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent
+"""What a generator sends; `Rag.stream` adds the sources and an `ImageEvent` behind each image's citation."""
 
 
 def replay_events(answer: Answer) -> Iterator[Event]:

@@ -103,6 +103,17 @@ def record_spending() -> Iterator[SpendingRecorder]:
         _account.reset(token)
 
 
+_task_budget: ContextVar[Budget | None] = ContextVar("task_budget", default=None)
+
+
+def limit_task_spending(budget: Budget) -> None:
+    """Have every `BudgetedChat` that this task and the tasks it starts call from now on keep this budget too.
+
+    For a budget of one question, where the models are shared by many.
+    """
+    _task_budget.set(budget)
+
+
 class BudgetedChat(MeteredChat):
     """Wraps a chat model that is called only while its budget lasts; other models may share the budget.
 
@@ -117,11 +128,7 @@ class BudgetedChat(MeteredChat):
         super().__init__(model)
         self._budget = budget
         self._price = price or chat_price(model.name)
-        if self._price is None and budget.max_usd is not None:
-            raise UsageError(
-                f"the price of the model {model.name} is not known, so that no budget in US dollars can be kept; write "
-                f"it into a file of prices that {PRICES_VARIABLE} names, or set a budget in tokens"
-            )
+        self._check_price_known(budget)
         self._answers = self._answered = 0
 
     @asynccontextmanager
@@ -133,7 +140,7 @@ class BudgetedChat(MeteredChat):
         heard = UsageMeter(estimate_message_tokens(messages))
         length = self._answered // max(self._answers, 1)
         expected = self._cost(Usage(input_tokens=heard.input_tokens, output_tokens=length))
-        self._budget.reserve(expected)
+        budgets = self._reserve(expected)
         unheard = Cost()
         try:
             yield heard
@@ -142,11 +149,33 @@ class BudgetedChat(MeteredChat):
             raise
         finally:
             usage = heard.usage
-            self._budget.settle(expected, unheard if usage is None else self._cost(usage))
+            for budget in budgets:
+                budget.settle(expected, unheard if usage is None else self._cost(usage))
             if (account := _account.get()) is not None and usage is not None:
                 account.add(self._spending(usage, counted=heard.counted))
             if usage is not None:
                 self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
+
+    def _reserve(self, expected: Cost) -> list[Budget]:
+        """Reserve the expected cost in its budget and the task's, and return both. Raises BudgetSpent."""
+        own, task = self._budget, _task_budget.get()
+        own.reserve(expected)
+        if task is None:
+            return [own]
+        try:
+            self._check_price_known(task)
+            task.reserve(expected)
+        except UsageError:  # which BudgetSpent is
+            own.settle(expected, Cost())
+            raise
+        return [own, task]
+
+    def _check_price_known(self, budget: Budget) -> None:
+        if self._price is None and budget.max_usd is not None:
+            raise UsageError(
+                f"the price of the model {self.name} is not known, so that no budget in US dollars can be kept; write "
+                f"it into a file of prices that {PRICES_VARIABLE} names, or set a budget in tokens"
+            )
 
     def _spending(self, usage: Usage, *, counted: bool) -> Spending:
         sent, said = usage.input_tokens or 0, usage.output_tokens or 0

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
+from quoteweave.core.answer_events import CitationEvent, Event, ImageEvent, TextEvent
 from quoteweave.core.answers import (
     Answer,
     AnswerBlock,
@@ -258,6 +258,13 @@ def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, 
         pending, position = [], citation.end
     blocks += _text_block(text[position:], pending)
     return tuple(blocks)
+
+
+def image_event(citation: Citation, context: Context) -> ImageEvent:
+    """Return the event that shows the image that a citation of kind `image` refers to."""
+    quote = context.quote("image", citation.number)
+    summary = parse_marks(citation.mark)[0].summary or ""
+    return ImageEvent(summary=summary, image=None if quote is None else quote.image, citation=citation)
 
 
 def _text_block(text: str, citations: Sequence[Citation]) -> list[TextBlock]:

@@ -6,13 +6,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, replay_events
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, ThoughtEvent, replay_events
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator
 from quoteweave.core.records import Filter, Query, Record
+from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.streaming_gate import StreamingGate
 from quoteweave.pipeline.context import Window, fit_to_window
@@ -39,6 +40,9 @@ class SourcesEvent(RetrievedContext):
     """The retrieved context, sent before the answer is written."""
 
     type: Literal["sources"] = "sources"
+
+
+StreamEvent = SourcesEvent | Event | ImageEvent
 
 
 class Rag:
@@ -90,8 +94,10 @@ class Rag:
             answer = await self._gate.apply(written, prepared.context)
         return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
 
-    async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[SourcesEvent | Event, None]:
+    async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
         """Yield the sources, then the answer's events (`core.answer_events`) as they come; raises as `answer_async`.
+
+        An image that the answer shows follows its citation.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
@@ -110,6 +116,8 @@ class Rag:
         ) as events:
             async for event in events:
                 yield event
+                if isinstance(event, CitationEvent) and event.citation.kind == "image":
+                    yield image_event(event.citation, prepared.context)
 
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)

@@ -41,6 +41,24 @@ class Trace(Record):
     seconds: Mapping[str, float] = Field(default_factory=dict, description="what each step took")
 
 
+def hit_fields(hit: Hit) -> dict[str, object]:
+    """Return a hit as the command line and the server write it, without the place of its picture."""
+    quote = hit.quote
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "quote_id": quote.id,
+        "document": quote.document,
+        "page": quote.page,
+        "page_label": quote.page_label,
+        "bbox": quote.bbox,
+        "kind": quote.kind,
+        "layout": quote.layout,
+        "section": quote.section,
+        "text": quote.words(),
+    }
+
+
 class SearchResult(Record):
     """Hits, best first, and how they were found."""
 

@@ -11,7 +11,7 @@ Both raise AssertionError, which says what does not hold.
 
 from collections.abc import Sequence
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation, Context, ImageBlock
 from quoteweave.core.text.marks import parse_marks
 
@@ -33,7 +33,7 @@ def check_answer(answer: Answer, context: Context) -> None:
     _check_blocks(answer)
 
 
-def check_events(events: Sequence[Event], context: Context) -> Answer:
+def check_events(events: Sequence[Event | ImageEvent], context: Context) -> Answer:
     """What holds of every stream of events; the answer that it ends with."""
     last = events[-1]
     assert isinstance(last, AnswerEvent), "the last event is not the answer"
@@ -49,6 +49,8 @@ def check_events(events: Sequence[Event], context: Context) -> Answer:
             assert sent.endswith(event.citation.mark), "a citation does not follow its mark"
             assert event.citation.end == len(sent), "a citation does not follow its mark"
             citations.append(event.citation)
+        elif isinstance(event, ImageEvent):
+            assert citations[-1] == event.citation, "an image does not follow its citation"
         else:
             assert isinstance(event, ThoughtEvent)
     assert sent == answer.text, "the texts put together are not the answer's text"

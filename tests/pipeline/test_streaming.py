@@ -9,7 +9,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent, replay_events
+from quoteweave.core.answer_events import (
+    AnswerEvent,
+    CitationEvent,
+    Event,
+    ImageEvent,
+    TextEvent,
+    ThoughtEvent,
+    replay_events,
+)
 from quoteweave.core.answers import Answer, Completion, Context
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
@@ -19,7 +27,7 @@ from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
-from quoteweave.pipeline.rag import Rag, SourcesEvent
+from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
 from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply, check_events
 
 QUOTES = [
@@ -39,8 +47,8 @@ def rag(model: FakeChat | OpenAIChat, policy: Policy | None) -> Rag:
     return Rag(FakeRetriever(QUOTES), CitedGenerator(model), gate=policy)
 
 
-async def events_and_context(asked: Rag, question: str = "What came?") -> tuple[list[Event], Context]:
-    events, context = list[Event](), Context()
+async def events_and_context(asked: Rag, question: str = "What came?") -> tuple[list[Event | ImageEvent], Context]:
+    events, context = list[Event | ImageEvent](), Context()
     async with aclosing(asked.stream(question)) as stream:
         async for event in stream:
             if isinstance(event, SourcesEvent):
@@ -135,8 +143,8 @@ def test_a_stream_that_is_left_early_stops_the_model() -> None:
 
 
 def test_an_answer_that_breaks_off_raises_behind_what_came() -> None:
-    async def seen(asked: Rag) -> list[Event | SourcesEvent]:
-        events: list[Event | SourcesEvent] = []
+    async def seen(asked: Rag) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
 
         async def read() -> None:
             async for event in asked.stream("What came?"):

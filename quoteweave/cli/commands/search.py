@@ -39,6 +39,7 @@ from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.runs.search import make_search, name_chat_model
+from quoteweave.pipeline.search import hit_fields
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
@@ -101,22 +102,9 @@ def search(
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:
-    """A hit as the documented JSON object."""
-    quote = hit.quote
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "quote_id": quote.id,
-        "document": quote.document,
-        "page": quote.page,
-        "page_label": quote.page_label,
-        "bbox": quote.bbox,
-        "kind": quote.kind,
-        "layout": quote.layout,
-        "section": quote.section,
-        "text": quote.words(),
-        "image": str(collection.images.path(quote.image)) if quote.image else None,
-    }
+    """A hit as the documented JSON object, with the path of its crop."""
+    image = str(collection.images.path(hit.quote.image)) if hit.quote.image else None
+    return {**hit_fields(hit), "image": image}
 
 
 def _show(hits: Sequence[Hit], reasons: Mapping[str, Sequence[Reason]]) -> None:

@@ -176,7 +176,21 @@ def make_rag(
     chat models together; `fallback`: whether the documents' own sentences answer where the model's endpoint fails.
     Raises UsageError where something cannot be as it is set.
     """
-    settings, limits = (settings or AnswerSettings()).with_environment(), limits or Limits()
+    given = (settings or AnswerSettings()).with_environment()
+    return compose_rag(collection, given, where=where, limits=limits, fallback=fallback, progress=progress)
+
+
+def compose_rag(
+    collection: Collection,
+    settings: AnswerSettings,
+    *,
+    where: Filter | None = None,
+    limits: Limits | None = None,
+    fallback: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> Rag:
+    """Make a `Rag` as `make_rag` does, from the settings alone: the environment names no model."""
+    limits = limits or Limits()
     chats = make_limited_chat_models(settings, limits)
     terms = read_all_terms(settings)
     gate = Gate(
@@ -196,7 +210,5 @@ def make_rag(
 
 def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatModels:
     """Return the configured chat model, and how further ones are made, all within these limits."""
-    if limits == Limits(concurrency=limits.concurrency, calls=limits.calls):  # nothing is to be counted
-        return ChatModels(make_chat(settings, limits.calls), prompts=settings.prompts)
     shared, chat = SharedLimits(limits), make_chat(settings)
     return ChatModels(None if chat is None else shared.limit(chat), shared.limit, settings.prompts)

@@ -1,0 +1,135 @@
+"""Declares all settings of the server, once: options, keys of its TOML file and the table in the documentation."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.records import Record
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
+from quoteweave.server.state_folder import default_state
+
+NAME = re.compile(r"[\w][\w.-]{0,99}")
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+MEGABYTE = 2**20
+
+
+class ServerSettings(Record):
+    """Settings of `quoteweave serve`.
+
+    >>> ServerSettings(collections={"reports": Path("my-collection")}, port=9000).port
+    9000
+    """
+
+    collections: Mapping[str, Path] = Field(default_factory=dict, description="folder of each collection, by its name")
+    collections_folder: Path | None = Field(
+        default=None, description="folder in which collections may be made and removed; its collections are served too"
+    )
+    state: Path = Field(
+        default_factory=default_state,
+        description="folder of keys, jobs, uploads and conversations (QUOTEWEAVE_STATE, else "
+        "~/.local/state/quoteweave)",
+    )
+    host: str = Field(default="127.0.0.1", description="address to listen on; other than loopback only with keys")
+    port: int = Field(default=8321, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    workers: int = Field(default=1, ge=1, le=64, description="processes that answer; each has the indexes in memory")
+    public_url: str | None = Field(
+        default=None, description="address in links, where a proxy has another than the server itself"
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="further names in the Host header that are answered, as reports.example.org"
+    )
+    cors_origins: tuple[str, ...] = Field(default=(), description="origins whose pages may call the server")
+    frame_ancestors: tuple[str, ...] = Field(default=(), description="origins whose pages may embed ours in a frame")
+    requests_per_minute: int | None = Field(
+        default=None, ge=1, description="requests of one key, or of one address without keys; none by default"
+    )
+    concurrency: int = Field(default=64, ge=1, description="requests of one key at the same time")
+    max_body: int = Field(default=MEGABYTE, ge=1024, description="bytes of a request that is no upload")
+    max_upload: int = Field(default=200 * MEGABYTE, ge=1024, description="bytes of one file that is uploaded")
+    answer_seconds: float = Field(default=120.0, gt=0, description="seconds that an answer may take")
+    answer_usd: float | None = Field(
+        default=None, gt=0, description="US dollars that one answer may cost; the call that would exceed it is not made"
+    )
+    answer_tokens: int | None = Field(
+        default=None, ge=1, description="tokens that the models of one answer may read and write together"
+    )
+    shutdown_seconds: int = Field(default=20, ge=0, description="seconds that answers under way have to end")
+    store: bool = Field(default=True, description="keep conversations, where a request does not say otherwise")
+    log_text: bool = Field(default=False, description="log questions too; without it no text of people or documents")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    retrievers: tuple[str, ...] = Field(
+        default=(),
+        description="retrievers that requests may name, besides lexical, bm25, tfidf and those with an index",
+    )
+    rerankers: tuple[str, ...] = Field(default=(), description="rerankers that requests may name")
+    answers: AnswerSettings = Field(
+        default_factory=AnswerSettings, description="how questions are answered, where a request does not say"
+    )
+    models: Mapping[str, ChatSettings] = Field(
+        default_factory=dict, description="further chat models that requests may name"
+    )
+
+    @field_validator("collections")
+    @classmethod
+    def _names_fit(cls, collections: Mapping[str, Path]) -> Mapping[str, Path]:
+        for name in collections:
+            if not NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot be a collection's name in addresses: letters, digits, dots, hyphens and "
+                    "underscores, 100 at most; name it with NAME=DIR"
+                )
+        return collections
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host in LOOPBACK
+
+
+def named_collections(given: Sequence[str]) -> dict[str, Path]:
+    """Return the folders of `NAME=DIR` or `DIR`, which is named as its folder. Raises UsageError for a name twice."""
+    found: dict[str, Path] = {}
+    for text in given:
+        name, equals, folder = text.partition("=")
+        path = Path(folder) if equals and NAME.fullmatch(name) else Path(text)
+        name = name if equals and NAME.fullmatch(name) else path.resolve().name
+        if name in found:
+            raise UsageError(f"two collections are named {name!r}; give one another name: NAME={path}")
+        found[name] = path
+    return found
+
+
+def read_server_settings(path: Path | None, given: Mapping[str, object]) -> ServerSettings:
+    """Return the settings of a TOML file, and over them those given that are not None.
+
+    Paths in the file are relative to it. Raises UsageError, naming file and key, for what cannot be read.
+    """
+    values: dict[str, object] = {} if path is None else _table(path)
+    values |= {key: value for key, value in given.items() if value is not None}
+    try:
+        return ServerSettings.model_validate(values)
+    except ValidationError as error:
+        where = "" if path is None else f"{path}: "
+        raise UsageError(f"{where}{describe_validation_error(error)}") from error
+
+
+def _table(path: Path) -> dict[str, object]:
+    try:
+        values: dict[str, object] = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    for key in ("state", "collections_folder"):
+        if isinstance(values.get(key), str):
+            values[key] = path.parent / str(values[key])
+    folders = values.get("collections")
+    if isinstance(folders, dict):
+        values["collections"] = {name: path.parent / str(folder) for name, folder in folders.items()}
+    return values
