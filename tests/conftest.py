@@ -15,7 +15,7 @@ import pytest
 from command_line import Outcome, Quoteweave
 from slow_files import SLOW_FILES
 
-pytest_plugins = ["made_runs"]
+pytest_plugins = ["live_server", "made_runs"]
 
 # What the environment may say; the tests of the command line begin without any of it.
 SETTINGS = tuple(
@@ -30,6 +30,7 @@ SETTINGS = tuple(
         "RERANK_KEY",
         "PRICES",
         "PICTURES",
+        "STATE",
     )
 )
 LOOPBACK = ("127.", "::1", "localhost")

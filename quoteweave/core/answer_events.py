@@ -1,7 +1,8 @@
 """Events of a streamed answer: text as it arrives, a citation as soon as its mark is complete, and last the answer.
 
-An image that the answer shows follows the citation of its mark. The texts concatenated are `Answer.text`, and the citations are its citations, in order. Only the gate's verdict on a
-citation comes with the answer, as its sentence is not complete before. A mark is never split, and never withdrawn.
+An image that the answer shows follows the citation of its mark. The texts concatenated are `Answer.text`, and the
+citations are its citations, in order. Only the gate's verdict on a citation comes with the answer, as its sentence is
+not complete before. A mark is never split, and never withdrawn.
 """
 
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ from urllib.parse import quote as percent_encode
 
 from pydantic import Field
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.citations import with_citations
@@ -63,6 +63,8 @@ class QuoteUrls(Record):
     def event(self, event: E) -> E:
         """Return an event of a streamed answer with the URLs of the citations in it; other events as they are."""
         if isinstance(event, CitationEvent):
+            return event.model_copy(update={"citation": self.citation(event.citation)})
+        if isinstance(event, ImageEvent):
             return event.model_copy(update={"citation": self.citation(event.citation)})
         if isinstance(event, AnswerEvent):
             return event.model_copy(update={"answer": self.answer(event.answer)})

@@ -65,7 +65,7 @@ class ServerSettings(Record):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     retrievers: tuple[str, ...] = Field(
         default=(),
-        description="retrievers that requests may name, besides lexical, bm25, tfidf and those with an index",
+        description="retrievers that requests may name, besides lexical, bm25, tfidf and those that have an index",
     )
     rerankers: tuple[str, ...] = Field(default=(), description="rerankers that requests may name")
     answers: AnswerSettings = Field(

@@ -62,7 +62,7 @@ def timeless(answer: Answer) -> Answer:
     return answer.model_copy(update={"seconds": 0.0})
 
 
-def texts(events: list[Event]) -> list[str]:
+def texts(events: list[Event | ImageEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, TextEvent)]
 
 

@@ -1,0 +1,55 @@
+"""Makes the application: its routes, what wraps every request, and what it holds in memory."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import metadata
+
+from fastapi import FastAPI
+
+from quoteweave.server.middleware import RequestContext
+from quoteweave.server.problems import Problem, handle_problems
+from quoteweave.server.routes import answers, collections, health, page, quotes
+from quoteweave.server.served import Served
+from quoteweave.server.settings import ServerSettings
+
+ROUTERS = (answers.router, quotes.router, collections.router, health.router, page.router)
+_PROBLEMS = {
+    "4XX": {
+        "model": Problem,
+        "description": "What is wrong with the request",
+        "content": {"application/problem+json": {}},
+    },
+    "5XX": {"model": Problem, "description": "What failed", "content": {"application/problem+json": {}}},
+}
+
+
+def make_app(settings: ServerSettings) -> FastAPI:
+    """Make the application of these settings, as an ASGI server runs it.
+
+    >>> app = make_app(ServerSettings(collections={"port": Path("my-collection")}))
+    >>> app.title
+    'quoteweave'
+    """
+    served = Served(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        served.close()
+
+    app = FastAPI(
+        title="quoteweave",
+        version=metadata.version("quoteweave"),
+        summary="Cited answers from collections of documents, every citation with its place on the page.",
+        lifespan=lifespan,
+        responses=_PROBLEMS,  # type: ignore[arg-type]
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    app.state.served = served
+    for router in ROUTERS:
+        app.include_router(router)
+    handle_problems(app)
+    app.add_middleware(RequestContext, settings=settings)
+    return app

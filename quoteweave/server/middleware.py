@@ -1,0 +1,93 @@
+"""What wraps every request: an id, security headers, a line in the log, and errors that nobody expected."""
+
+import json
+import logging
+import time
+import uuid
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoteweave.server.problems import problem_of, respond
+from quoteweave.server.settings import ServerSettings
+
+LOG = logging.getLogger("quoteweave.server")
+REQUEST_ID = "x-request-id"
+_MAX_ID = 128
+
+
+class RequestContext:
+    """Gives each request an id and each response security headers, and logs it as a line of JSON, without its text."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app = app
+        self._headers = security_headers(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope["request_id"] = request_id = _request_id(scope)
+        started, status, sent = time.perf_counter(), 500, False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status, sent = message["status"], True
+                headers = MutableHeaders(scope=message)
+                headers[REQUEST_ID] = request_id
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except Exception as error:
+            LOG.exception("request %s failed", request_id)
+            if sent:
+                raise
+            await respond(problem_of(error), Request(scope))(scope, receive, send_with_headers)
+        finally:
+            _log(scope, status, time.perf_counter() - started)
+
+
+def security_headers(settings: ServerSettings) -> dict[str, str]:
+    """Return the headers of every response: what a page of ours may load and who may embed it."""
+    ancestors = " ".join(settings.frame_ancestors) or "'none'"
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+        f"font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
+    )
+    headers = {
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "cross-origin" if settings.cors_origins else "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    }
+    return headers if settings.frame_ancestors else {**headers, "x-frame-options": "DENY"}
+
+
+def _request_id(scope: Scope) -> str:
+    """Take the id that a proxy gave the request where it is a plain word; else make one."""
+    given = next((value for name, value in scope["headers"] if name == REQUEST_ID.encode()), b"")
+    text = given.decode("ascii", "replace")
+    return text if text and len(text) <= _MAX_ID and all(c.isalnum() or c in "-_.:" for c in text) else uuid.uuid4().hex
+
+
+def _log(scope: Scope, status: int, seconds: float) -> None:
+    if not LOG.isEnabledFor(logging.INFO):
+        return
+    route = scope.get("route")
+    fields = {
+        "request_id": scope["request_id"],
+        "method": scope["method"],
+        "route": getattr(route, "path", None),
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+        "client": scope["client"][0] if scope.get("client") else None,
+    }
+    LOG.info("%s", json.dumps(fields))

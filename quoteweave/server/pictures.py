@@ -1,0 +1,83 @@
+"""Pictures of pages and quotes as responses, drawn one at a time and kept for the next request."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+
+import anyio
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.records import Quote
+from quoteweave.documents.layout.page import encode_image
+from quoteweave.pipeline.page_pictures import crop, marked_page, page_picture
+from quoteweave.server.problems import ProblemError
+
+MAX_KEPT = 64 * 2**20
+"""Bytes of pictures that are kept in memory."""
+_CACHE = "private, max-age=3600"
+Key = tuple[str, ...]
+
+
+class Pictures:
+    """Draws pictures for requests: one at a time, as pdfium is used by one thread, and keeps the last ones."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._bytes = 0
+        self._drawing = anyio.CapacityLimiter(1)
+
+    async def page(
+        self, collection: Collection, place: tuple[str, int], request: Request, *, quote: Quote | None, lossy: bool
+    ) -> Response:
+        """Return the picture of a document's page (from 0), with a quote's box drawn if one is given.
+
+        PNG, or JPEG if it may be lossy. Raises ProblemError for documents without pages, and DocumentError.
+        """
+        document, number = place
+        found = collection.document(document)
+
+        def draw() -> bytes | None:
+            if quote is not None:
+                return marked_page(collection, quote)
+            picture = page_picture(collection, document, number)
+            return None if picture is None else encode_image(picture.pixels, lossy=lossy)
+
+        key = (str(collection.root), found.id, str(number), quote.id if quote else "", "jpeg" if lossy else "png")
+        return await self._respond(key, draw, request)
+
+    async def quote(self, collection: Collection, quote: Quote, request: Request) -> Response:
+        """Return a quote's picture. Raises ProblemError for documents without pages, and DocumentError."""
+        return await self._respond((str(collection.root), quote.id), lambda: crop(collection, quote), request)
+
+    async def _respond(self, key: Key, draw: Callable[[], bytes | None], request: Request) -> Response:
+        tag = f'"{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"'
+        headers = {"ETag": tag, "Cache-Control": _CACHE}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        content = self._kept.get(key)
+        if content is None:
+            content = await anyio.to_thread.run_sync(draw, limiter=self._drawing)
+            if content is None:
+                detail = "its document has no pages of its own to be shown; its words are in the quotes"
+                raise ProblemError(404, "no-picture", "There is no picture", detail)
+            self._keep(key, content)
+        else:
+            self._kept.move_to_end(key)
+        return Response(content, media_type=_media_type(content), headers=headers)
+
+    def _keep(self, key: Key, content: bytes) -> None:
+        if key not in self._kept:
+            self._bytes += len(content)
+        self._kept[key] = content
+        while self._bytes > MAX_KEPT:
+            self._bytes -= len(self._kept.popitem(last=False)[1])
+
+
+def _media_type(content: bytes) -> str:
+    """Tell the type of a stored crop by its first bytes."""
+    if content.startswith(b"\x89PNG"):
+        return "image/png"
+    return "image/webp" if content[8:12] == b"WEBP" else "image/jpeg"

@@ -1,0 +1,85 @@
+"""What requests say: a question, a filter, and those settings that a request may choose."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, create_model
+
+from quoteweave.core.records import Filter, Record
+from quoteweave.pipeline.settings import AnswerSettings
+
+RETRIEVAL_FIELDS = ("retriever", "fusion", "expand", "rerank", "explain")
+ANSWER_FIELDS = (
+    *RETRIEVAL_FIELDS, "size", "model", "images", "temperature", "max_tokens", "thinking", "gate", "check",
+    "any_topic", "window", "answer_with",
+)  # fmt: skip
+"""Settings that a request may choose. The others name files, addresses, keys and hardware, which are the server's."""
+MAX_RETURNED = 200
+"""Most hits of one search."""
+
+
+def _choices(name: str, fields: Sequence[str]) -> type[Record]:
+    """Make the record of these settings, each optional, with the types, bounds and descriptions that they have."""
+    optional: dict[str, Any] = {}
+    for field in fields:
+        info = AnswerSettings.model_fields[field]
+        kind: Any = info.annotation
+        for bound in info.metadata:
+            kind = Annotated[kind, bound]
+        if field == "retriever":  # one retriever needs no list
+            kind = Annotated[kind, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
+        optional[field] = (kind | None, Field(default=None, description=info.description))
+    made: type[Record] = create_model(name, __base__=Record, **optional)
+    made.__doc__ = "Settings that a request may choose; what it leaves out is as the server has it."
+    return made
+
+
+RetrievalChoices = _choices("RetrievalChoices", RETRIEVAL_FIELDS)
+AnswerChoices = _choices("AnswerChoices", ANSWER_FIELDS)
+NO_CHOICES = AnswerChoices()
+
+
+def chosen(choices: Record) -> Mapping[str, object]:
+    """Return the settings that a request chose, by their names."""
+    return {key: value for key in choices.model_fields_set if (value := getattr(choices, key)) is not None}
+
+
+class Message(Record):
+    """A turn of a conversation that came before the question."""
+
+    role: Literal["user", "assistant"]
+    content: str = Field(max_length=200_000)
+
+
+class SearchRequest(Record):
+    """What to search for."""
+
+    question: str = Field(description="a question or words", examples=["How much grain was shipped in May?"])
+    k: int = Field(default=10, ge=1, le=MAX_RETURNED, description="how many quotes")
+    filters: Filter = Field(default=Filter(), description="where to search")
+    settings: RetrievalChoices = Field(  # type: ignore[valid-type]
+        default=RetrievalChoices(), description="how to search"
+    )
+
+
+class AnswerRequest(Record):
+    """What to answer, and how."""
+
+    question: str = Field(description="the question", examples=["How much grain was shipped in May?"])
+    history: tuple[Message, ...] = Field(
+        default=(), max_length=200, description="what was asked and answered before, oldest first"
+    )
+    conversation: str | None = Field(
+        default=None, max_length=100, description="the stored conversation that the question belongs to"
+    )
+    filters: Filter = Field(default=Filter(), description="where to search")
+    settings: AnswerChoices = Field(  # type: ignore[valid-type]
+        default=NO_CHOICES, description="how to search and answer"
+    )
+    stream: bool = Field(default=False, description="send the answer as events while it is written")
+    format: Literal["events", "vercel"] = Field(
+        default="events", description="of a stream: our events, or Vercel's UI message stream"
+    )
+    store: bool | None = Field(
+        default=None, description="keep question and answer in a conversation; else as the server is set"
+    )

@@ -1,0 +1,94 @@
+"""`POST /v1/collections/{c}/answers` and `…/search`: cited answers, whole or streamed, and hits."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+from pydantic import Field
+from sse_starlette import EventSourceResponse
+from starlette.responses import Response
+
+from quoteweave.core.answers import Region
+from quoteweave.core.boxes import Box
+from quoteweave.core.records import Kind, Layout, Query, Record
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.highlighting import quote_regions
+from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
+from quoteweave.server.answering import AnswerResponse, ask, sent_events, to_response
+from quoteweave.server.depends import BaseUrl, Readable, ServedState
+from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
+from quoteweave.server.requests import AnswerRequest, SearchRequest
+from quoteweave.server.served import ServedCollection
+
+router = APIRouter(tags=["answers"])
+
+
+class FoundQuote(Record):
+    """A hit of a search, with where it stands and where the server shows it."""
+
+    rank: int
+    score: float
+    quote_id: str
+    document: str
+    page: int = Field(description="from 0")
+    page_label: str
+    bbox: Box = Field(description="points from the top left of the page")
+    kind: Kind
+    layout: Layout
+    section: str | None
+    text: str
+    image: str | None = Field(description="its own picture's address, as `image_url`; None for text")
+    regions: tuple[Region, ...] = Field(description="the same box, also as fractions of the page")
+    url: str
+    image_url: str | None
+
+
+class SearchResponse(Record):
+    """The quotes that bear on a question, best first."""
+
+    question: str
+    hits: tuple[FoundQuote, ...]
+    trace: Trace
+
+
+@router.post("/v1/collections/{collection}/search", summary="Find quotes")
+async def search(
+    collection: Readable,
+    request: Annotated[SearchRequest, Body(openapi_examples=SEARCH_EXAMPLES)],
+    served: ServedState,
+    base_url: BaseUrl,
+) -> SearchResponse:
+    """Find the quotes that bear on a question, best first."""
+    settings = served.answer_settings(collection, request.settings)
+    found = await collection.search(settings, request.filters).find(
+        Query(text=request.question), request.k, where=request.filters
+    )
+    return _response(found, request.question, collection, base_url)
+
+
+def _response(found: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
+    urls, hits = QuoteUrls(base_url=base_url, collection=collection.name), []
+    for hit in found.hits:
+        image = urls.image_of(hit.quote)
+        regions = quote_regions(hit.quote, collection.collection)
+        more = {"regions": regions, "url": urls.quote(hit.quote.id), "image": image, "image_url": image}
+        hits.append(FoundQuote.model_validate({**hit_fields(hit), **more}))
+    return SearchResponse(question=question, hits=tuple(hits), trace=found.trace)
+
+
+@router.post(
+    "/v1/collections/{collection}/answers",
+    summary="Answer a question",
+    response_model=AnswerResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def answer(
+    collection: Readable,
+    request: Annotated[AnswerRequest, Body(openapi_examples=ANSWER_EXAMPLES)],
+    served: ServedState,
+    base_url: BaseUrl,
+) -> Response | AnswerResponse:
+    """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
+    asked = ask(served, collection, request, base_url)
+    if request.stream:
+        return EventSourceResponse(sent_events(asked.events()), send_timeout=30)
+    return to_response(await asked.answer())

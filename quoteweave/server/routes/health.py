@@ -1,0 +1,33 @@
+"""`/healthz` and `/readyz`, for load balancers and containers."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from quoteweave.core.records import Record
+from quoteweave.server.depends import ServedState
+
+router = APIRouter(tags=["operations"])
+
+
+class Health(Record):
+    """Whether the server runs, and answers."""
+
+    status: Literal["ok", "degraded"]
+    unreadable: int = Field(default=0, description="collections that cannot be read; GET /v1/collections says why")
+
+
+@router.get("/healthz", summary="Whether the server runs")
+async def healthz() -> Health:
+    """Return ok as long as the process answers."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", summary="Whether the server can answer", responses={503: {"model": Health}})
+def readyz(served: ServedState, response: Response) -> Health:
+    """Return ok where collections can be read; 503 where none of several can."""
+    unreadable = served.unreadable()
+    if unreadable and len(unreadable) == len(served.folders()):
+        response.status_code = 503
+    return Health(status="degraded" if unreadable else "ok", unreadable=len(unreadable))

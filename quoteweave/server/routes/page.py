@@ -1,0 +1,51 @@
+"""The page at `/`, its files, and the stable URL of each quote."""
+
+from importlib import resources
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from starlette.responses import JSONResponse, Response
+
+from quoteweave.server.depends import BaseUrl, Readable
+from quoteweave.server.problems import ProblemError
+from quoteweave.server.routes.quotes import QuoteId, read_quote
+
+router = APIRouter(include_in_schema=False)
+_FOLDER = resources.files("quoteweave.server") / "page"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+@router.get("/")
+def index() -> Response:
+    """Return the page on which people ask."""
+    return _file("index.html")
+
+
+@router.get("/page/{name}")
+def page_file(name: str) -> Response:
+    """Return a script, style or icon of the page."""
+    return _file(name)
+
+
+@router.get("/c/{collection}/q/{quote_id}")
+def quote_url(
+    collection: Readable, quote_id: QuoteId, base_url: BaseUrl, accept: Annotated[str, Header()] = ""
+) -> Response:
+    """Return the page opened at a quote for people, and the quote as JSON for programs that ask for it."""
+    if "text/html" in accept or not accept:
+        return _file("index.html")
+    return JSONResponse(read_quote(collection, quote_id, base_url).model_dump(mode="json"))
+
+
+def _file(name: str) -> Response:
+    found = _FOLDER / name
+    suffix = name[name.rfind(".") :]
+    if suffix not in _TYPES or "/" in name or not found.is_file():
+        raise ProblemError(404, "no-such-file", "There is no such file", f"the page has no file {name!r}")
+    return Response(found.read_bytes(), media_type=_TYPES[suffix], headers={"Cache-Control": "no-cache"})

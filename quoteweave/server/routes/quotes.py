@@ -1,0 +1,182 @@
+"""Quotes and pages: their words, boxes and pictures."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Region
+from quoteweave.core.boxes import Box, fraction_of
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Document, Page, Quote, Record
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.highlighting import quote_regions
+from quoteweave.server.depends import BaseUrl, Readable, ServedState
+from quoteweave.server.problems import ProblemError
+
+router = APIRouter(tags=["quotes and pages"])
+NEIGHBOURS = 3
+"""Quotes before and behind a quote that are shown with it."""
+
+QuoteId = Annotated[str, Path(description="id of a quote", max_length=200)]
+DocumentName = Annotated[str, Path(description="name of a document; it may hold slashes")]
+PageNumber = Annotated[int, Path(ge=0, le=1_000_000, description="from 0")]
+
+
+class Neighbours(Record):
+    """What stands before and behind a quote on its page and the pages beside it."""
+
+    previous: tuple[Quote, ...]
+    next: tuple[Quote, ...]
+
+
+class QuoteResponse(Record):
+    """A quote, where it stands, and what stands beside it."""
+
+    quote: Quote
+    regions: tuple[Region, ...]
+    neighbours: Neighbours
+    url: str
+    image_url: str | None
+
+
+class PageWordBox(Record):
+    """A word of a page."""
+
+    text: str
+    bbox: Box = Field(description="points from the top left of the page")
+    bbox_fraction: Box = Field(description="the same as fractions of the page")
+    line: int
+    ocr: bool = Field(description="whether OCR read it, so that its box is an estimate")
+
+
+class PageResponse(Record):
+    """A page with its quotes."""
+
+    document: str
+    page: Page
+    pages: int = Field(description="how many pages the document has")
+    has_pages: bool = Field(description="whether the document has pages of its own, which can be shown")
+    quotes: tuple[Quote, ...]
+    image_url: str | None
+
+
+class WordsResponse(Record):
+    """The words of a page with their boxes; None where they are not known."""
+
+    document: str
+    page: int
+    words: tuple[PageWordBox, ...] | None
+
+
+@router.get("/v1/collections/{collection}/quotes/{quote_id}", summary="A quote")
+def read_quote(collection: Readable, quote_id: QuoteId, base_url: BaseUrl) -> QuoteResponse:
+    """Return a quote with its words, section, boxes and neighbours."""
+    found, urls = collection.collection.quote(quote_id), QuoteUrls(base_url=base_url, collection=collection.name)
+    return QuoteResponse(
+        quote=found,
+        regions=quote_regions(found, collection.collection),
+        neighbours=_neighbours(found, collection.collection),
+        url=urls.quote(found.id),
+        image_url=urls.image_of(found),
+    )
+
+
+def _neighbours(quote: Quote, collection: Collection) -> Neighbours:
+    beside = [found for found in collection.document_quotes(quote.document) if found.retrievable or found == quote]
+    at = next(place for place, found in enumerate(beside) if found.id == quote.id)
+    before, behind = beside[max(0, at - NEIGHBOURS) : at], beside[at + 1 : at + 1 + NEIGHBOURS]
+    return Neighbours(previous=tuple(before), next=tuple(behind))
+
+
+@router.get(
+    "/v1/collections/{collection}/quotes/{quote_id}/image",
+    summary="A quote's picture",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+async def quote_image(collection: Readable, quote_id: QuoteId, served: ServedState, request: Request) -> Response:
+    """Return the picture of a quote, cut out of its page."""
+    quote = await run_in_threadpool(collection.collection.quote, quote_id)
+    return await served.pictures.quote(collection.collection, quote, request)
+
+
+@router.get("/v1/collections/{collection}/pages/{document:path}/{page}/words", summary="The words of a page")
+def page_words(collection: Readable, document: DocumentName, page: PageNumber) -> WordsResponse:
+    """Return the words of a page with their boxes."""
+    here = _page(collection.collection, document, page)
+    found = collection.collection.page_words(document, page)
+    words = None if found is None else found.words
+    size = (here.width, here.height)
+    boxes = (
+        None
+        if words is None
+        else tuple(
+            PageWordBox(
+                text=word.text, bbox=word.bbox, bbox_fraction=fraction_of(word.bbox, size), line=word.line, ocr=word.ocr
+            )
+            for word in words
+        )
+    )
+    return WordsResponse(document=document, page=page, words=boxes)
+
+
+@router.get(
+    "/v1/collections/{collection}/pages/{document:path}/{page}/image",
+    summary="A page's picture",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}, "image/jpeg": {}}}},
+)
+async def page_image(
+    collection: Readable,
+    document: DocumentName,
+    page: PageNumber,
+    served: ServedState,
+    request: Request,
+    quote: Annotated[str | None, Query(max_length=200, description="draw the box of this quote")] = None,
+    format: Annotated[Literal["png", "jpeg"], Query(description="jpeg is smaller, and loses a little")] = "png",
+) -> Response:
+    """Return a page as people see it, with a quote's box drawn if asked."""
+    found = await run_in_threadpool(_page, collection.collection, document, page)
+    marked = None if quote is None else await run_in_threadpool(collection.collection.quote, quote)
+    if marked is not None and (marked.document, marked.page) != (document, page):
+        raise UsageError(f"the quote {marked.id} is on page {marked.page} of {marked.document!r}, not on this one")
+    place, lossy = (document, found.number), format == "jpeg" and marked is None
+    return await served.pictures.page(collection.collection, place, request, quote=marked, lossy=lossy)
+
+
+@router.get("/v1/collections/{collection}/pages/{document:path}/{page}", summary="A page")
+def read_page(collection: Readable, document: DocumentName, page: PageNumber, base_url: BaseUrl) -> PageResponse:
+    """Return a page with its quotes, headers and footers included."""
+    opened = collection.collection
+    record, whole = _page(opened, document, page), opened.document(document)
+    quotes = tuple(opened.page_quotes(document, page))
+    has_pages = record.text_source != "file" if not quotes else quotes[0].has_pages
+    urls = QuoteUrls(base_url=base_url, collection=collection.name)
+    return PageResponse(
+        document=document,
+        page=record,
+        pages=whole.pages,
+        has_pages=has_pages,
+        quotes=quotes,
+        image_url=f"{urls.page(document, page)}/image" if has_pages else None,
+    )
+
+
+def _page(collection: Collection, document: str, page: int) -> Page:
+    """Return a page. Raises ProblemError where there is no such document or page."""
+    try:
+        return collection.page(document, page)
+    except UsageError as error:
+        raise ProblemError(404, "no-such-page", "There is no such page", str(error)) from error
+
+
+def find_document(collection: Collection, name: str) -> Document:
+    """Return a document. Raises ProblemError where there is none of that name."""
+    try:
+        return collection.document(name)
+    except UsageError as error:
+        raise ProblemError(404, "no-such-document", "There is no such document", str(error)) from error

@@ -1,0 +1,206 @@
+"""What a server holds in memory: its collections, and the searches and answerers made of them, shared by requests."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import QuoteweaveError, UsageError
+from quoteweave.core.records import Filter, Record
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.runs.build import list_indexes
+from quoteweave.pipeline.runs.compose import compose_rag, make_limited_chat_models
+from quoteweave.pipeline.runs.config import Limits
+from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, RetrievalSettings
+from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
+from quoteweave.retrievers.spec import parse_spec
+from quoteweave.server.pictures import Pictures
+from quoteweave.server.problems import ProblemError
+from quoteweave.server.requests import chosen
+from quoteweave.server.settings import NAME, ServerSettings
+
+EXTRACTIVE = "extractive"
+"""The model's name by which a request asks for an answer from the documents' own sentences."""
+MAX_MADE = 64
+"""Most searches and answerers that one collection keeps, those of the last used settings."""
+
+T = TypeVar("T")
+
+
+class ServedCollection:
+    """One collection under its name, with the searches and answerers that requests have asked for."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.collection = Collection.open(folder)
+        self._identity = _identity(folder)
+        self._made: OrderedDict[str, object] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another collection, or none, is in the folder by now."""
+        return _identity(self.folder) != self._identity
+
+    def search(self, settings: AnswerSettings, where: Filter) -> Search:
+        """Return the search of these settings. Raises what `make_search` raises."""
+        within = where if settings.expand else None
+        return self._kept(f"search {settings!r} {within!r}", lambda: self._search(settings, within))
+
+    def rag(self, settings: AnswerSettings, where: Filter) -> Rag:
+        """Return the answerer of these settings. Raises what `compose_rag` raises."""
+        # Relevance feedback reads no quotes but those that the filter passes; nothing else is made for one filter.
+        within = where if settings.expand else None
+        return self._kept(f"rag {settings!r} {within!r}", lambda: compose_rag(self.collection, settings, where=within))
+
+    def _search(self, settings: AnswerSettings, where: Filter | None) -> Search:
+        chats = make_limited_chat_models(settings, Limits())
+        retrieval = RetrievalSettings(**{key: getattr(settings, key) for key in RetrievalSettings.model_fields})
+        return make_search(self.collection, retrieval, where, chats=chats)
+
+    def _kept(self, key: str, make: Callable[[], T]) -> T:
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+                while len(self._made) > MAX_MADE:
+                    self._made.popitem(last=False)
+            self._made.move_to_end(key)
+            found: T = self._made[key]  # type: ignore[assignment]
+            return found
+
+
+class Served:
+    """Everything that the requests of one process share.
+
+    >>> served = Served(ServerSettings(collections={"port": Path("my-collection")}))
+    >>> served.collection("port").collection.counts().documents
+    1
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.defaults = settings.answers.with_environment()
+        self.pictures = Pictures()
+        self._opened: dict[str, ServedCollection] = {}
+        self._lock = threading.Lock()
+
+    def folders(self) -> dict[str, Path]:
+        """Return the folder of each collection that is served, by name: those named, and those of the folder."""
+        found = dict(self.settings.collections)
+        if self.settings.collections_folder is not None and self.settings.collections_folder.is_dir():
+            for path in sorted(self.settings.collections_folder.iterdir()):
+                if NAME.fullmatch(path.name) and (path / "collection.json").is_file():
+                    found.setdefault(path.name, path)
+        return found
+
+    def collection(self, name: str) -> ServedCollection:
+        """Return the collection of that name, opened. Raises ProblemError for a name that is not served.
+
+        Raises what `Collection.open` raises where its folder cannot be read.
+        """
+        with self._lock:
+            opened = self._opened.get(name)
+            if opened is not None and not opened.replaced:
+                return opened
+            folder = self.folders().get(name)
+            if folder is None:
+                raise no_such_collection(name)
+            self._opened[name] = ServedCollection(name, folder)
+            return self._opened[name]
+
+    def close(self) -> None:
+        """Close every collection."""
+        for opened in self._opened.values():
+            opened.collection.close()
+
+    def unreadable(self) -> dict[str, str]:
+        """Return why each collection that cannot be read cannot, by name."""
+        found = {}
+        for name in self.folders():
+            try:
+                self.collection(name).collection.revision()
+            except QuoteweaveError as error:
+                found[name] = str(error)
+        return found
+
+    def answer_settings(self, served: ServedCollection, choices: Record) -> AnswerSettings:
+        """Return the settings of a request. Raises UsageError for a choice that the server does not allow."""
+        wanted = dict(chosen(choices))
+        settings = self.defaults.model_copy(update=self._model(wanted.pop("model", None)))
+        self._check_retrieval(served, wanted)
+        for key in ("check", "answer_with"):
+            if key in wanted and wanted[key] not in (getattr(self.defaults, key), "chat"):
+                raise UsageError(f"{key}: {wanted[key]!r} is not among what this server allows")
+        return settings.model_copy(update=wanted)
+
+    def models(self) -> dict[str, ChatSettings]:
+        """Return the chat models that a request may name; that of the server's own settings comes first."""
+        own = {} if self.defaults.model is None else {self.defaults.model: ChatSettings(**_chat(self.defaults))}
+        return {**own, **self.settings.models}
+
+    def retrievers(self, served: ServedCollection) -> list[str]:
+        """Return the retrievers that a request may name: without a model, those with an index, and those allowed."""
+        built = [manifest.spec for _, manifest in list_indexes(served.collection) if manifest is not None]
+        return list(dict.fromkeys([*self.defaults.retriever, *SPARSE_RETRIEVERS, *built, *self.settings.retrievers]))
+
+    def _model(self, name: object) -> Mapping[str, object]:
+        if name is None:
+            return {}
+        if name == EXTRACTIVE:
+            return {"model": None, "base_url": None, "api_key": None, "check": None}
+        found = self.models().get(str(name))
+        if found is None:
+            known = ", ".join([*self.models(), EXTRACTIVE])
+            raise UsageError(f"model: {name!r} is not among the models that this server asks; there are: {known}")
+        return _chat(found)
+
+    def _check_retrieval(self, served: ServedCollection, wanted: Mapping[str, object]) -> None:
+        retrievers = wanted.get("retriever")
+        if isinstance(retrievers, tuple):
+            allowed = self.retrievers(served)
+            parts = [part for text in retrievers for part in member_specs(text)]
+            for part in parts:
+                if part not in allowed and parse_spec(part).shown not in allowed and not _short(part, allowed):
+                    known = ", ".join(allowed)
+                    raise UsageError(f"retriever: {part!r} is not among those that may be named here: {known}")
+        for key, allowed_names in (
+            ("expand", ("rules", "rm3", "chat")),
+            ("rerank", (*self.settings.rerankers, "chat")),
+        ):
+            name = wanted.get(key)
+            if name is not None and name not in allowed_names and name != getattr(self.defaults, key):
+                known = ", ".join(allowed_names)
+                raise UsageError(f"{key}: {name!r} is not among those that may be named here: {known}")
+
+
+def no_such_collection(name: str) -> ProblemError:
+    """Return the problem of a name that is not served, or that the key may not know of."""
+    return ProblemError(
+        404,
+        "no-such-collection",
+        "There is no such collection",
+        f"no collection is served under the name {name!r}; GET /v1/collections lists those that are",
+    )
+
+
+def _short(part: str, allowed: list[str]) -> bool:
+    """Whether a retriever's bare name stands for one that is allowed, as `bge` for an index of it."""
+    spec = parse_spec(part)
+    return str(spec) == spec.name and any(parse_spec(known).name == spec.name for known in allowed)
+
+
+def _chat(settings: ChatSettings) -> dict[str, object]:
+    return {key: getattr(settings, key) for key in ChatSettings.model_fields}
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Tell apart collections that follow each other in one folder."""
+    try:
+        found = (folder / "collection.json").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,195 @@
+"""The server's own API: search, answers whole and streamed, quotes, pages and pictures, over real HTTP."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_server import LiveServer, Serve
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, TextEvent
+from quoteweave.core.answers import Answer, Citation, Context
+from quoteweave.core.boxes import fraction_of
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
+from quoteweave.testing.answer_conformance import check_answer, check_events
+
+QUESTION = "How many vessel calls did the port receive?"
+ANSWERS = "/v1/collections/port/answers"
+KINDS: dict[str, type[Event | ImageEvent]] = {"text": TextEvent, "citation": CitationEvent, "image": ImageEvent}
+
+
+def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """The events of a body of server-sent events, by name."""
+    found = []
+    for block in text.replace("\r\n", "\n").split("\n\n"):
+        lines = [line.partition(": ") for line in block.splitlines() if not line.startswith(":")]
+        fields = {name: value for name, _, value in lines}
+        if fields:
+            found.append((fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def problem(response: Any, status: int, kind: str) -> dict[str, Any]:
+    body: dict[str, Any] = response.json()
+    assert (response.status_code, body["status"], body["type"].rpartition(":")[2]) == (status, status, kind), body
+    assert response.headers["content-type"] == "application/problem+json"
+    assert body["request_id"] == response.headers["x-request-id"]
+    return body
+
+
+def test_an_answer_cites_its_quotes_with_boxes_and_urls(live: LiveServer) -> None:
+    body = live.client.post(ANSWERS, json={"question": QUESTION}).json()
+    answer, context = Answer.model_validate(body["answer"]), Context.model_validate(body["context"])
+    check_answer(answer, context)
+    (citation,) = answer.citations
+    (region,) = citation.regions
+    assert "1,058" in answer.text
+    assert citation.url == f"{live.url}/c/port/q/{citation.quote_id}"
+    assert region.bbox_fraction == fraction_of(region.bbox, region.page_size)
+    assert region.words
+    assert answer.blocks[0].type == "text"
+    assert answer.blocks[0].citations == answer.citations
+
+
+def test_the_streamed_answer_is_the_whole_one(live: LiveServer) -> None:
+    whole = live.client.post(ANSWERS, json={"question": QUESTION}).json()
+    streamed = read_events(live.client.post(ANSWERS, json={"question": QUESTION, "stream": True}).text)
+    (first, sources), *rest = streamed
+    assert first == "sources"
+    assert sources["context"] == whole["context"]
+    events = [
+        AnswerEvent.model_validate(data) if name == "answer" else KINDS[name].model_validate(data)
+        for name, data in rest
+    ]
+    answer = check_events(events, Context.model_validate(sources["context"]))
+    told = next(event.citation for event in events if isinstance(event, CitationEvent))
+    assert told.url == answer.citations[0].url
+    assert told.regions[0].bbox == answer.citations[0].regions[0].bbox
+    assert answer.model_copy(update={"seconds": 0.0}) == Answer.model_validate(whole["answer"]).model_copy(
+        update={"seconds": 0.0}
+    )
+
+
+def test_an_image_that_the_answer_shows_is_an_event_with_its_address(live: LiveServer) -> None:
+    asked = {"question": "Show the chart of vessel calls by quarter.", "stream": True}
+    events = read_events(live.client.post(ANSWERS, json=asked).text)
+    shown = [data for name, data in events if name == "image"]
+    assert shown, [name for name, _ in events]
+    citation = Citation.model_validate(shown[0]["citation"])
+    picture = live.client.get(str(citation.image_url))
+    assert picture.headers["content-type"] in ("image/png", "image/jpeg")
+    assert len(picture.content) > 1000
+
+
+def test_search_finds_what_the_command_line_finds(live: LiveServer, sample_collection: Path) -> None:
+    asked = {"question": "vessel calls", "k": 3, "filters": {"kind": "text"}, "settings": {"retriever": "bm25"}}
+    hits = live.client.post("/v1/collections/port/search", json=asked).json()["hits"]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3]
+    with Collection.open(sample_collection) as collection:
+        first = collection.quote(hits[0]["quote_id"])
+    assert (hits[0]["document"], hits[0]["bbox"], hits[0]["text"]) == (first.document, list(first.bbox), first.words())
+    assert hits[0]["regions"][0]["bbox"] == list(first.bbox)
+
+
+def test_a_quote_is_read_with_what_stands_beside_it(live: LiveServer) -> None:
+    hit = live.client.post("/v1/collections/port/search", json={"question": "vessel calls", "k": 1}).json()["hits"][0]
+    body = live.client.get(f"/v1/collections/port/quotes/{hit['quote_id']}").json()
+    assert body["quote"]["id"] == hit["quote_id"]
+    before, behind = body["neighbours"]["previous"], body["neighbours"]["next"]
+    ordinals = [int(quote["id"].rpartition(":")[2]) for quote in (*before, body["quote"], *behind)]
+    assert len(ordinals) > 3
+    assert body["url"] == hit["url"]
+
+
+def test_a_page_is_shown_with_its_quotes_its_words_and_its_picture(live: LiveServer) -> None:
+    at = "/v1/collections/port/pages/harbour-report.pdf/2"
+    page = live.client.get(at).json()
+    assert (page["page"]["label"], page["has_pages"]) == ("3", True)
+    words = live.client.get(f"{at}/words").json()["words"]
+    assert "1,058" in [word["text"] for word in words]
+    assert all(0 <= edge <= 1 for word in words for edge in word["bbox_fraction"])
+    plain = live.client.get(f"{at}/image")
+    marked = live.client.get(f"{at}/image", params={"quote": page["quotes"][3]["id"]})
+    assert plain.content.startswith(b"\x89PNG")
+    assert marked.content != plain.content
+    again = live.client.get(f"{at}/image", headers={"if-none-match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_stable_url_shows_people_a_page_and_programs_json(live: LiveServer) -> None:
+    hit = live.client.post("/v1/collections/port/search", json={"question": "vessel calls", "k": 1}).json()["hits"][0]
+    program = live.client.get(hit["url"], headers={"accept": "application/json"})
+    assert program.json()["quote"]["id"] == hit["quote_id"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "kind"),
+    [
+        ("/v1/collections/nope/answers", {"question": "x"}, 404, "no-such-collection"),
+        (ANSWERS, {"question": "x" * (MAX_QUESTION_CHARACTERS + 1)}, 413, "question-too-long"),
+        (ANSWERS, {"question": 7}, 422, "invalid-request"),
+        (ANSWERS, {"question": "x", "colour": "red"}, 422, "invalid-request"),
+        (ANSWERS, {"question": "x", "settings": {"size": 17}}, 422, "invalid-request"),
+        (ANSWERS, {"question": "x", "settings": {"model": "gpt-5"}}, 422, "not-possible"),
+        (ANSWERS, {"question": "x", "settings": {"retriever": "minilm=/etc"}}, 422, "not-possible"),
+        (ANSWERS, {"question": "x", "settings": {"expand": "chat:m@http://10.0.0.1"}}, 422, "not-possible"),
+        (ANSWERS, {"question": "x", "settings": {"rerank": "cross-encoder=/etc"}}, 422, "not-possible"),
+        (ANSWERS, {"question": "x", "settings": {"check": "/etc/model"}}, 422, "not-possible"),
+        (ANSWERS, {"question": "x", "settings": {"base_url": "http://10.0.0.1"}}, 422, "invalid-request"),
+        (ANSWERS, {"question": "x", "filters": {"documents": ["nope.pdf"]}}, 422, "not-possible"),
+    ],
+)
+def test_what_cannot_be_is_told_as_a_problem(
+    live: LiveServer, path: str, body: dict[str, object], status: int, kind: str
+) -> None:
+    problem(live.client.post(path, json=body), status, kind)
+
+
+def test_a_document_or_page_that_is_not_there_is_a_problem(live: LiveServer) -> None:
+    problem(live.client.get("/v1/collections/port/pages/nope.pdf/0"), 404, "no-such-page")
+    problem(live.client.get("/v1/collections/port/pages/harbour-report.pdf/999/image"), 404, "no-such-page")
+    problem(live.client.get("/v1/collections/port/documents/nope.pdf"), 404, "no-such-document")
+    problem(live.client.get("/v1/collections/port/quotes/0:0:0"), 404, "no-such-quote")
+    body = problem(live.client.get("/v1/collections/port/pages/../../etc/0"), 404, "blank")
+    assert body["title"] == "Not Found"
+
+
+def test_collections_and_models_are_listed(live: LiveServer) -> None:
+    (found,) = live.client.get("/v1/collections").json()["collections"]
+    assert (found["name"], found["error"], found["retrievers"][:1]) == ("port", None, ["lexical"])
+    assert live.client.get("/v1/models").json()["models"] == [
+        {"name": "extractive", "default": True, "destination": None}
+    ]
+
+
+def test_a_damaged_collection_does_not_stop_the_others(serve: Serve, sample_collection: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    server = serve(collections={"port": sample_collection, "broken": broken})
+    assert server.client.get("/readyz").json() == {"status": "degraded", "unreadable": 1}
+    by_name = {one["name"]: one for one in server.client.get("/v1/collections").json()["collections"]}
+    assert by_name["port"]["error"] is None
+    assert str(broken) in by_name["broken"]["error"]
+    assert server.client.post(ANSWERS, json={"question": QUESTION}).status_code == 200
+
+
+def test_a_request_may_leave_the_model_out_though_the_server_has_one(serve: Serve) -> None:
+    server = serve(answers={"model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0})
+    body = problem(server.client.post(ANSWERS, json={"question": QUESTION}), 503, "model-unavailable")
+    assert body["fallback"] == "extractive"
+    asked = {"question": QUESTION, "settings": {"model": "extractive"}}
+    assert server.client.post(ANSWERS, json=asked).json()["answer"]["model"] == "extractive"
+    streamed = read_events(server.client.post(ANSWERS, json={"question": QUESTION, "stream": True}).text)
+    assert [name for name, _ in streamed] == ["sources", "error"]
+    assert streamed[-1][1]["problem"]["type"].endswith("model-unavailable")
+
+
+def test_every_response_has_security_headers_and_an_id(live: LiveServer) -> None:
+    headers = live.client.get("/healthz", headers={"x-request-id": "from-the-proxy"}).headers
+    assert headers["x-request-id"] == "from-the-proxy"
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    strange = live.client.get("/healthz", headers={"x-request-id": "a b\tc"}).headers["x-request-id"]
+    assert strange != "a b\tc"
