@@ -50,7 +50,14 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
 
 def quote_regions(quote: Quote, pages: PageSource) -> tuple[Region, ...]:
     """Return where a quote stands on its page, with no words marked; none where it has no page to show."""
-    return _QuoteLocations(pages).regions(quote, ())
+    (regions,) = all_quote_regions([quote], pages)
+    return regions
+
+
+def all_quote_regions(quotes: Sequence[Quote], pages: PageSource) -> list[tuple[Region, ...]]:
+    """Return the regions of each of several quotes; a page is looked up once."""
+    located = _QuoteLocations(pages)
+    return [located.regions(quote, ()) for quote in quotes]
 
 
 def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...]:

@@ -97,14 +97,19 @@ class Served:
                     found.setdefault(path.name, path)
         return found
 
+    def opened(self, name: str) -> ServedCollection | None:
+        """Return the collection of that name if it is open already, and still that of its folder."""
+        found = self._opened.get(name)
+        return None if found is None or found.replaced else found
+
     def collection(self, name: str) -> ServedCollection:
         """Return the collection of that name, opened. Raises ProblemError for a name that is not served.
 
         Raises what `Collection.open` raises where its folder cannot be read.
         """
         with self._lock:
-            opened = self._opened.get(name)
-            if opened is not None and not opened.replaced:
+            opened = self.opened(name)
+            if opened is not None:
                 return opened
             folder = self.folders().get(name)
             if folder is None:

@@ -11,10 +11,10 @@ from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Kind, Layout, Query, Record
 from quoteweave.interchange.urls import QuoteUrls
-from quoteweave.pipeline.highlighting import quote_regions
+from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
 from quoteweave.server.answering import AnswerResponse, ask, sent_events, to_response
-from quoteweave.server.depends import BaseUrl, Readable, ServedState
+from quoteweave.server.depends import BaseUrl, Readable, ServedState, record_response
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
@@ -50,26 +50,26 @@ class SearchResponse(Record):
     trace: Trace
 
 
-@router.post("/v1/collections/{collection}/search", summary="Find quotes")
+@router.post("/v1/collections/{collection}/search", summary="Find quotes", response_model=SearchResponse)
 async def search(
     collection: Readable,
     request: Annotated[SearchRequest, Body(openapi_examples=SEARCH_EXAMPLES)],
     served: ServedState,
     base_url: BaseUrl,
-) -> SearchResponse:
+) -> Response:
     """Find the quotes that bear on a question, best first."""
     settings = served.answer_settings(collection, request.settings)
     found = await collection.search(settings, request.filters).find(
         Query(text=request.question), request.k, where=request.filters
     )
-    return _response(found, request.question, collection, base_url)
+    return record_response(_response(found, request.question, collection, base_url))
 
 
 def _response(found: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
     urls, hits = QuoteUrls(base_url=base_url, collection=collection.name), []
-    for hit in found.hits:
+    all_regions = all_quote_regions([hit.quote for hit in found.hits], collection.collection)
+    for hit, regions in zip(found.hits, all_regions, strict=True):
         image = urls.image_of(hit.quote)
-        regions = quote_regions(hit.quote, collection.collection)
         more = {"regions": regions, "url": urls.quote(hit.quote.id), "image": image, "image_url": image}
         hits.append(FoundQuote.model_validate({**hit_fields(hit), **more}))
     return SearchResponse(question=question, hits=tuple(hits), trace=found.trace)
@@ -86,9 +86,9 @@ async def answer(
     request: Annotated[AnswerRequest, Body(openapi_examples=ANSWER_EXAMPLES)],
     served: ServedState,
     base_url: BaseUrl,
-) -> Response | AnswerResponse:
+) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     asked = ask(served, collection, request, base_url)
     if request.stream:
         return EventSourceResponse(sent_events(asked.events()), send_timeout=30)
-    return to_response(await asked.answer())
+    return record_response(to_response(await asked.answer()))

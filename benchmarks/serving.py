@@ -1,0 +1,341 @@
+"""How fast `quoteweave serve` answers over loopback, beside a bare FastAPI route that returns the same bytes.
+
+The collection is made (`made_quotes.py`) unless `--collection` holds one. The server is a process of its own with one
+worker, and so is each bare one; the load comes from this process. Measured: searches and answers a second with 16
+connections, and what a request takes; what HTTP adds to the call within a process, one request at a time; the first
+event of a stream beyond the search; memory with many streams open at a slow model; and a soak of all kinds of requests. `--only` chooses among them, `--seconds` and `--soak` say how long they take.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+from common import Table, arguments, finish, machine, working_folder
+from http_load import Connection, Load, press
+from made_quotes import Writing, fill
+from model_process import serving as slow_model
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.records import Query
+from quoteweave.pipeline.runs.compose import make_rag
+from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.settings import AnswerSettings, RetrievalSettings
+from quoteweave.testing.model_server import Reply
+
+CONNECTIONS = 16
+PARTS = ("search", "answers", "overhead", "stream", "open", "soak")
+Requests = Sequence[tuple[str, Mapping[str, object]]]
+Row = list[str]
+BARE = """
+import json, sys, uvicorn
+from fastapi import FastAPI, Response
+app, body = FastAPI(), open(sys.argv[2], "rb").read()
+
+@app.post("/bare")
+async def bare(given: dict) -> Response:
+    return Response(body, media_type="application/json")
+
+uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", access_log=False)
+"""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--collection", type=Path, metavar="DIR", help="make the collection here, or use the one here")
+    parser.add_argument("--quotes", type=int, metavar="N", default=10_000, help="quotes to make (%(default)s)")
+    parser.add_argument("--seconds", type=float, metavar="S", default=10.0, help="of each load (%(default)s)")
+    parser.add_argument("--streams", type=int, metavar="N", default=500, help="streams to open (%(default)s)")
+    parser.add_argument("--soak", type=float, metavar="S", default=60.0, help="seconds of the soak (%(default)s)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=f"of {PARTS}")
+    options = parser.parse_args()
+    found = machine()
+    with working_folder(options.collection) as folder:
+        with Collection.open_or_create(folder) as collection:
+            if not collection.counts().documents:
+                fill(collection, Writing(seed=1), quotes=options.quotes, documents=50)
+            names = [document.name for document in collection.documents()]
+            texts = [quote.text for name in names[:20] for quote in collection.document_quotes(name)]
+            quotes = collection.counts().quotes
+        questions = Writing(seed=2).questions(texts, 200)
+        rows, figures = measure(folder, questions, options)
+    tables = [Table(f"serving {quotes:,} quotes", ("", "figure", "bare route"), rows)]
+    finish(found, {"quotes": quotes, **figures}, tables, as_json=options.json)
+
+
+def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple[list[Row], dict[str, object]]:
+    """Measure the chosen parts; return rows for people and figures."""
+    rows: list[Row] = []
+    figures: dict[str, object] = {}
+    searches = [("/v1/collections/made/search", {"question": text, "k": 10}) for text in questions]
+    answers = [("/v1/collections/made/answers", {"question": text}) for text in questions]
+    loads = {"search": searches, "answers": answers}
+    with served(folder) as server:
+        for what in (part for part in loads if part in options.only):
+            asyncio.run(press(server.port, loads[what], connections=2, seconds=2))
+            before = server.processor_seconds
+            load = asyncio.run(press(server.port, loads[what], connections=CONNECTIONS, seconds=options.seconds))
+            each = 1000 * (server.processor_seconds - before) / max(1, len(load.seconds))
+            beside = _bare(server.port, loads[what][0], options.seconds)
+            rows += [*_load_rows(what, load, beside), [f"{what}, ms of processor time", f"{each:.1f}", "-"]]
+            figures[what] = {**_figures(load), "processor_ms": each, "bare": _figures(beside)}
+        if "overhead" in options.only:
+            more, figures["overhead_ms"] = _overhead(folder, server.port, questions)
+            rows += more
+        if "stream" in options.only:
+            more, figures["first_event_ms"] = _first_event(server.port, questions)
+            rows += more
+    if "open" in options.only:
+        more, figures["open_streams"] = _open_streams(folder, questions[0], options.streams)
+        rows += more
+    if "soak" in options.only:
+        more, figures["soak"] = _soak(folder, [*searches[:50], *answers[:50]], options.soak)
+        rows += more
+    return rows, figures
+
+
+class ServerProcess:
+    """A running server."""
+
+    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+        self.process, self.port = process, port
+
+    @property
+    def megabytes(self) -> float:
+        """Memory that the process has in use."""
+        return float(psutil.Process(self.process.pid).memory_info().rss) / 2**20
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time that the process has taken."""
+        times = psutil.Process(self.process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    @property
+    def files(self) -> int:
+        """Files and connections that the process has open."""
+        return int(psutil.Process(self.process.pid).num_fds())
+
+
+@contextmanager
+def served(folder: Path, *config: str) -> Iterator[ServerProcess]:
+    """Serve the collection under the name `made` while the block lasts; `config` is lines of a TOML file."""
+    with TemporaryDirectory() as own:
+        file = Path(own) / "serve.toml"
+        file.write_text("\n".join(('log_level = "warning"', "concurrency = 2000", *config)), "utf-8")
+        port = _free_port()
+        command = (
+            *(sys.executable, "-m", "quoteweave", "serve", "-c", f"made={folder}"),
+            *("--config", str(file), "--state", f"{own}/state", "--port", str(port)),
+        )
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            _wait(port, process)
+            yield ServerProcess(process, port)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
+@contextmanager
+def bare(body: bytes) -> Iterator[int]:
+    """A FastAPI application with one route that returns these bytes, in a process of its own."""
+    with TemporaryDirectory() as own:
+        script, content = Path(own) / "bare.py", Path(own) / "body"
+        script.write_text(BARE, "utf-8")
+        content.write_bytes(body)
+        port = _free_port()
+        process = subprocess.Popen((sys.executable, str(script), str(port), str(content)))
+        try:
+            _wait(port, process)
+            yield port
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
+def _bare(port: int, request: tuple[str, Mapping[str, object]], seconds: float) -> Load:
+    """The load of a bare route that returns what this request is answered with."""
+    _, _, body = asyncio.run(_once(port, request))
+    with bare(body) as other:
+        return asyncio.run(press(other, [("/bare", request[1])], connections=CONNECTIONS, seconds=seconds / 2))
+
+
+async def _once(port: int, request: tuple[str, Mapping[str, object]]) -> tuple[int, float, bytes]:
+    connection = Connection(port)
+    try:
+        return await connection.post(*request)
+    finally:
+        connection.close()
+
+
+def _load_rows(what: str, load: Load, beside: Load) -> list[Row]:
+    return [
+        [f"{what} a second, {CONNECTIONS} connections", f"{load.per_second:.0f}", f"{beside.per_second:.0f}"],
+        [f"{what}, median ms", f"{load.quantile(0.5):.1f}", f"{beside.quantile(0.5):.1f}"],
+        [f"{what}, 99 % within ms", f"{load.quantile(0.99):.1f}", f"{beside.quantile(0.99):.1f}"],
+        [f"{what}, errors", str(sum(load.errors.values())), str(sum(beside.errors.values()))],
+    ]
+
+
+def _figures(load: Load) -> dict[str, object]:
+    return {
+        "per_second": load.per_second,
+        "median_ms": load.quantile(0.5),
+        "p99_ms": load.quantile(0.99),
+        "errors": load.errors,
+    }
+
+
+def _overhead(folder: Path, port: int, questions: Sequence[str]) -> tuple[list[Row], dict[str, float]]:
+    """What a request takes beyond the call within a process; in turns, one at a time."""
+    found: dict[str, float] = {}
+
+    async def compare() -> None:
+        connection = Connection(port)
+        with Collection.open(folder) as collection:
+            search, rag = make_search(collection, RetrievalSettings()), make_rag(collection, AnswerSettings())
+            taken: dict[str, list[float]] = {name: [] for name in ("search", "answer")}
+            for text in questions:
+                over_http = await _took(connection.post("/v1/collections/made/search", {"question": text}))
+                taken["search"].append(over_http - await _took(search.find(Query(text=text), 10)))
+                over_http = await _took(connection.post("/v1/collections/made/answers", {"question": text}))
+                taken["answer"].append(over_http - await _took(rag.answer_with_context_async(text)))
+        connection.close()
+        found.update({name: 1000 * statistics.median(values[10:]) for name, values in taken.items()})
+
+    asyncio.run(compare())
+    rows = [[f"HTTP adds to a {name}, median ms", f"{value:.1f}", "-"] for name, value in found.items()]
+    return rows, found
+
+
+async def _took(work: object) -> float:
+    started = time.perf_counter()
+    await work  # type: ignore[misc]
+    return time.perf_counter() - started
+
+
+def _first_event(port: int, questions: Sequence[str]) -> tuple[list[Row], dict[str, float]]:
+    """Until the first event of a stream is there, beyond the search that its trace tells of."""
+    beyond: list[float] = []
+
+    async def watch() -> None:
+        for text in questions[:100]:
+            connection, started = Connection(port), time.perf_counter()
+            body = {"question": text, "stream": True}
+            _, first, content = await connection.post("/v1/collections/made/answers", body)
+            connection.close()
+            sources = json.loads(content.partition(b"data: ")[2].partition(b"\r\n")[0])
+            beyond.append(1000 * (first - started - sum(sources["trace"]["seconds"].values())))
+
+    asyncio.run(watch())
+    figures = {"median": statistics.median(beyond), "p95": sorted(beyond)[int(0.95 * len(beyond))]}
+    rows = [[f"first event beyond the search, {name} ms", f"{value:.1f}", "-"] for name, value in figures.items()]
+    return rows, figures
+
+
+def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row], dict[str, float]]:
+    """Memory with so many streams open, whose model says a word now and then."""
+    reply = Reply(text="One word after another is said [1]. " * 60, sizes=(6,), pause_s=0.5)
+    with slow_model(reply) as model:
+        config = (
+            "answer_seconds = 600",
+            "[answers]",
+            'model = "m"',
+            f'base_url = "{model.base_url}"',
+            "any_topic = true",
+        )
+        with served(folder, *config) as server:
+            memory: list[float] = []
+
+            async def hold() -> int:
+                opened = 0
+
+                async def one() -> None:
+                    nonlocal opened
+                    counted = False
+
+                    def on_chunk(chunk: bytes) -> bool:
+                        nonlocal opened, counted
+                        if not counted and b"event: text" in chunk:
+                            opened, counted = opened + 1, True
+                        return done.is_set()
+
+                    connection = Connection(server.port)
+                    await connection.post(
+                        "/v1/collections/made/answers", {"question": question, "stream": True}, on_chunk
+                    )
+
+                done = asyncio.Event()
+                tasks = [asyncio.create_task(one()) for _ in range(streams)]
+                for _ in range(8):
+                    await asyncio.sleep(2.5)
+                    memory.append(server.megabytes)
+                done.set()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                return opened
+
+            before = server.megabytes
+            opened = asyncio.run(hold())
+    figures = {"before_mb": before, "first_mb": memory[1], "last_mb": memory[-1], "streams": float(opened)}
+    rows = [
+        [
+            f"{opened} streams open: MB before, after 5 s, after 20 s",
+            f"{before:.0f}, {memory[1]:.0f}, {memory[-1]:.0f}",
+            "-",
+        ]
+    ]
+    return rows, figures
+
+
+def _soak(folder: Path, requests: Requests, seconds: float) -> tuple[list[Row], dict[str, object]]:
+    """Every kind of request for a while: errors, memory and open files."""
+    streamed = [(path, {**body, "stream": True}) for path, body in requests if path.endswith("answers")]
+    with served(folder) as server:
+        asyncio.run(press(server.port, requests, connections=8, seconds=5))
+        before, files = server.megabytes, server.files
+        load = asyncio.run(press(server.port, [*requests, *streamed], connections=8, seconds=seconds))
+        after, files_after = server.megabytes, server.files
+    figures: dict[str, object] = {
+        "requests": len(load.seconds), "errors": load.errors, "mb": [before, after], "files": [files, files_after],
+    }  # fmt: skip
+    rows = [
+        [f"soak of {seconds:g} s: requests, errors", f"{len(load.seconds)}, {sum(load.errors.values())}", "-"],
+        ["soak: MB before and after", f"{before:.0f}, {after:.0f}", "-"],
+        ["soak: open files before and after", f"{files}, {files_after}", "-"],
+    ]
+    return rows, figures
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _wait(port: int, process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise SystemExit("the server did not start")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise SystemExit("the server did not start in half a minute")
+
+
+if __name__ == "__main__":
+    main()
