@@ -16,6 +16,7 @@ SLOW_FILES = (
     "test_reproduction.py",
     "test_finetune_lora.py",
     "test_app.py",
+    "test_box_conformance.py",
     "test_collection_pictures.py",
     "test_multivector.py",
     "test_stored_page_words.py",

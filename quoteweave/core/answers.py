@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Hit, Kind, Quote, Record, place_of
+from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
 
 
 class Context(Record):
@@ -58,7 +58,7 @@ class Region(Record):
     page: int = Field(ge=0, description="from 0")
     page_label: str
     page_size: tuple[float, float] = Field(description="width and height of the page as shown, in points")
-    rotation: Literal[0, 90, 180, 270] | None = Field(
+    rotation: Rotation | None = Field(
         default=None, description="degrees by which the file turns the page, applied already; None where not known"
     )
     bbox: Box = Field(description="the element, in points from the top left of the page")

@@ -20,6 +20,8 @@ Layout = Literal[
 ]
 View = Literal["text", "ocr_text", "vlm_text", "image"]
 TextSource = Literal["text_layer", "ocr", "file", "none"]
+Rotation = Literal[0, 90, 180, 270]
+"""Degrees clockwise by which a file turns a page to show it."""
 
 MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
@@ -49,7 +51,7 @@ class Page(Record):
     headings: tuple[str, ...] = Field(
         default=(), description="titles of the document's outline under which the page stands, outermost first"
     )
-    rotation: Literal[0, 90, 180, 270] | None = Field(
+    rotation: Rotation | None = Field(
         default=None,
         description="degrees clockwise by which the file turns the page to show it; sizes and boxes are of the turned "
         "page; None where it is not known",

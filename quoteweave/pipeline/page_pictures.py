@@ -79,9 +79,15 @@ def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:
     """Return the pages that an answer cites, in the order of its citations, for `render_answer`.
 
+    A page on which a cited sentence goes on is one too.
+
     With them a sentence on each document whose file is missing or damaged: its pages are shown as their text.
     """
-    places = dict.fromkeys((citation.document, citation.page) for citation in answer.citations)
+    places = dict.fromkeys(
+        (citation.document, page)
+        for citation in answer.citations
+        for page in (citation.page, *(region.page for region in citation.regions))
+    )
     notes: list[str] = []
     pages = [_page_view(collection, document, page, notes) for document, page in places]
     return pages, list(dict.fromkeys(notes))

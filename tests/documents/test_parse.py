@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from made_files import PROSE, jpeg_bytes, one_page_pdf, pdf, picture, raw_pdf, stream
+from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, StorageError, UnsupportedFormat
@@ -18,6 +19,7 @@ from quoteweave.documents.parser import (
     ParserSettings,
     SourceFile,
     assemble_document,
+    empty_page,
     inspect_file,
     read_pages,
     render_document_page,
@@ -178,6 +180,21 @@ def test_thousands_of_tiny_objects_are_read(tmp_path: Path, parser: DocumentPars
         document = parser.parse(one_page_pdf(tmp_path / name, content))
         assert len(document.pages) == 1
         assert document.quotes
+
+
+def test_pages_keep_by_how_much_their_file_turns_them(tmp_path: Path, images: ImageStore) -> None:
+    content = "BT /F1 12 Tf 100 600 Td (The harbour was dredged.) Tj ET"
+    (tmp_path / "a.md").write_text("# One")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees
+    files = {
+        one_page_pdf(tmp_path / "a.pdf", content, page="/MediaBox [0 0 612 792] /Rotate 270"): 270,
+        picture(tmp_path / "a.jpg", (40, 20), exif=exif): 0,
+        tmp_path / "a.md": None,
+    }
+    parser = DocumentParser(images, PLAIN)
+    assert {path: parser.parse(path).pages[0].rotation for path in files} == files
+    assert empty_page(3, "could not be read").rotation is None
 
 
 def test_settings_that_change_quotes_change_the_fingerprint(images: ImageStore) -> None:

@@ -97,6 +97,20 @@ def test_boxes_are_those_of_the_page_as_shown(
     assert piece.box[3] <= content.height
 
 
+@pytest.mark.parametrize(("said", "turned"), [("", 0), ("90", 90), ("180", 180), ("-90", 270), ("450", 90), ("45", 0)])
+def test_a_page_says_by_how_much_its_file_turns_it(tmp_path: Path, said: str, turned: int) -> None:
+    page = f"/MediaBox [0 0 612 792] {said and f'/Rotate {said}'}"
+    assert first_page(one_page_pdf(tmp_path / "a.pdf", TEXT, page=page)).rotation == turned
+
+
+def test_a_page_whose_crop_box_leaves_nothing_of_it_says_so(tmp_path: Path) -> None:
+    path = one_page_pdf(tmp_path / "a.pdf", TEXT, page="/MediaBox [0 0 612 792] /CropBox [700 900 800 1000]")
+    with open_pdf(path, None) as pages:
+        for look in (pages.read, pages.draw):
+            with pytest.raises(ValueError, match="it has no area, as where its crop box lies outside its media box"):
+                look(0)
+
+
 def test_a_page_of_200_inches_is_drawn_small(tmp_path: Path) -> None:
     path = one_page_pdf(tmp_path / "a.pdf", TEXT, page="/MediaBox [0 0 14400 14400]")
     with open_pdf(path, None) as pages:

@@ -8,7 +8,7 @@ from typing import Literal
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.files.pictures import encoded
-from quoteweave.core.records import PageWords, TextSource
+from quoteweave.core.records import PageWords, Rotation, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
@@ -102,6 +102,7 @@ class PageContent:
     warnings: tuple[str, ...] = ()  # what of the page was left out, and why
     bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
     words: PageWords | None = None  # None for a page that could not be read
+    rotation: Rotation | None = None  # as the file says it; None where it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ class PageReader:
         return PageContent(
             *(raw.number, *size, raw.label, source, tuple(pieces), raw.warnings, raw.bookmarks),
             words=words.packed(raw.number),
+            rotation=raw.rotation,
         )
 
     def _lines(

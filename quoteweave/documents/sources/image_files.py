@@ -37,7 +37,8 @@ class ImageFrames:
         drawn = self.draw(number)
         more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
         said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
-        return RawPage(number, drawn, warnings=said)
+        # Not what EXIF says: no reader shows a picture before it is turned, so that boxes are never of such a page.
+        return RawPage(number, drawn, warnings=said, rotation=0)
 
     def draw(self, number: int) -> Raster:
         """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""

@@ -35,8 +35,13 @@ STEP = 16
 
 
 def render_page(page: "PdfPage", dpi: float) -> Raster:
-    """Render a pdfium page; very large pages are rendered at a lower resolution."""
+    """Render a pdfium page; very large pages are rendered at a lower resolution.
+
+    Raises ValueError for a page without an area.
+    """
     width, height = page.get_size()
+    if not width * height:
+        raise ValueError("it has no area, as where its crop box lies outside its media box")
     scale = min(dpi / 72, (MAX_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     bitmap = page.render(scale=scale, rev_byteorder=True)
     pixels = bitmap.to_numpy()
@@ -126,12 +131,13 @@ class PdfPages:
         """A page with its text layer, drawn."""
         page = self.document[number]
         try:
-            layer = read_text_layer(page)
             drawn = render_page(page, DPI)
+            layer = read_text_layer(page)
             unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
             bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
             label = self.document.get_page_label(number).strip() or None
-            return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks)
+            turned = page.get_rotation()
+            return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks, turned)
         finally:
             page.close()
 

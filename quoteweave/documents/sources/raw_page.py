@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.records import Rotation
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.lines import Line
 
@@ -43,6 +44,8 @@ class RawPage:
     """What of the page was not read, and why."""
     bookmarks: tuple[Bookmark, ...] = ()
     """Of the whole file, given with its first page."""
+    rotation: Rotation | None = None
+    """By which the file turns the page, applied already to the picture and all boxes; None where it is not known."""
 
     @property
     def size(self) -> tuple[float, float]:

@@ -68,6 +68,7 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
         height=page.height,
         text_source=page.source,
         headings=headings,
+        rotation=page.rotation,
     )
 
 

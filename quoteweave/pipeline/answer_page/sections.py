@@ -183,7 +183,7 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         pictures.add(page)
     sources = _sources(name, view, pictures)
     sheets = [_sheet(f"{name}-page-{place}", page, pictures, sources) for place, page in enumerate(view.pages, start=1)]
-    sheets = [_with_words(sheet, view.answer.citations) for sheet in sheets]
+    sheets = [_with_words(sheet, view.answer.citations, sources) for sheet in sheets]
     return Section(
         id=name,
         answer=view.answer,
@@ -243,17 +243,23 @@ def _sheet(name: str, view: PageView, pictures: Pictures, sources: list[Source])
     return sheet.model_copy(update={"boxes": tuple(boxes)})
 
 
-def _with_words(sheet: Sheet, citations: Sequence[Citation]) -> Sheet:
-    """The sheet with the words that support what is cited on it."""
-    targets = {(box.source.kind, box.source.number): box.source.target for box in sheet.boxes}
+def _with_words(sheet: Sheet, citations: Sequence[Citation], sources: Sequence[Source]) -> Sheet:
+    """The sheet with the words that support what is cited on it, and those with which a sentence goes on there."""
+    targets = {(source.kind, source.number): source.target for source in sources}
     found = [
-        MarkedWords(target=targets[one.kind, one.number], box=box, estimated=span.estimated)
+        MarkedWords(target=targets[one.kind, one.number], box=box, estimated=estimated)
         for one in citations
-        if (one.kind, one.number) in targets
-        for span in one.spans
-        for box in span.boxes
+        if sheet.picture is not None and one.document == sheet.document
+        for box, estimated in _words_on(one, sheet.page.number)
     ]
     return sheet.model_copy(update={"words": tuple(dict.fromkeys(found))})
+
+
+def _words_on(citation: Citation, page: int) -> list[tuple[Box, bool]]:
+    """The boxes of the supporting words on a page, each with whether it is estimated."""
+    if citation.page == page:
+        return [(box, span.estimated) for span in citation.spans for box in span.boxes]
+    return [(box, region.estimated) for region in citation.regions if region.page == page for box in region.words]
 
 
 def _marked_box(source: Source, page: Page) -> MarkedBox:
