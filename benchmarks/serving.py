@@ -3,7 +3,8 @@
 The collection is made (`made_quotes.py`) unless `--collection` holds one. The server is a process of its own with one
 worker, and so is each bare one; the load comes from this process. Measured: searches and answers a second with 16
 connections, and what a request takes; what HTTP adds to the call within a process, one request at a time; the first
-event of a stream beyond the search; memory with many streams open at a slow model; and a soak of all kinds of requests. `--only` chooses among them, `--seconds` and `--soak` say how long they take.
+event of a stream beyond the search; memory with many streams open at a slow model; and a soak of all kinds of requests.
+`--only` chooses among them, `--seconds` and `--soak` say how long they take.
 """
 
 import asyncio
@@ -78,8 +79,8 @@ def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple
     """Measure the chosen parts; return rows for people and figures."""
     rows: list[Row] = []
     figures: dict[str, object] = {}
-    searches = [("/v1/collections/made/search", {"question": text, "k": 10}) for text in questions]
-    answers = [("/v1/collections/made/answers", {"question": text}) for text in questions]
+    searches: Requests = [("/v1/collections/made/search", {"question": text, "k": 10}) for text in questions]
+    answers: Requests = [("/v1/collections/made/answers", {"question": text}) for text in questions]
     loads = {"search": searches, "answers": answers}
     with served(folder) as server:
         for what in (part for part in loads if part in options.only):
@@ -247,7 +248,7 @@ def _first_event(port: int, questions: Sequence[str]) -> tuple[list[Row], dict[s
 
 def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row], dict[str, float]]:
     """Memory with so many streams open, whose model says a word now and then."""
-    reply = Reply(text="One word after another is said [1]. " * 60, sizes=(6,), pause_s=0.5)
+    reply = Reply(text="One word after another is said [1]. " * 60, sizes=(6,), delays_s=(0.5,) * 400)
     with slow_model(reply) as model:
         config = (
             "answer_seconds = 600",

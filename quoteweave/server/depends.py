@@ -38,7 +38,8 @@ CollectionName = Annotated[str, Path(description="the name under which a collect
 
 async def get_collection(collection: CollectionName, served: ServedState) -> ServedCollection:
     """Return the collection that the path names. Raises ProblemError for one that is not served."""
-    return served.opened(collection) or await run_in_threadpool(served.collection, collection)
+    opened = served.opened(collection)
+    return opened if opened is not None else await run_in_threadpool(served.collection, collection)
 
 
 Readable = Annotated[ServedCollection, Depends(get_collection)]
