@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
-from sse_starlette import ServerSentEvent
 
-from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import CitationEvent, ImageEvent
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
 from quoteweave.core.records import Filter, Record
@@ -19,10 +17,12 @@ from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import Trace
+from quoteweave.server.metrics import Metrics
 from quoteweave.server.problems import Problem, problem_of
 from quoteweave.server.requests import AnswerRequest
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
+from quoteweave.server.tracing import AnswerSpans
 
 
 class AnswerResponse(Record):
@@ -53,19 +53,24 @@ class Asked:
     question: str
     where: Filter
     urls: QuoteUrls
-    collection: Collection
+    collection: ServedCollection
     settings: ServerSettings
+    metrics: Metrics
+    spans: AnswerSpans
 
     async def answer(self) -> Answered:
         """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long."""
-        self._limit()
+        self._begin()
         async with _time_limit(self.settings.answer_seconds):
             found = await self.rag.answer_with_context_async(self.question, where=self.where)
+        self._note_sources(found.context, found.trace)
+        self._note_answer(found.answer)
         return found.model_copy(update={"answer": self.urls.answer(found.answer)})
 
     async def events(self) -> AsyncGenerator[StreamEvent | ErrorEvent, None]:
         """Yield the events of the answer with their URLs; an error is the last of them."""
-        self._limit()
+        self._begin()
+        self.metrics.streams.inc()
         try:
             async with (
                 _time_limit(self.settings.answer_seconds),
@@ -75,19 +80,33 @@ class Asked:
                 async for event in events:
                     if isinstance(event, SourcesEvent):
                         context = event.context
+                        self._note_sources(context, event.trace)
+                    elif isinstance(event, AnswerEvent):
+                        self._note_answer(event.answer)
                     yield self.urls.event(self._with_regions(event, context))
         except QuoteweaveError as error:
             yield ErrorEvent(problem=problem_of(error))
+        finally:
+            self.metrics.streams.dec()
 
     def _with_regions(self, event: StreamEvent, context: Context) -> StreamEvent:
         """Add the place of its element to a citation that has just been written; its words come with the answer."""
         if not isinstance(event, CitationEvent | ImageEvent):
             return event
         quote = context.quote(event.citation.kind, event.citation.number)
-        regions = () if quote is None else quote_regions(quote, self.collection)
+        regions = () if quote is None else quote_regions(quote, self.collection.collection)
         return event.model_copy(update={"citation": event.citation.model_copy(update={"regions": regions})})
 
-    def _limit(self) -> None:
+    def _note_sources(self, context: Context, trace: Trace) -> None:
+        self.metrics.count_search(self.collection.name, trace)
+        self.spans.retrieved(context)
+
+    def _note_answer(self, answer: Answer) -> None:
+        self.metrics.count_answer(self.collection.name, answer)
+        self.spans.answered(answer)
+
+    def _begin(self) -> None:
+        self.spans.begin()
         usd, tokens = self.settings.answer_usd, self.settings.answer_tokens
         if usd is not None or tokens is not None:
             limit_task_spending(Budget(max_usd=usd, max_tokens=tokens))
@@ -95,26 +114,22 @@ class Asked:
 
 def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
     """Prepare a request. Raises UsageError for a setting that the server does not allow."""
-    settings = served.answer_settings(collection, request.settings)
+    settings, own = served.answer_settings(collection, request.settings), served.settings
     return Asked(
         rag=collection.rag(settings, request.filters),
         question=request.question,
         where=request.filters,
         urls=QuoteUrls(base_url=base_url, collection=collection.name),
-        collection=collection.collection,
-        settings=served.settings,
+        collection=collection,
+        settings=own,
+        metrics=served.metrics,
+        spans=AnswerSpans(collection.name, request.question, served.tracer, own.log_text),
     )
 
 
 def to_response(answered: Answered) -> AnswerResponse:
     """Return the body of the response."""
     return AnswerResponse(answer=answered.answer, context=answered.context, trace=answered.trace)
-
-
-async def sent_events(events: AsyncIterator[Record]) -> AsyncGenerator[ServerSentEvent, None]:
-    """Turn events into server-sent events, named by their type."""
-    async for event in events:
-        yield ServerSentEvent(data=event.model_dump_json(), event=str(getattr(event, "type")))  # noqa: B009
 
 
 @asynccontextmanager

@@ -51,5 +51,5 @@ def make_app(settings: ServerSettings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     handle_problems(app)
-    app.add_middleware(RequestContext, settings=settings)
+    app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
     return app

@@ -9,6 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quoteweave.server.metrics import Metrics
 from quoteweave.server.problems import problem_of, respond
 from quoteweave.server.settings import ServerSettings
 
@@ -20,8 +21,8 @@ _MAX_ID = 128
 class RequestContext:
     """Gives each request an id and each response security headers, and logs it as a line of JSON, without its text."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
         self._headers = security_headers(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,7 +51,10 @@ class RequestContext:
                 raise
             await respond(problem_of(error), Request(scope))(scope, receive, send_with_headers)
         finally:
-            _log(scope, status, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            route = getattr(scope.get("route"), "path", "none")
+            self._metrics.count_request(scope["method"], route, status, seconds)
+            _log(scope, status, seconds)
 
 
 def security_headers(settings: ServerSettings) -> dict[str, str]:

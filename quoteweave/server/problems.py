@@ -83,7 +83,7 @@ class ProblemError(Exception):
         self.headers = dict(headers or {})
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: BaseException) -> Problem:
     """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
     if isinstance(error, ProblemError):
         return error.problem

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import uvicorn
 
 from quoteweave.core.errors import UsageError
 from quoteweave.server.app import make_app
+from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
 
@@ -37,6 +39,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
     alone = settings.workers == 1
     if not alone:
+        _count_together(settings.state)
         os.environ[_SOURCE_VARIABLE] = json.dumps(
             [None if config_file is None else str(config_file), given], default=str
         )
@@ -48,7 +51,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_seconds,
+        timeout_graceful_shutdown=settings.shutdown_seconds + 5,
         proxy_headers=False,
     )
     server = uvicorn.Server(config)
@@ -66,6 +69,14 @@ def app_of_environment() -> object:
     settings = read_server_settings(None if file is None else Path(file), given)
     logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
     return make_app(settings)
+
+
+def _count_together(state: Path) -> None:
+    """Have all processes write their figures into one folder, emptied of those of an earlier server."""
+    folder = state / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ[MULTIPROCESS_VARIABLE] = str(folder)
 
 
 def check_collections(settings: ServerSettings) -> None:

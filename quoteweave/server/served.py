@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
 from quoteweave.pipeline.rag import Rag
@@ -18,10 +19,12 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, RetrievalSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
+from quoteweave.server.metrics import Metrics
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.requests import chosen
 from quoteweave.server.settings import NAME, ServerSettings
+from quoteweave.server.tracing import find_tracer
 
 EXTRACTIVE = "extractive"
 """The model's name by which a request asks for an answer from the documents' own sentences."""
@@ -85,6 +88,7 @@ class Served:
         self.settings = settings
         self.defaults = settings.answers.with_environment()
         self.pictures = Pictures()
+        self.metrics, self.tracer = Metrics(self.counts), find_tracer()
         self._opened: dict[str, ServedCollection] = {}
         self._lock = threading.Lock()
 
@@ -121,6 +125,16 @@ class Served:
         """Close every collection."""
         for opened in self._opened.values():
             opened.collection.close()
+
+    def counts(self) -> dict[str, CollectionCounts | None]:
+        """Return what each collection holds, by name; None for one that cannot be read."""
+        found: dict[str, CollectionCounts | None] = {}
+        for name in self.folders():
+            try:
+                found[name] = self.collection(name).collection.counts()
+            except QuoteweaveError:
+                found[name] = None
+        return found
 
     def unreadable(self) -> dict[str, str]:
         """Return why each collection that cannot be read cannot, by name."""

@@ -4,20 +4,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body
 from pydantic import Field
-from sse_starlette import EventSourceResponse
 from starlette.responses import Response
 
-from quoteweave.core.answers import Region
+from quoteweave.core.answers import Context, Region
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Kind, Layout, Query, Record
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
-from quoteweave.server.answering import AnswerResponse, ask, sent_events, to_response
+from quoteweave.server.answering import AnswerResponse, ask, to_response
 from quoteweave.server.depends import BaseUrl, Readable, ServedState, record_response
+from quoteweave.server.event_streams import respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
+from quoteweave.server.tracing import AnswerSpans
 
 router = APIRouter(tags=["answers"])
 
@@ -59,9 +60,13 @@ async def search(
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
     settings = served.answer_settings(collection, request.settings)
+    spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
+    spans.begin()
     found = await collection.search(settings, request.filters).find(
         Query(text=request.question), request.k, where=request.filters
     )
+    spans.retrieved(Context(texts=found.hits))
+    served.metrics.count_search(collection.name, found.trace)
     return record_response(_response(found, request.question, collection, base_url))
 
 
@@ -90,5 +95,5 @@ async def answer(
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     asked = ask(served, collection, request, base_url)
     if request.stream:
-        return EventSourceResponse(sent_events(asked.events()), send_timeout=30)
+        return respond_with_events(asked.events(), grace=served.settings.shutdown_seconds)
     return record_response(to_response(await asked.answer()))

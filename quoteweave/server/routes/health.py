@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`, for load balancers and containers."""
+"""`/healthz`, `/readyz` and `/metrics`, for load balancers, containers and Prometheus."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.server.depends import ServedState
+from quoteweave.server.metrics import MEDIA_TYPE
 
 router = APIRouter(tags=["operations"])
 
@@ -16,6 +17,12 @@ class Health(Record):
 
     status: Literal["ok", "degraded"]
     unreadable: int = Field(default=0, description="collections that cannot be read; GET /v1/collections says why")
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+def metrics(served: ServedState) -> Response:
+    """Return figures of requests, searches, answers, models and collections in Prometheus's text format."""
+    return Response(served.metrics.exposition(), media_type=MEDIA_TYPE)
 
 
 @router.get("/healthz", summary="Whether the server runs")

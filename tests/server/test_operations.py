@@ -1,0 +1,128 @@
+"""Figures, spans, logs and health: what an operator sees, and that no text of people or documents is in it."""
+
+import json
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+from live_server import LiveServer, Serve
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.parser import text_string_to_metric_families
+
+from quoteweave.testing.model_server import ModelServer, Reply
+
+QUESTION = "How many vessel calls did the port receive?"
+ANSWERS = "/v1/collections/port/answers"
+
+
+def figures(server: LiveServer) -> dict[tuple[str, ...], float]:
+    text = server.client.get("/metrics").text
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {(sample.name, *sorted(sample.labels.values())): sample.value for sample in samples}
+
+
+def test_answers_and_requests_are_counted(serve: Serve) -> None:
+    server = serve()
+    for _ in range(2):
+        server.client.post(ANSWERS, json={"question": QUESTION})
+    server.client.post(ANSWERS, json={"question": QUESTION, "stream": True})
+    server.client.get("/v1/collections/secret-name")
+    found = figures(server)
+    assert found["quoteweave_answer_seconds_count", "answered", "extractive", "port"] == 3
+    assert found["quoteweave_citations_total", "none", "port"] == 3
+    assert found["quoteweave_request_seconds_count", "/v1/collections/{collection}/answers", "200", "POST"] == 3
+    assert found["quoteweave_documents", "port"] > 0
+    assert found[("quoteweave_open_streams",)] == 0
+    assert not any("secret-name" in " ".join(key) for key in found)
+
+
+def test_retrieval_and_generation_are_spans_without_text(serve: Serve) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    server = serve()
+    server.app.state.served.tracer = provider.get_tracer("quoteweave")
+    body = server.client.post(ANSWERS, json={"question": QUESTION}).json()
+    retrieval, chat = exporter.get_finished_spans()
+    assert (retrieval.name, chat.name) == ("retrieval port", "chat extractive")
+    assert retrieval.attributes is not None
+    found = json.loads(str(retrieval.attributes["gen_ai.retrieval.documents"]))
+    assert found[0]["id"] == body["context"]["texts"][0]["quote"]["id"]
+    told = json.dumps([dict(span.attributes or {}) for span in (retrieval, chat)])
+    assert "vessel" not in told
+    assert chat.start_time == retrieval.end_time
+    assert isinstance(trace.get_tracer("quoteweave"), object)
+
+
+def test_a_request_is_logged_as_a_line_of_json_without_its_text(
+    live: LiveServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "quoteweave.server"):
+        response = live.client.post(ANSWERS, json={"question": QUESTION})
+        lines = [json.loads(record.getMessage()) for record in caplog.records if record.name == "quoteweave.server"]
+    (line,) = [line for line in lines if line["request_id"] == response.headers["x-request-id"]]
+    assert (line["status"], line["route"]) == (200, "/v1/collections/{collection}/answers")
+    assert "vessel" not in caplog.text
+
+
+def test_a_client_that_leaves_ends_the_model_s_work(serve: Serve) -> None:
+    words = "One word after another is said [1]. " * 200
+    with ModelServer([Reply(text=words, sizes=(4,), delays_s=(0.02,) * 2000)]) as model:
+        server = serve(answers={"model": "m", "base_url": model.base_url, "any_topic": True})
+        with server.client.stream("POST", ANSWERS, json={"question": QUESTION, "stream": True}) as response:
+            for line in response.iter_lines():
+                if line.startswith("event: text"):
+                    break
+        closed = threading.Event()
+        deadline = time.monotonic() + 20
+        while not closed.is_set() and time.monotonic() < deadline:
+            if figures(server)[("quoteweave_open_streams",)] == 0:
+                closed.set()
+        assert closed.is_set(), "the stream goes on though nobody reads it"
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_a_server_that_is_told_to_end_ends_its_streams_and_itself(sample_collection: Path, tmp_path: Path) -> None:
+    words = "One word after another is said [1]. " * 200
+    with ModelServer([Reply(text=words, sizes=(4,), delays_s=(0.02,) * 2000)]) as model:
+        config, port = tmp_path / "serve.toml", free_port()
+        config.write_text(
+            f'shutdown_seconds = 1\n[answers]\nmodel = "m"\nbase_url = "{model.base_url}"\nany_topic = true\n', "utf-8"
+        )
+        command = (
+            *(sys.executable, "-m", "quoteweave", "serve", "-c", f"port={sample_collection}", "--port", str(port)),
+            *("--config", str(config), "--state", str(tmp_path / "state")),
+        )
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "startup complete" in line:
+                break
+        asked = {"question": QUESTION, "stream": True}
+        with (
+            httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
+            client.stream("POST", ANSWERS, json=asked) as response,
+        ):
+            lines = response.iter_lines()
+            for line in lines:
+                if line.startswith("event: text"):
+                    process.send_signal(signal.SIGTERM)
+                    break
+            rest = [line for line in lines if line]
+        process.wait(30)
+        assert rest[-2] == "event: error"
+        assert json.loads(rest[-1].removeprefix("data: "))["problem"]["type"].endswith("shutting-down")
