@@ -39,7 +39,7 @@ class CitedTextWriter:
         """The sources of the marks written, in order."""
         self._context = context
         self._reader = MarkReader()  # of all that was fed: the foreign text and the marks
-        self._fed, self._last = 0, " "
+        self._fed, self._line = 0, ""  # characters, and what was fed of the last line
         self._own: set[int] = set()  # where the marks begin in what was fed
         self._tail = ""  # a stop and whitespace, which a mark may come before
         self._pending: list[CitedSource] = []
@@ -51,7 +51,6 @@ class CitedTextWriter:
         whole = self._tail + text
         body = whole.rstrip().rstrip(_STOPS)
         self._tail = whole[len(body) :]
-        self._fresh = self._fresh or bool(body)
         return self._write(body)
 
     def cite(self, sources: Iterable[CitedSource]) -> str:
@@ -69,6 +68,7 @@ class CitedTextWriter:
         out = self._write(self._tail)
         self._tail = ""
         if self._pending:
+            out += self._feed("\n") if self._ends_with_fence() else ""
             ahead = copy.copy(self._reader)
             if not any(isinstance(token, Mark) for token in ahead.end(" [1]")[-1:]):
                 out += self._feed("\n```\n")  # fenced code was never closed
@@ -81,15 +81,21 @@ class CitedTextWriter:
         while self._pending and at < len(text):
             out += self._feed(text[at])
             at += 1
+            self._fresh = True
             out += self._settle()
+        self._fresh = self._fresh or at < len(text)
         return out + self._feed(text[at:])
 
     def _settle(self) -> str:
-        if not self._pending:
+        if not self._pending or self._ends_with_fence():
             return ""
         ahead = copy.copy(self._reader)
         ahead.feed(" ")
         return "" if ahead.may_extend_with("[") else self._write_marks()
+
+    def _ends_with_fence(self) -> bool:
+        """Whether the last line begins or ends fenced code, and must hold nothing else."""
+        return self._line.lstrip(" ").startswith("```")
 
     def _write_marks(self) -> str:
         texts = _merged(source for source in self._pending if source.kind == "text")
@@ -100,8 +106,9 @@ class CitedTextWriter:
         self._pending = []
         out = ""
         for mark in marks:
-            out += "" if self._last.isspace() else self._feed(" ")
+            out += self._feed(" ") if self._line and not self._line[-1].isspace() else ""
             self._own.add(self._fed)
+            self._after_mark = False
             out += self._feed(mark)
         self._after_mark, self._fresh = True, False
         return out
@@ -113,10 +120,11 @@ class CitedTextWriter:
     def _feed(self, text: str) -> str:
         if not text:
             return ""
-        # `[1](…` would be a link.
-        text = f" {text}" if self._after_mark and text.startswith("(") else text
+        # `[1](…` would be a link, and a word is kept apart from a mark that waited for the end of code.
+        # What looks like a mark will begin with a parenthesis.
+        text = f" {text}" if self._after_mark and (text[0] in "([" or text[0].isalnum()) else text
         self._after_mark = False
-        self._fed, self._last = self._fed + len(text), text[-1]
+        self._fed, self._line = self._fed + len(text), (self._line + text).rpartition("\n")[2]
         return self._shown(self._reader.feed(text))
 
     def _shown(self, tokens: Iterable[Mark | str]) -> str:

@@ -39,7 +39,7 @@ class ShownTextStream:
             return [self._cite(event.citation)]
         parts = self.end()
         if isinstance(event, TextEvent):
-            if _is_image_mark(event.text):
+            if is_image_mark(event.text):
                 self._held = event.text
             else:
                 parts += self._add(event.text)
@@ -89,7 +89,8 @@ def _moved(citation: Citation, mark: str, start: int) -> Citation:
     return citation.model_copy(update={"mark": mark, "start": start, "end": start + len(mark)})
 
 
-def _is_image_mark(text: str) -> bool:
+def is_image_mark(text: str) -> bool:
+    """Whether the text is one image mark and nothing else."""
     if not text.startswith("!["):
         return False
     marks = parse_marks(text)
