@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 
 import pytest
+from cited_answers import CONTEXT, TEXT, made_answer
 from hypothesis import example, given
 from hypothesis import strategies as st
-from made_answers import CONTEXT, TEXT, made_answer
 
 from quoteweave.core.answers import Citation
 from quoteweave.core.records import Kind

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
 import pytest
-from made_answers import CONTEXT, TEXT, URLS, made_answer
+from cited_answers import CONTEXT, TEXT, URLS, made_answer
 
 from quoteweave.core.answer_events import replay_events
 from quoteweave.core.answers import Answer

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Annotated, Any, Literal
 
 import pytest
-from made_answers import CONTEXT, TEXT, URLS, made_answer
+from cited_answers import CONTEXT, TEXT, URLS, made_answer
 from pydantic import BaseModel, ConfigDict, Discriminator, TypeAdapter
 
 from quoteweave.core.answer_events import CitationEvent, TextEvent, ThoughtEvent, replay_events
@@ -145,7 +145,7 @@ def test_what_the_check_changed_is_sent_again_under_its_id() -> None:
 
 def test_sources_and_thoughts_come_before_the_text() -> None:
     found = SourcesEvent(context=CONTEXT, trace=Trace(clauses=("?",)))
-    events = [found, ThoughtEvent(text="h"), ThoughtEvent(text="m"), TextEvent(text="Yes.")]
+    events: list[StreamEvent] = [found, ThoughtEvent(text="h"), ThoughtEvent(text="m"), TextEvent(text="Yes.")]
     parts = parts_of(events, urls=URLS)
     assert [part["type"] for part in parts] == [
         *("start", "data-sources", "reasoning-start", "reasoning-delta", "reasoning-delta", "reasoning-end"),

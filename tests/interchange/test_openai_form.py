@@ -1,5 +1,5 @@
 import pytest
-from made_answers import CONTEXT, URLS, made_answer
+from cited_answers import CONTEXT, URLS, made_answer
 from openai.types.chat import ChatCompletionMessage
 from openai.types.responses import ResponseFileSearchToolCall, ResponseOutputText
 

@@ -4,10 +4,10 @@ from zipfile import ZipFile
 
 import docx
 import pytest
+from cited_answers import CONTEXT, URLS, made_answer
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
-from made_answers import CONTEXT, URLS, made_answer
 from PIL import Image
 
 from quoteweave.core.answers import Answer

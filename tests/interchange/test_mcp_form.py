@@ -1,5 +1,5 @@
 from builders import make_quote
-from made_answers import CONTEXT, URLS
+from cited_answers import CONTEXT, URLS
 
 from quoteweave.interchange.mcp import fetched, search_results
 

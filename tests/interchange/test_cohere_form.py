@@ -2,8 +2,8 @@ from typing import Any
 
 import cohere
 import pytest
+from cited_answers import CONTEXT, URLS, carried, made_answer
 from cohere.types import AssistantMessageResponse
-from made_answers import CONTEXT, URLS, carried, made_answer
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.errors import EndpointBadResponse

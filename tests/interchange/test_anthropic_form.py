@@ -3,7 +3,7 @@ from typing import Any, cast
 
 import anthropic.types as claude
 import pytest
-from made_answers import CONTEXT, URLS, carried, made_answer
+from cited_answers import CONTEXT, URLS, carried, made_answer
 from PIL import Image
 from pydantic import TypeAdapter
 

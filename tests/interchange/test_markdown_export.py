@@ -1,5 +1,5 @@
 import pytest
-from made_answers import CONTEXT, URLS, made_answer
+from cited_answers import CONTEXT, URLS, made_answer
 from markdown_it import MarkdownIt
 
 from quoteweave.core.answers import Answer
