@@ -45,6 +45,7 @@ class UiMessageStream:
         self._message_id, self._urls = message_id, urls
         self._open: tuple[str, str] | None = None  # kind and id of the part that is being written
         self._written = 0  # parts begun
+        self._media_types: dict[str, str] = {}  # of images, by quote
         self._sources: set[str] = set()
         self._cited: dict[str, tuple[Citation, Part | None]] = {}  # and where its mark is shown
         self._held = ""  # an image mark, until its citation says whether there is an image to show
@@ -86,6 +87,8 @@ class UiMessageStream:
 
     def _found(self, event: SourcesEvent) -> Iterator[Part]:
         hits = [*event.context.texts, *event.context.images]
+        guessed = ((hit.quote.id, mimetypes.guess_type(hit.quote.image or "")[0]) for hit in event.context.images)
+        self._media_types = {quote_id: guess for quote_id, guess in guessed if guess}
         quotes = [
             {
                 "id": hit.quote.id,
@@ -103,7 +106,8 @@ class UiMessageStream:
         if image is not None:
             self._held = ""
             yield from self._close()
-            yield {"type": "file", "url": image, "mediaType": "image/png"}
+            media_type = self._media_types.get(citation.quote_id, "image/png")
+            yield {"type": "file", "url": image, "mediaType": media_type}
         else:
             yield from self._release()
             if self._open is not None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
+from uuid import uuid4
 
 from pydantic import Field
 from sse_starlette import ServerSentEvent
@@ -16,6 +17,7 @@ from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
 from quoteweave.core.records import Filter, Record
 from quoteweave.endpoints.budget import Budget, limit_task_spending
 from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.vercel import ui_message_stream
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import Trace
@@ -115,6 +117,21 @@ async def sent_events(events: AsyncIterator[Record]) -> AsyncGenerator[ServerSen
     """Turn events into server-sent events, named by their type."""
     async for event in events:
         yield ServerSentEvent(data=event.model_dump_json(), event=str(getattr(event, "type")))  # noqa: B009
+
+
+async def ui_message_events(asked: Asked) -> AsyncGenerator[bytes, None]:
+    """Write the events of the answer as Vercel's UI message stream, under an id of its own."""
+    async with aclosing(_without_error_event(asked)) as events:
+        async for sent in ui_message_stream(events, f"msg_{uuid4().hex}", urls=asked.urls):
+            yield sent.encode()
+
+
+async def _without_error_event(asked: Asked) -> AsyncGenerator[StreamEvent, None]:
+    async with aclosing(asked.events()) as events:
+        async for event in events:
+            if isinstance(event, ErrorEvent):
+                raise QuoteweaveError(event.problem.detail)
+            yield event
 
 
 @asynccontextmanager

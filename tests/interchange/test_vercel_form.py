@@ -156,6 +156,14 @@ def test_sources_and_thoughts_come_before_the_text() -> None:
     ]
 
 
+def test_a_file_has_the_media_type_of_its_crop() -> None:
+    quote = CONTEXT.images[0].quote.model_copy(update={"image": "ab/cd.jpg"})
+    context = CONTEXT.model_copy(update={"images": (CONTEXT.images[0].model_copy(update={"quote": quote}),)})
+    found = SourcesEvent(context=context, trace=Trace(clauses=("?",)))
+    (image,) = of_type(parts_of([found, *replay_events(made_answer("![freight](image1)"))]), "file")
+    assert image == {"type": "file", "url": URLS.image("d1:0:7"), "mediaType": "image/jpeg"}
+
+
 def test_citations_get_the_urls_that_are_given() -> None:
     answer = build_answer("?", "See [2] ![freight](image1)", CONTEXT, model="m")
     assert parts_of(replay_events(answer), urls=URLS) == parts_of(replay_events(URLS.answer(answer)))

@@ -11,9 +11,10 @@ from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Kind, Layout, Query, Record
 from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.vercel import HEADERS
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
-from quoteweave.server.answering import AnswerResponse, ask, sent_events, to_response
+from quoteweave.server.answering import AnswerResponse, ask, sent_events, to_response, ui_message_events
 from quoteweave.server.depends import BaseUrl, Readable, ServedState, record_response
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.requests import AnswerRequest, SearchRequest
@@ -89,6 +90,8 @@ async def answer(
 ) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     asked = ask(served, collection, request, base_url)
+    if request.stream and request.format == "vercel":
+        return EventSourceResponse(ui_message_events(asked), headers=HEADERS, send_timeout=30)
     if request.stream:
         return EventSourceResponse(sent_events(asked.events()), send_timeout=30)
     return record_response(to_response(await asked.answer()))
