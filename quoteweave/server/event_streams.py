@@ -1,14 +1,19 @@
-"""Responses of server-sent events: named by their type, and ended with an event where the server ends."""
+"""Responses of server-sent events in the forms that clients read, ended with an event where the server ends."""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing, suppress
+from typing import Protocol, cast
+from uuid import uuid4
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from quoteweave.core.records import Record
+from quoteweave.interchange import vercel
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.rag import StreamEvent
 from quoteweave.server.answering import ErrorEvent
 from quoteweave.server.problems import ProblemError, problem_of
 
@@ -17,32 +22,84 @@ SEND_SECONDS = 30.0
 """Seconds that a client may take to read what is sent; a stream to one that reads no more is ended."""
 BUFFERED = 16
 """Events that wait for a slow client; what makes them waits with them."""
-Encode = Callable[[Record], ServerSentEvent]
+Sent = ServerSentEvent | bytes
 
 
-def named_event(event: Record) -> ServerSentEvent:
-    """Return the event as JSON under the name of its type."""
-    return ServerSentEvent(data=event.model_dump_json(), event=str(event.__dict__["type"]))
+class EventWriter(Protocol):
+    """Writes the events of an answer in the form that a client reads."""
+
+    headers: Mapping[str, str]
+
+    def write(self, event: Record) -> Iterable[Sent]:
+        """Return what is sent for an event; for the first one, what the stream begins with too."""
+        ...
+
+    def end(self) -> Iterable[Sent]:
+        """Return what the stream ends with."""
+        ...
+
+
+class NamedEvents:
+    """Writes each event as JSON under the name of its type."""
+
+    headers: Mapping[str, str] = {}
+
+    def write(self, event: Record) -> Iterable[Sent]:
+        """Return the event."""
+        return (ServerSentEvent(data=event.model_dump_json(), event=str(event.__dict__["type"])),)
+
+    def end(self) -> Iterable[Sent]:
+        """Return nothing: the answer is the last event."""
+        return ()
+
+
+class VercelEvents:
+    """Writes Vercel's UI message stream."""
+
+    headers: Mapping[str, str] = vercel.HEADERS
+
+    def __init__(self, urls: QuoteUrls) -> None:
+        self._stream = vercel.UiMessageStream(f"msg_{uuid4().hex}", urls=urls)
+        self._begun = self._failed = False
+
+    def write(self, event: Record) -> Iterable[Sent]:
+        """Return the parts of an event."""
+        parts = [] if self._begun else self._stream.start()
+        self._begun = True
+        if isinstance(event, ErrorEvent):
+            self._failed = True
+            parts += self._stream.fail(event.problem.detail)
+        else:
+            parts += self._stream.take(cast(StreamEvent, event))
+        return [vercel.encode(part).encode() for part in parts]
+
+    def end(self) -> Iterable[Sent]:
+        """Return the parts that end the message, and the mark of the end."""
+        parts = [] if self._failed else self._stream.finish()
+        return [*(vercel.encode(part).encode() for part in parts), vercel.DONE.encode()]
 
 
 def respond_with_events(
-    events: AsyncGenerator[Record, None], *, grace: float, encode: Encode = named_event
+    events: AsyncGenerator[Record, None], writer: EventWriter, *, grace: float
 ) -> EventSourceResponse:
-    """Return a response that sends the events as they come.
+    """Return a response that sends the events as they come, as `writer` writes them.
 
     Where the client leaves, `events` is closed, and with it the model's work. Where the server is told to end, answers
     have `grace` seconds to end by themselves; then an error event ends the stream.
     """
     ending = anyio.Event()
-    content = _sent(events, ending, grace, encode)
     return EventSourceResponse(
-        content, send_timeout=SEND_SECONDS, shutdown_event=ending, shutdown_grace_period=grace + 2.0
+        _sent(events, ending, grace, writer),
+        headers=writer.headers,
+        send_timeout=SEND_SECONDS,
+        shutdown_event=ending,
+        shutdown_grace_period=grace + 2.0,
     )
 
 
 async def _sent(
-    events: AsyncGenerator[Record, None], ending: anyio.Event, grace: float, encode: Encode
-) -> AsyncGenerator[ServerSentEvent, None]:
+    events: AsyncGenerator[Record, None], ending: anyio.Event, grace: float, writer: EventWriter
+) -> AsyncGenerator[Sent, None]:
     # A generator with limits of time is to run within one task, and the response may close ours from another.
     send, receive = anyio.create_memory_object_stream[Record](BUFFERED)
 
@@ -67,10 +124,14 @@ async def _sent(
     try:
         async with receive:
             async for event in receive:
-                yield encode(event)
+                for sent in writer.write(event):
+                    yield sent
         if not producing.cancelled() and (error := producing.exception()) is not None:
             LOG.error("a stream failed", exc_info=error)
-            yield encode(ErrorEvent(problem=problem_of(error)))
+            for sent in writer.write(ErrorEvent(problem=problem_of(error))):
+                yield sent
+        for sent in writer.end():
+            yield sent
     finally:
         watching.cancel()
         producing.cancel()

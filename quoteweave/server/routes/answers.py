@@ -14,7 +14,7 @@ from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
 from quoteweave.server.answering import AnswerResponse, ask, to_response
 from quoteweave.server.depends import BaseUrl, Readable, ServedState, record_response
-from quoteweave.server.event_streams import respond_with_events
+from quoteweave.server.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
@@ -95,5 +95,6 @@ async def answer(
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     asked = ask(served, collection, request, base_url)
     if request.stream:
-        return respond_with_events(asked.events(), grace=served.settings.shutdown_seconds)
+        writer = VercelEvents(asked.urls) if request.format == "vercel" else NamedEvents()
+        return respond_with_events(asked.events(), writer, grace=served.settings.shutdown_seconds)
     return record_response(to_response(await asked.answer()))

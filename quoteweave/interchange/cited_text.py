@@ -1,0 +1,200 @@
+"""Writes what another system wrote, and the sources that it cites, as text with this project's marks.
+
+Other systems cite beside their text; an answer cites in it, by `[1]` and `![summary](image1)`. What looks like a mark
+in their text is none: `[1]` becomes `(1)`. A mark stands before the stop that ends the cited words (`Grain was shipped
+[1].`), and behind code that it would otherwise stand in, as no mark is read there.
+"""
+
+import copy
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from pydantic import Field
+
+from quoteweave.core.answers import Answer, Citation, Context, Span
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Kind, Quote, Record
+from quoteweave.core.text.marks import Mark, MarkReader
+from quoteweave.generation.answer_text import escape_marks
+from quoteweave.generation.citations import with_citations
+from quoteweave.generation.highlights import text_of
+from quoteweave.interchange.quote_labels import image_summary
+
+_STOPS = ".!?…。！？"
+
+
+class CitedSource(Record):
+    """A quote that another system cites."""
+
+    kind: Kind
+    number: int = Field(ge=1, description="place of the quote in the context, from 1")
+    words: str = Field(default="", description="the words that it says it cites; empty where it does not say")
+
+
+class CitedTextWriter:
+    """Writes text and citations, in order, as text with marks; how the text was cut into parts changes nothing."""
+
+    def __init__(self, context: Context) -> None:
+        self.written: list[CitedSource] = []
+        """The sources of the marks written, in order."""
+        self._context = context
+        self._reader = MarkReader()  # of all that was fed: the foreign text and the marks
+        self._fed, self._line = 0, ""  # characters, and what was fed of the last line
+        self._own: set[int] = set()  # where the marks begin in what was fed
+        self._tail = ""  # a stop and whitespace, which a mark may come before
+        self._pending: list[CitedSource] = []
+        self._fresh = False  # whether there is text since the last mark
+        self._after_mark = False
+
+    def text(self, text: str) -> str:
+        """Take the next text; return what is certain to be written."""
+        whole = self._tail + text
+        body = whole.rstrip().rstrip(_STOPS)
+        self._tail = whole[len(body) :]
+        return self._write(body)
+
+    def cite(self, sources: Iterable[CitedSource]) -> str:
+        """Cite these sources for the text taken since the last ones; return what is certain to be written."""
+        out = ""
+        given = [source for source in sources if source not in self._pending]
+        if given and not self._fresh:
+            # Nothing but a stop since the last mark: what is cited next stands behind it.
+            out, self._tail = self._write(self._tail), ""
+        self._pending += given
+        return out + self._settle()
+
+    def end(self) -> str:
+        """Return everything that remains."""
+        out = self._write(self._tail)
+        self._tail = ""
+        if self._pending:
+            out += self._feed("\n") if self._ends_with_fence() else ""
+            ahead = copy.copy(self._reader)
+            if not any(isinstance(token, Mark) for token in ahead.end(" [1]")[-1:]):
+                out += self._feed("\n```\n")  # fenced code was never closed
+            out += self._write_marks()
+        return out + self._shown(self._reader.end())
+
+    def _write(self, text: str) -> str:
+        """Feed text, and each mark that waits as soon as it stands in no code."""
+        out, at = "", 0
+        while self._pending and at < len(text):
+            out += self._feed(text[at])
+            at += 1
+            self._fresh = True
+            out += self._settle()
+        self._fresh = self._fresh or at < len(text)
+        return out + self._feed(text[at:])
+
+    def _settle(self) -> str:
+        if not self._pending or self._ends_with_fence():
+            return ""
+        ahead = copy.copy(self._reader)
+        ahead.feed(" ")
+        return "" if ahead.may_extend_with("[") else self._write_marks()
+
+    def _ends_with_fence(self) -> bool:
+        """Whether the last line begins or ends fenced code, and must hold nothing else."""
+        return self._line.lstrip(" ").startswith("```")
+
+    def _write_marks(self) -> str:
+        texts = _merged(source for source in self._pending if source.kind == "text")
+        images = _merged(source for source in self._pending if source.kind == "image")
+        marks = [f"[{', '.join(str(source.number) for source in texts)}]"] if texts else []
+        marks += [f"![{self._summary(source.number)}](image{source.number})" for source in images]
+        self.written += [*texts, *images]
+        self._pending = []
+        out = ""
+        for mark in marks:
+            out += self._feed(" ") if self._line and not self._line[-1].isspace() else ""
+            self._own.add(self._fed)
+            self._after_mark = False
+            out += self._feed(mark)
+        self._after_mark, self._fresh = True, False
+        return out
+
+    def _summary(self, number: int) -> str:
+        quote = self._context.quote("image", number)
+        return "" if quote is None else image_summary(quote)
+
+    def _feed(self, text: str) -> str:
+        if not text:
+            return ""
+        # `[1](…` would be a link, and a word is kept apart from a mark that waited for the end of code.
+        # What looks like a mark will begin with a parenthesis.
+        text = f" {text}" if self._after_mark and (text[0] in "([" or text[0].isalnum()) else text
+        self._after_mark = False
+        self._fed, self._line = self._fed + len(text), (self._line + text).rpartition("\n")[2]
+        return self._shown(self._reader.feed(text))
+
+    def _shown(self, tokens: Iterable[Mark | str]) -> str:
+        return "".join(self._token(token) for token in tokens)
+
+    def _token(self, token: Mark | str) -> str:
+        if not isinstance(token, Mark):
+            return str(token)
+        if token.start in self._own:
+            return token.mark
+        return f"({escape_marks(token.summary or '')})" if token.kind == "image" else f"({token.mark[1:-1]})"
+
+
+class Statement(Record):
+    """Text of an answer without marks, and what is cited where it ends."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+def statements(answer: Answer) -> list[Statement]:
+    """Split an answer's text at its marks, which are taken out with the space before them.
+
+    Every statement but the last has citations, and no text is empty: a mark that follows another adds to what is cited
+    there, and one that begins the text cites a space.
+    """
+    split: list[Statement] = []
+    at = 0
+    for (start, end), marked in groupby(answer.citations, key=lambda citation: (citation.start, citation.end)):
+        said, citations = answer.text[at:start].removesuffix(" "), tuple(marked)
+        if not said and split:
+            last = split.pop()
+            said, citations = last.text, (*last.citations, *citations)
+        split.append(Statement(text=said or " ", citations=citations))
+        at = end
+    return [*split, Statement(text=answer.text[at:])] if answer.text[at:] else split
+
+
+def with_evidence(answer: Answer, context: Context, sources: Sequence[CitedSource]) -> Answer:
+    """Return the answer with the quoted words of its citations; `sources` are those of its citations, in order."""
+    changed = [
+        add_evidence(citation, quote, source)
+        for citation, source in zip(answer.citations, sources, strict=True)
+        if (quote := context.quote(citation.kind, citation.number)) is not None
+    ]
+    return with_citations(answer, changed)
+
+
+def add_evidence(citation: Citation, quote: Quote, source: CitedSource) -> Citation:
+    """Add the quote's words to a citation, and the span of the cited ones where they are part of it, found once."""
+    text, cited = text_of(quote), source.words.strip()
+    found = bool(cited) and cited != text.strip() and text.count(cited) == 1
+    start = text.find(cited) if found else 0
+    spans = (Span(start=start, end=start + len(cited)),) if found else ()
+    return citation.model_copy(
+        update={"quoted": text, "evidence": "words" if spans else "element", "spans": spans},
+    )
+
+
+def foreign_warning(number: int) -> str:
+    """What the reader of an answer is told of citations that name no quote of the context."""
+    names, was = ("names", "was") if number == 1 else ("name", "were")
+    return f"{pluralize(number, 'citation')} of the model's {names} no quote that was given, and {was} left out."
+
+
+def _merged(sources: Iterable[CitedSource]) -> list[CitedSource]:
+    """The sources of each quote once; one that is cited with different words is cited as a whole."""
+    merged: dict[tuple[Kind, int], CitedSource] = {}
+    for source in sources:
+        key = (source.kind, source.number)
+        known = merged.get(key)
+        merged[key] = source if known is None or known == source else source.model_copy(update={"words": ""})
+    return list(merged.values())

@@ -1,0 +1,199 @@
+"""The UI message stream of Vercel's AI SDK: an answer's events as the parts that `useChat` reads.
+
+Protocol: UI message stream `v1` (header `x-vercel-ai-ui-message-stream: v1`), of AI SDK 5 and 6: server-sent events of
+one JSON part each, ended by `[DONE]`. Only parts and fields that both versions accept are sent, as their schemas are
+strict.
+
+The answer's text comes as text parts with `[1]` in place. A shown image ends a text part, and is a `file` part in place
+of its mark; the texts joined are thus the answer's without the marks of shown images. Each cited quote is one
+`source-url`, or `source-document` where it has no URL. Our own records come as `data-sources` (the quotes found),
+`data-citation` (one for each citation, sent again under its id where the check of the answer changed it) and
+`data-answer`. In `data-citation`, `shown` says where a text mark stands: its text part, and the characters in it.
+"""
+
+import json
+import mimetypes
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, TextEvent, ThoughtEvent
+from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.errors import QuoteweaveError
+from quoteweave.interchange.quote_labels import citation_title, quote_title
+from quoteweave.interchange.shown_text import is_image_mark
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
+
+HEADERS: Mapping[str, str] = {
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache",
+    "x-vercel-ai-ui-message-stream": "v1",
+    "x-accel-buffering": "no",
+}
+"""Headers of the response; the last keeps proxies from holding the stream back."""
+DONE = "data: [DONE]\n\n"
+
+Part = dict[str, object]
+
+
+class UiMessageStream:
+    """Turns the events of one answer into parts. Begin with `start`, and end with `finish` or `fail`.
+
+    Where `urls` are given, citations that have none get them.
+    """
+
+    def __init__(self, message_id: str, *, urls: QuoteUrls | None = None) -> None:
+        self._message_id, self._urls = message_id, urls
+        self._open: tuple[str, str] | None = None  # kind and id of the part that is being written
+        self._written = 0  # parts begun
+        self._media_types: dict[str, str] = {}  # of images, by quote
+        self._sources: set[str] = set()
+        self._cited: dict[str, tuple[Citation, Part | None]] = {}  # and where its mark is shown
+        self._held = ""  # an image mark, until its citation says whether there is an image to show
+        self._length = 0  # of the text part that is being written, in characters
+
+    def start(self) -> list[Part]:
+        """Return the parts that begin the message."""
+        return [{"type": "start", "messageId": self._message_id}]
+
+    def take(self, event: StreamEvent) -> list[Part]:
+        """Take the next event; return its parts."""
+        event = event if self._urls is None else self._urls.event(event)
+        if isinstance(event, CitationEvent):
+            return list(self._cite(event.citation))
+        return [*self._release(), *self._parts(event)]
+
+    def finish(self) -> list[Part]:
+        """Return the parts that end the message."""
+        return [*self._release(), *self._close(), {"type": "finish"}]
+
+    def fail(self, message: str) -> list[Part]:
+        """Return the parts that end the message with an error, which a user may read."""
+        return [*self._release(), *self._close(), {"type": "error", "errorText": message}]
+
+    def _parts(self, event: StreamEvent) -> Iterator[Part]:
+        if isinstance(event, SourcesEvent):
+            yield from self._found(event)
+        elif isinstance(event, ThoughtEvent):
+            yield from self._write("reasoning", event.text)
+        elif isinstance(event, TextEvent):
+            if is_image_mark(event.text):
+                self._held = event.text
+            else:
+                yield from self._write("text", event.text)
+        elif isinstance(event, AnswerEvent):
+            yield from self._close()
+            yield from self._changed(event.answer)
+            yield {"type": "data-answer", "id": "answer", "data": event.answer.model_dump(mode="json")}
+
+    def _found(self, event: SourcesEvent) -> Iterator[Part]:
+        hits = [*event.context.texts, *event.context.images]
+        guessed = ((hit.quote.id, mimetypes.guess_type(hit.quote.image or "")[0]) for hit in event.context.images)
+        self._media_types = {quote_id: guess for quote_id, guess in guessed if guess}
+        quotes = [
+            {
+                "id": hit.quote.id,
+                "title": quote_title(hit.quote),
+                "kind": hit.quote.kind,
+                "url": None if self._urls is None else self._urls.quote(hit.quote.id),
+            }
+            for hit in hits
+        ]
+        yield {"type": "data-sources", "id": "sources", "data": quotes}
+
+    def _cite(self, citation: Citation) -> Iterator[Part]:
+        image = citation.image_url if self._held else None
+        shown: Part | None = None
+        if image is not None:
+            self._held = ""
+            yield from self._close()
+            media_type = self._media_types.get(citation.quote_id, "image/png")
+            yield {"type": "file", "url": image, "mediaType": media_type}
+        else:
+            yield from self._release()
+            if self._open is not None:
+                shown = {"part": self._open[1], "start": self._length - len(citation.mark), "end": self._length}
+        if citation.quote_id not in self._sources:
+            self._sources.add(citation.quote_id)
+            yield _source(citation)
+        self._cited[_key(citation)] = citation, shown
+        yield _data_citation(citation, shown)
+
+    def _changed(self, answer: Answer) -> Iterator[Part]:
+        """The citations of the answer that differ from those sent; the client replaces what has the same id."""
+        for citation in answer.citations:
+            sent, shown = self._cited.get(_key(citation), (None, None))
+            if sent != citation:
+                self._cited[_key(citation)] = citation, shown
+                yield _data_citation(citation, shown)
+
+    def _release(self) -> Iterator[Part]:
+        held, self._held = self._held, ""
+        yield from self._write("text", held)
+
+    def _write(self, kind: str, text: str) -> Iterator[Part]:
+        if not text:
+            return
+        if self._open is None or self._open[0] != kind:
+            yield from self._close()
+            self._written += 1
+            self._open, self._length = (kind, f"{kind}-{self._written}"), 0
+            yield {"type": f"{kind}-start", "id": self._open[1]}
+        self._length += len(text)
+        yield {"type": f"{kind}-delta", "id": self._open[1], "delta": text}
+
+    def _close(self) -> Iterator[Part]:
+        if self._open is not None:
+            kind, part_id = self._open
+            self._open = None
+            yield {"type": f"{kind}-end", "id": part_id}
+
+
+async def ui_message_stream(
+    events: AsyncIterable[StreamEvent], message_id: str, *, urls: QuoteUrls | None = None
+) -> AsyncIterator[str]:
+    """Yield the body of the response: the parts of all events, and `[DONE]`.
+
+    An error of this project's ends the message with its text. Others pass, so that the server can log them.
+    """
+    stream = UiMessageStream(message_id, urls=urls)
+    for part in stream.start():
+        yield encode(part)
+    try:
+        async for event in events:
+            for part in stream.take(event):
+                yield encode(part)
+    except QuoteweaveError as error:
+        last = stream.fail(str(error))
+    else:
+        last = stream.finish()
+    for part in last:
+        yield encode(part)
+    yield DONE
+
+
+def encode(part: Part) -> str:
+    """Write a part as a server-sent event."""
+    return f"data: {json.dumps(part, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+
+def _source(citation: Citation) -> Part:
+    title = citation_title(citation)
+    if citation.url is not None:
+        return {"type": "source-url", "sourceId": citation.quote_id, "url": citation.url, "title": title}
+    media_type = mimetypes.guess_type(citation.document)[0] or "application/octet-stream"
+    return {
+        "type": "source-document",
+        "sourceId": citation.quote_id,
+        "mediaType": media_type,
+        "title": title,
+        "filename": citation.document,
+    }
+
+
+def _data_citation(citation: Citation, shown: Part | None) -> Part:
+    data: Part = {"citation": citation.model_dump(mode="json"), "shown": shown}
+    return {"type": "data-citation", "id": _key(citation), "data": data}
+
+
+def _key(citation: Citation) -> str:
+    return f"{citation.start}-{citation.kind}-{citation.number}"
