@@ -22,6 +22,7 @@ SETTINGS = tuple(
     f"QUOTEWEAVE_{name}"
     for name in (
         "COLLECTION",
+        "STATE",
         "MODEL",
         "PASSWORD",
         "MILVUS_URI",

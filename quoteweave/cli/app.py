@@ -43,6 +43,11 @@ EVAL = {
     ),
     "calibrate": _command("Find out when an answer had better not be given.", "eval.calibrate"),
 }
+KEYS = {
+    "add": _command("Make a key with which a program or a person may use the server.", "commands.keys", "add"),
+    "list": _command("List the keys, what each may do, and until when.", "commands.keys", "list_all", "LIST_JSON"),
+    "revoke": _command("Revoke a key: from the next request on it is refused.", "commands.keys", "revoke", "LIST_JSON"),
+}
 SFT = {
     "export": _command(
         "Write questions, quotes and gold answers as conversations, one a line.", "commands.sft", "export"
@@ -76,6 +81,7 @@ COMMANDS = {
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
         "commands.demo",
     ),
+    "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
     "eval": LazyCommand("Measure on datasets with gold evidence.", commands=EVAL),
     "sft": LazyCommand("Make data to fine-tune chat models with.", commands=SFT),
 }

@@ -27,6 +27,8 @@
     │   ├── EndpointRefused    it answered with an error that a retry will not mend
     │   │   └── InputsRefused  some inputs it takes in no form; the others it took
     │   └── EndpointBadResponse it answered something that is no completion
+    ├── StateError             a file of the server's state folder cannot be used; the message names it
+    │   └── ConversationNotFound no conversation of that id, or none that the asker may see
     └── DatasetError           a dataset, run or references file cannot be read; names file, line and field
 
 Each message says what happened, to which file or field, and what to do. Programming mistakes raise Python's own
@@ -169,6 +171,14 @@ class InputsRefused(EndpointRefused):
 
 class EndpointBadResponse(EndpointError):
     """The endpoint's response is not what was requested, such as a chat completion."""
+
+
+class StateError(QuoteweaveError):
+    """A file of the server's state folder is damaged, or cannot be read or written."""
+
+
+class ConversationNotFound(StateError):
+    """There is no conversation of that id, or the asker may not see it."""
 
 
 class DatasetError(QuoteweaveError):

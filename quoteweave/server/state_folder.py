@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from quoteweave.core.errors import StateError
+
 STATE_VARIABLE = "QUOTEWEAVE_STATE"
 
 
@@ -13,3 +15,15 @@ def default_state() -> Path:
         return Path(named)
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "quoteweave"
+
+
+def make_state(folder: Path) -> Path:
+    """Make the folder where there is none, closed to other users. Raises StateError where that cannot be done."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"the state folder {folder} cannot be made ({error.strerror or error}); name another with --state, or "
+            f"{STATE_VARIABLE}"
+        ) from error
+    return folder

@@ -1,5 +1,6 @@
 """Write a file whole or not at all."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,19 +9,25 @@ from uuid import uuid4
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
+def written_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """A file that stands at `path` once the block has ended; where that fails, `path` is as it was before.
 
     Its folder is made where there is none. Raises OSError where the disk is full or refuses. Nothing is flushed to the
     device: a killed process loses nothing by that, and what a power cut may take is found by size or checksum.
-    A killed process may leave its draft, `.NAME.<32 hexadecimal digits>`, beside the file.
+    With `private` nobody but the user may read it, from its first byte on. A killed process may leave its draft,
+    `.NAME.<32 hexadecimal digits>`, beside the file.
     """
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with draft.open("xb") as file:
+        # Path.open takes no opener.
+        with open(draft, "xb", opener=_open_private if private else None) as file:
             yield file
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

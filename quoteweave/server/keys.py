@@ -1,0 +1,239 @@
+"""The keys with which programs and people use a server: who may do what, in which collections, until when.
+
+A key is shown once, as `qw_ID_SECRET`. The file `keys.json` of the state folder keeps the SHA-256 of the secret. A
+slow hash, as passwords need, would protect nothing here: the secret is 256 random bits, and nobody tries as many.
+"""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from quoteweave.core.errors import StateError, UsageError
+from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.messages import join_names
+from quoteweave.core.records import Record
+from quoteweave.server.state_folder import make_state
+
+Scope = Literal["read", "write", "admin"]
+"""`read` asks and looks; `write` also adds and removes documents; `admin` also makes and removes collections, and sees
+the conversations of all keys. Each may do what those before it may."""
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+KEYS_FILE = "keys.json"
+PREFIX = "qw"
+_SECRET_BYTES = 32
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+_TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{8}})_([0-9a-f]{{{2 * _SECRET_BYTES}}})")
+
+
+class Key(Record):
+    """What a key may do."""
+
+    id: str = Field(description="the part of the key that is no secret")
+    name: str = Field(description="whose it is, or what for")
+    scopes: tuple[Scope, ...] = Field(min_length=1)
+    collections: tuple[str, ...] | None = Field(default=None, description="names of collections; None for all")
+    created: AwareDatetime
+    expires: AwareDatetime | None = Field(default=None, description="from when on it is refused; None for never")
+    revoked: AwareDatetime | None = Field(default=None, description="since when it is refused; None if it is not")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="None for the server's limit")
+
+    def may(self, scope: Scope) -> bool:
+        """Whether one of its scopes is this one, or includes it."""
+        return any(SCOPES.index(own) >= SCOPES.index(scope) for own in self.scopes)
+
+    def opens(self, collection: str) -> bool:
+        """Whether it may be used in the collection of this name."""
+        return self.collections is None or collection in self.collections
+
+    def status(self, now: datetime) -> Literal["active", "expired", "revoked"]:
+        """Whether it is accepted at this time, and if not, why."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else "active"
+
+
+class _StoredKey(Record):
+    key: Key
+    sha256: str | None = Field(description="of the secret, in hexadecimal; None once the key is revoked")
+
+
+class _KeysFile(Record):
+    format: Literal[1] = 1
+    keys: tuple[_StoredKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRequest:
+    """What a new key shall be allowed."""
+
+    name: str
+    scopes: Sequence[Scope] = ("read",)
+    collections: Sequence[str] | None = None
+    expires: datetime | None = None
+    requests_per_minute: int | None = None
+
+
+@dataclass(slots=True)
+class _Loaded:
+    version: tuple[int, int, int] | None = None
+    """Inode, modification time and size of the file as it was read; None where there was none."""
+    by_id: dict[str, _StoredKey] = field(default_factory=dict)
+
+
+class KeyStore:
+    """The keys in the state folder `state`. For any number of threads, and of processes.
+
+    The file is read again whenever it has changed, so that a key that another process revokes is refused from the next
+    request on. Every method raises StateError where the file is damaged or cannot be read: then no key is accepted.
+    `clock` tells the time.
+    """
+
+    def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.path = state / KEYS_FILE
+        self._clock = clock
+        self._loaded = _Loaded()
+        self._lock = threading.Lock()
+        # What the secret of an unknown key is compared with, so that it takes as long as a known one.
+        self._nobody = secrets.token_hex(hashlib.sha256().digest_size)
+
+    def add(self, wanted: KeyRequest) -> tuple[Key, str]:
+        """Make a key; return it with `qw_ID_SECRET`, which cannot be had again.
+
+        Raises UsageError for a request that makes no sense, StateError where the file cannot be written.
+        """
+        key, secret = self._make(wanted), secrets.token_hex(_SECRET_BYTES)
+        with self._changing() as keys:
+            if any(stored.key.name == key.name and stored.key.revoked is None for stored in keys.values()):
+                raise UsageError(f"there is a key named {key.name!r} already; choose another name, or revoke it first")
+            while key.id in keys:
+                key = key.model_copy(update={"id": secrets.token_hex(4)})
+            keys[key.id] = _StoredKey(key=key, sha256=_sha256(secret))
+        return key, f"{PREFIX}_{key.id}_{secret}"
+
+    def list(self) -> tuple[Key, ...]:
+        """Return all keys, the revoked ones too, in the order in which they were made."""
+        return tuple(stored.key for stored in self._current().values())
+
+    def revoke(self, name: str) -> Key:
+        """Revoke the key of this id or name, for good. Raises UsageError where there is none, or it is revoked."""
+        with self._changing() as keys:
+            named = [stored.key for stored in keys.values() if stored.key.revoked is None]
+            key = next((each for each in named if name in (each.id, each.name)), None)
+            if key is None:
+                known = f"; keys: {join_names([each.name for each in named])}" if named else "; there are none"
+                raise UsageError(f"no key that is not revoked has the id or name {name!r}{known}")
+            key = key.model_copy(update={"revoked": self._clock()})
+            keys[key.id] = _StoredKey(key=key, sha256=None)
+        return key
+
+    def verify(self, token: str) -> Key | None:
+        """Return the key of `qw_ID_SECRET`, or None if it is unknown, wrong, revoked or expired.
+
+        Takes as long for an id that exists as for one that does not.
+        """
+        parts = _TOKEN.fullmatch(token)
+        key_id, secret = parts.groups() if parts else ("", token)
+        stored = self._current().get(key_id)
+        expected = self._nobody if stored is None or stored.sha256 is None else stored.sha256
+        right = hmac.compare_digest(_sha256(secret), expected)
+        return stored.key if right and stored is not None and stored.key.status(self._clock()) == "active" else None
+
+    def active(self, key_id: str) -> Key | None:
+        """Return the key of this id, or None if it is unknown, revoked or expired."""
+        stored = self._current().get(key_id)
+        return None if stored is None or stored.key.status(self._clock()) != "active" else stored.key
+
+    def in_use(self) -> bool:
+        """Whether a key was ever made; revoked and expired ones count, so that their end opens nothing."""
+        return bool(self._current())
+
+    def _make(self, wanted: KeyRequest) -> Key:
+        now = self._clock()
+        if not _NAME.fullmatch(wanted.name) or not wanted.name.strip():
+            raise UsageError(f"{wanted.name!r} cannot be a key's name: give 1 to 100 characters on one line")
+        if wanted.expires is not None and wanted.expires <= now:
+            raise UsageError(f"the key would have expired at {wanted.expires:%Y-%m-%d %H:%M} UTC; name a later time")
+        if wanted.collections is not None and not wanted.collections:
+            raise UsageError("a key for no collection opens nothing; name collections, or none for all")
+        try:
+            return Key(
+                id=secrets.token_hex(4),
+                name=wanted.name,
+                scopes=tuple(dict.fromkeys(wanted.scopes)),
+                collections=None if wanted.collections is None else tuple(dict.fromkeys(wanted.collections)),
+                created=now,
+                expires=wanted.expires,
+                requests_per_minute=wanted.requests_per_minute,
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise UsageError(f"{'.'.join(map(str, first['loc']))} of the key: {first['msg']}") from error
+
+    def _current(self) -> dict[str, _StoredKey]:
+        """The keys by id, as the file has them now."""
+        with self._lock:
+            try:
+                if self._version() != self._loaded.version:
+                    self._loaded = self._read()
+            except OSError as error:
+                raise StateError(f"{self.path} cannot be read ({error.strerror or error}); allow reading it") from error
+            return self._loaded.by_id
+
+    def _version(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _read(self) -> _Loaded:
+        try:
+            with self.path.open("rb") as file:
+                found, data = os.fstat(file.fileno()), file.read()
+        except FileNotFoundError:
+            return _Loaded()
+        try:
+            read = _KeysFile.model_validate_json(data)
+        except ValidationError as error:
+            raise StateError(
+                f"{self.path} is damaged, or of a newer version of quoteweave, so no key is accepted; restore it, or "
+                "remove it and make new keys"
+            ) from error
+        version = found.st_ino, found.st_mtime_ns, found.st_size
+        return _Loaded(version, {stored.key.id: stored for stored in read.keys})
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, _StoredKey]]:
+        """The keys by id, written back when the block has changed them; of several processes one at a time."""
+        from filelock import FileLock
+
+        make_state(self.path.parent)
+        try:
+            with FileLock(self.path.with_suffix(".lock"), mode=0o600):
+                keys = dict(self._current())
+                yield keys
+                with written_whole(self.path, private=True) as file:
+                    file.write(_KeysFile(keys=tuple(keys.values())).model_dump_json(indent=1).encode())
+                    file.flush()
+                    os.fsync(file.fileno())  # a power cut must not bring a revoked key back
+        except OSError as error:
+            raise StateError(
+                f"{self.path} cannot be written ({error.strerror or error}); make room or allow writing there, then "
+                "run the same command again. The keys are as they were"
+            ) from error
+
+
+def _sha256(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
