@@ -1,0 +1,132 @@
+"""The SQLite file of conversations: its tables, and what becomes of a damaged one."""
+
+import os
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from quoteweave.core.errors import StateError
+from quoteweave.server.state_folder import make_state
+
+CONVERSATIONS_FILE = "conversations.sqlite"
+_VERSION = 1
+_BUSY_MS = 10_000
+# `folded` is what searches by words read: the title and the questions, in one case.
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS conversations (
+    id TEXT PRIMARY KEY,
+    collection TEXT NOT NULL,
+    owner TEXT,
+    title TEXT NOT NULL,
+    created TEXT NOT NULL,
+    updated TEXT NOT NULL,
+    questions INTEGER NOT NULL DEFAULT 0,
+    questions_folded TEXT NOT NULL DEFAULT '',
+    folded TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS conversations_by_use ON conversations (collection, updated);
+CREATE TABLE IF NOT EXISTS turns (
+    id TEXT PRIMARY KEY,
+    conversation TEXT NOT NULL REFERENCES conversations ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    UNIQUE (conversation, number)
+);
+CREATE TABLE IF NOT EXISTS quotes (
+    collection TEXT NOT NULL,
+    quote TEXT NOT NULL,
+    turn TEXT NOT NULL REFERENCES turns ON DELETE CASCADE,
+    PRIMARY KEY (collection, quote, turn)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS quotes_of_turn ON quotes (turn);
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """The file of conversations, open."""
+
+    path: Path
+    connection: sqlite3.Connection
+    """For several threads, one at a time."""
+    warning: str | None
+    """What became of a damaged file; None where it was sound."""
+
+
+class _Damaged(Exception):
+    """The file is no SQLite file, or SQLite finds it damaged."""
+
+
+def open_conversations(state: Path) -> OpenedFile:
+    """Open the file in the state folder, made where there is none; a damaged one is set aside first.
+
+    Raises StateError where it cannot be read or written, or was written by a newer version.
+    """
+    from filelock import FileLock
+
+    path = make_state(state) / CONVERSATIONS_FILE
+    try:
+        with FileLock(path.with_suffix(".lock"), mode=0o600):  # or two processes would set it aside
+            try:
+                return OpenedFile(path, _connect(path), None)
+            except _Damaged as error:
+                aside = _set_aside(path)
+                told = (
+                    f"{path} was damaged ({error}) and is now {aside.name}, with the conversations until now; new ones "
+                    "are kept in a new file"
+                )
+                return OpenedFile(path, _connect(path), told)
+    except (OSError, sqlite3.Error, _Damaged) as error:
+        raise StateError(f"{path} cannot be opened ({error}); make room or allow writing there") from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
+    try:
+        _prepare(path, db)
+    except sqlite3.DatabaseError as error:
+        db.close()
+        # The low byte of SQLite's extended result code is the primary one.
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+            raise _Damaged(str(error)) from error
+        raise
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(path: Path, db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > _VERSION:
+        raise StateError(
+            f"{path} was written by a newer version of quoteweave; update quoteweave, or name another folder with "
+            "--state"
+        )
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise _Damaged(str(found))
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA secure_delete = ON")
+    if version < _VERSION:
+        db.executescript(_SCHEMA)
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename the file, and the log that belongs to it; return its new path."""
+    aside = path.with_name(f"{path.stem}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{path.suffix}")
+    path.replace(aside)
+    with suppress(FileNotFoundError):
+        Path(f"{path}-wal").replace(f"{aside}-wal")
+    Path(f"{path}-shm").unlink(missing_ok=True)
+    return aside

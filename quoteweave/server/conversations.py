@@ -1,0 +1,318 @@
+"""Conversations that a server keeps: questions and their whole answers, with the quotes as they were at the time."""
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from quoteweave.collection.checksums import row_checksum
+from quoteweave.core.answers import Region
+from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
+from quoteweave.core.records import Quote, Record
+from quoteweave.pipeline.rag import Answered
+from quoteweave.server.conversation_file import open_conversations
+
+MAX_TITLE = 200
+"""Characters of a title; longer ones are cut."""
+MAX_LISTED = 200
+_log = logging.getLogger(__name__)
+
+
+class Turn(Record):
+    """A question of a conversation, and what was answered."""
+
+    id: str
+    question: str = Field(description="as it was asked")
+    standalone_question: str | None = Field(
+        default=None, description="as it was asked of the documents, where it was rewritten for that"
+    )
+    answered: Answered = Field(description="the answer, and the quotes before it as they were at the time")
+    settings: Mapping[str, object] = Field(default_factory=dict, description="that the request chose")
+    created: AwareDatetime
+
+
+class ConversationSummary(Record):
+    """A conversation without its turns."""
+
+    id: str
+    collection: str = Field(description="the name under which its collection is served")
+    owner: str | None = Field(description="id of the key that it belongs to; None where there were no keys")
+    title: str
+    created: AwareDatetime
+    updated: AwareDatetime = Field(description="when something was last asked in it")
+    questions: int = Field(ge=0, description="how many were asked in it")
+
+
+class Conversation(ConversationSummary):
+    """A conversation with its turns, the first one first."""
+
+    turns: tuple[Turn, ...] = ()
+
+
+class StoredQuote(Record):
+    """A quote as it was when an answer was made from it."""
+
+    quote: Quote
+    regions: tuple[Region, ...] = Field(default=(), description="where the answer cited it; empty if it did not")
+    conversation: str
+    turn: str
+    created: AwareDatetime = Field(description="when the answer was made")
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whose conversations a request sees; without arguments, all of them."""
+
+    owner: str | None = None
+    everyone: bool = True
+    """Whether it sees those of all owners."""
+    collections: tuple[str, ...] | None = None
+    """Names of collections that it may see; None for all."""
+
+    def condition(self) -> tuple[str, list[object]]:
+        """The condition on rows of `conversations`, and its parameters."""
+        clauses, values = ["1"], list[object]()
+        if not self.everyone:
+            clauses.append("owner IS ?")
+            values.append(self.owner)
+        if self.collections is not None:
+            clauses.append(f"collection IN ({', '.join('?' * len(self.collections))})")
+            values += self.collections
+        return " AND ".join(clauses), values
+
+
+EVERYONE = Viewer()
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A question and its answer, to be kept."""
+
+    question: str
+    answered: Answered
+    standalone_question: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+class ConversationStore:
+    """Conversations in an SQLite file of the state folder. For any number of threads, and of processes.
+
+    What a method has written is on the disk when it returns; a process that is killed, or a power cut, loses nothing of
+    it. Every method raises StateError where the file is damaged, or the disk is full or refuses. A file that is found
+    damaged when it is opened is set aside, and `warning` says so. `clock` tells the time.
+    """
+
+    def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        opened = open_conversations(state)
+        self.path, self._db, self.warning = opened.path, opened.connection, opened.warning
+        if self.warning is not None:
+            _log.warning("%s", self.warning)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def create(self, collection: str, owner: str | None, title: str = "") -> ConversationSummary:
+        """Begin a conversation; without a title, its first question becomes its title."""
+        made, now = uuid4().hex, self._clock()
+        with self._writing() as db:
+            db.execute(
+                "INSERT INTO conversations (id, collection, owner, title, folded, created, updated) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (made, collection, owner, _title(title), _title(title).casefold(), _time(now), _time(now)),
+            )
+            return self._summary(db, made, EVERYONE)
+
+    def append(self, conversation: str, new: NewTurn, *, collection: str, viewer: Viewer = EVERYONE) -> Turn:
+        """Keep a question and its answer at the end of a conversation.
+
+        Raises ConversationNotFound where the viewer sees none of that id, UsageError for one of another collection.
+        """
+        turn = Turn(
+            id=uuid4().hex,
+            question=new.question,
+            standalone_question=new.standalone_question,
+            answered=new.answered,
+            settings=new.settings,
+            created=self._clock(),
+        )
+        with self._writing() as db:
+            found = self._summary(db, conversation, viewer)
+            if found.collection != collection:
+                raise UsageError(
+                    f"conversation {conversation} is about the collection {found.collection!r}, not {collection!r}; "
+                    "begin another one"
+                )
+            self._insert(db, found, turn)
+        return turn
+
+    def list(
+        self,
+        viewer: Viewer = EVERYONE,
+        *,
+        collection: str | None = None,
+        words: str = "",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> tuple[ConversationSummary, ...]:
+        """Return conversations, the last used first: those whose title and questions hold all these words."""
+        condition, values = viewer.condition()
+        if collection is not None:
+            condition, values = f"{condition} AND collection = ?", [*values, collection]
+        for word in words.casefold().split():
+            condition, values = f"{condition} AND instr(folded, ?)", [*values, word]
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM conversations WHERE {condition} "  # noqa: S608 - of our own words
+                "ORDER BY updated DESC, rowid DESC LIMIT ? OFFSET ?",
+                (*values, min(limit, MAX_LISTED), offset),
+            ).fetchall()
+        return tuple(map(_read_summary, rows))
+
+    def get(self, conversation: str, viewer: Viewer = EVERYONE) -> Conversation:
+        """Return a conversation with its turns. Raises ConversationNotFound where the viewer sees none of that id."""
+        with self._reading() as db:
+            found = self._summary(db, conversation, viewer)
+            rows = db.execute(
+                "SELECT id, record, checksum FROM turns WHERE conversation = ? ORDER BY number", (conversation,)
+            ).fetchall()
+        return Conversation(**dict(found), turns=tuple(self._turn(*row) for row in rows))
+
+    def rename(self, conversation: str, title: str, viewer: Viewer = EVERYONE) -> ConversationSummary:
+        """Give a conversation another title. Raises as `get`, and UsageError for an empty one."""
+        if not title.strip():
+            raise UsageError("the title is empty; write what the conversation is about")
+        with self._writing() as db:
+            self._summary(db, conversation, viewer)
+            db.execute(
+                "UPDATE conversations SET title = ?, folded = ? || char(10) || questions_folded WHERE id = ?",
+                (_title(title), _title(title).casefold(), conversation),
+            )
+            return self._summary(db, conversation, viewer)
+
+    def delete(self, conversation: str, viewer: Viewer = EVERYONE) -> None:
+        """Remove a conversation; its text is overwritten in the file. Raises as `get`."""
+        with self._writing() as db:
+            self._summary(db, conversation, viewer)
+            db.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+        with self._reading() as db:
+            # What was written before stays in the log until it is cut; readers of other processes may keep it so long.
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def find_quote(self, collection: str, quote_id: str, viewer: Viewer = EVERYONE) -> StoredQuote | None:
+        """Return a quote as the last answer that was made from it had it, or None where the viewer sees no such one."""
+        condition, values = viewer.condition()
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT turns.conversation, turns.id, turns.record, turns.checksum FROM quotes "  # noqa: S608
+                "JOIN turns ON turns.id = quotes.turn WHERE quotes.collection = ? AND quotes.quote = ? "
+                f"AND turns.conversation IN (SELECT id FROM conversations WHERE {condition}) "
+                "ORDER BY turns.rowid DESC LIMIT 1",
+                (collection, quote_id, *values),
+            ).fetchone()
+        if row is None:
+            return None
+        conversation, *stored = row
+        turn = self._turn(*stored)
+        cited = (one.regions for one in turn.answered.answer.citations if one.quote_id == quote_id)
+        regions = tuple(dict.fromkeys(region for regions in cited for region in regions))
+        quote = next(quote for quote in _quotes(turn.answered) if quote.id == quote_id)
+        return StoredQuote(quote=quote, regions=regions, conversation=conversation, turn=turn.id, created=turn.created)
+
+    def _insert(self, db: sqlite3.Connection, found: ConversationSummary, turn: Turn) -> None:
+        record, title = turn.model_dump_json(), found.title or _title(turn.question)
+        db.execute(
+            "INSERT INTO turns (id, conversation, number, record, checksum) VALUES (?, ?, ?, ?, ?)",
+            (turn.id, found.id, found.questions + 1, record, row_checksum(record, turn.id)),
+        )
+        db.executemany(
+            "INSERT INTO quotes (collection, quote, turn) VALUES (?, ?, ?)",
+            [(found.collection, quote_id, turn.id) for quote_id in {quote.id for quote in _quotes(turn.answered)}],
+        )
+        db.execute(
+            "UPDATE conversations SET title = ?1, questions = questions + 1, updated = ?2, "
+            "questions_folded = questions_folded || ?3 || char(10), "
+            "folded = ?4 || char(10) || questions_folded || ?3 || char(10) WHERE id = ?5",
+            (title, _time(turn.created), turn.question.casefold(), title.casefold(), found.id),
+        )
+
+    def _summary(self, db: sqlite3.Connection, conversation: str, viewer: Viewer) -> ConversationSummary:
+        condition, values = viewer.condition()
+        row = db.execute(
+            f"SELECT {_COLUMNS} FROM conversations WHERE id = ? AND {condition}",  # noqa: S608 - of our own words
+            (conversation, *values),
+        ).fetchone()
+        if row is None:
+            raise ConversationNotFound(f"there is no conversation {conversation!r}; it may have been deleted")
+        return _read_summary(row)
+
+    def _turn(self, turn_id: str, record: str, checksum: int) -> Turn:
+        try:
+            if checksum != row_checksum(record, turn_id):
+                raise ValueError("its checksum does not fit")
+            return Turn.model_validate_json(record)
+        except ValueError as error:  # pydantic's ValidationError is one
+            reason = "it was written by another version" if isinstance(error, ValidationError) else str(error)
+            raise StateError(
+                f"{self.path}: turn {turn_id} of a conversation cannot be read ({reason}); delete the conversation"
+            ) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, _guard(self.path):
+            yield self._db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, on the disk when the block has ended, undone where it fails."""
+        with self._lock, _guard(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+
+_COLUMNS = "id, collection, owner, title, created, updated, questions"
+
+
+def _read_summary(row: tuple[object, ...]) -> ConversationSummary:
+    return ConversationSummary.model_validate(dict(zip(_COLUMNS.split(", "), row, strict=True)))
+
+
+def _quotes(answered: Answered) -> Iterator[Quote]:
+    for hit in (*answered.context.texts, *answered.context.images):
+        yield hit.quote
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
+
+
+def _time(when: datetime) -> str:
+    """In UTC with all digits, so that texts order as times do."""
+    return when.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+@contextmanager
+def _guard(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StateError(
+            f"{path} cannot be used ({error}); where it is damaged, it is set aside when the server starts again"
+        ) from error
