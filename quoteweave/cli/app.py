@@ -64,6 +64,7 @@ COMMANDS = {
     "ask": _command("Answer a question from the documents, every claim cited.", "commands.ask"),
     "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
     "serve": _command("Serve cited answers over HTTP, with a page on which people ask.", "commands.serve"),
+    "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
     "plan": _command("Say what an index will take: time, disk, memory, and an endpoint's price.", "commands.plan"),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
@@ -81,7 +82,6 @@ COMMANDS = {
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
         "commands.demo",
     ),
-    "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
     "eval": LazyCommand("Measure on datasets with gold evidence.", commands=EVAL),
     "sft": LazyCommand("Make data to fine-tune chat models with.", commands=SFT),
 }

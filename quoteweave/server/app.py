@@ -6,13 +6,22 @@ from importlib import metadata
 
 from fastapi import FastAPI
 
+from quoteweave.server.access import protect
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import Problem, handle_problems
-from quoteweave.server.routes import answers, collections, health, page, quotes
+from quoteweave.server.routes import answers, collections, conversations, health, page, quotes, session
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 
-ROUTERS = (answers.router, quotes.router, collections.router, health.router, page.router)
+ROUTERS = (
+    answers.router,
+    quotes.router,
+    collections.router,
+    conversations.router,
+    session.router,
+    health.router,
+    page.router,
+)
 _PROBLEMS = {
     "4XX": {
         "model": Problem,
@@ -46,10 +55,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        max_body_size=settings.max_body,
     )
     app.state.served = served
     for router in ROUTERS:
         app.include_router(router)
     handle_problems(app)
+    protect(app, settings)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
     return app

@@ -3,6 +3,7 @@
 All are coroutines: FastAPI calls plain functions in threads, and each such hop takes longer than what they do.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -10,7 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.core.records import Record
-from quoteweave.server.served import Served, ServedCollection
+from quoteweave.server.access import Grant, grant_of, missing_key, missing_scope
+from quoteweave.server.keys import Scope
+from quoteweave.server.served import Served, ServedCollection, no_such_collection
 
 
 def record_response(record: Record) -> Response:
@@ -36,8 +39,42 @@ BaseUrl = Annotated[str, Depends(get_base_url)]
 CollectionName = Annotated[str, Path(description="the name under which a collection is served", examples=["port"])]
 
 
-async def get_collection(collection: CollectionName, served: ServedState) -> ServedCollection:
-    """Return the collection that the path names. Raises ProblemError for one that is not served."""
+def check_grant(request: Request, scope: Scope) -> Grant:
+    """Return what the request may do. Raises ProblemError where that is not at least this scope."""
+    grant = grant_of(request.scope)
+    if not grant.known:
+        raise missing_key()
+    if not grant.may(scope):
+        raise missing_scope(scope)
+    return grant
+
+
+def require(scope: Scope) -> Callable[[Request], Awaitable[Grant]]:
+    """Return a dependency that is `check_grant` with this scope."""
+
+    async def get_grant(request: Request) -> Grant:
+        return check_grant(request, scope)
+
+    return get_grant
+
+
+Reader = Annotated[Grant, Depends(require("read"))]
+"""A request that may read; of which collections, its grant says."""
+Writer = Annotated[Grant, Depends(require("write"))]
+"""A request that may add and remove documents."""
+Admin = Annotated[Grant, Depends(require("admin"))]
+"""A request that may make and remove collections."""
+
+
+def check_opens(grant: Grant, collection: str) -> None:
+    """Raise ProblemError for a collection that the key does not open: the same as for one that is not there."""
+    if not grant.opens(collection):
+        raise no_such_collection(collection)
+
+
+async def get_collection(collection: CollectionName, served: ServedState, grant: Reader) -> ServedCollection:
+    """Return the collection that the path names. Raises ProblemError for one that is not served, or not to this key."""
+    check_opens(grant, collection)
     opened = served.opened(collection)
     return opened if opened is not None else await run_in_threadpool(served.collection, collection)
 
@@ -46,9 +83,18 @@ Readable = Annotated[ServedCollection, Depends(get_collection)]
 """A collection that the request may read."""
 
 
-def get_visible_names(served: ServedState) -> list[str]:
+async def get_writable(collection: CollectionName, served: ServedState, grant: Writer) -> ServedCollection:
+    """Return the collection that the path names, to be changed. Raises as `get_collection`."""
+    return await get_collection(collection, served, grant)
+
+
+Writable = Annotated[ServedCollection, Depends(get_writable)]
+"""A collection whose documents the request may add and remove."""
+
+
+def get_visible_names(served: ServedState, grant: Reader) -> list[str]:
     """Return the names of the collections that the request may know of."""
-    return list(served.folders())
+    return [name for name in served.folders() if grant.opens(name)]
 
 
 VisibleNames = Annotated[list[str], Depends(get_visible_names)]

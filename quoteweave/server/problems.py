@@ -33,6 +33,8 @@ _OF_ERRORS: Sequence[tuple[type[Exception], HTTPStatus, str]] = (
     (errors.CollectionError, HTTPStatus.SERVICE_UNAVAILABLE, "damaged-collection"),
     (errors.EndpointError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
     (errors.ModelError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
+    (errors.ConversationNotFound, HTTPStatus.NOT_FOUND, "no-such-conversation"),
+    (errors.StateError, HTTPStatus.SERVICE_UNAVAILABLE, "state"),
     (errors.ProcessError, HTTPStatus.SERVICE_UNAVAILABLE, "no-process"),
 )
 _TITLES = {
@@ -53,6 +55,8 @@ _TITLES = {
     "damaged-collection": "The collection cannot be read",
     "model-unavailable": "The model cannot be asked",
     "no-process": "The system starts no further process",
+    "no-such-conversation": "There is no such conversation",
+    "state": "A file of the server cannot be used",
     "internal": "The server made a mistake",
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from quoteweave.core.errors import UsageError
+from quoteweave.server.access import AccessControl
 from quoteweave.server.app import make_app
 from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
@@ -28,6 +29,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     """
     settings = read_server_settings(config_file, given)
     check_collections(settings)
+    AccessControl(settings).check_start()
     listening = _listen(settings)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

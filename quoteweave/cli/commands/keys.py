@@ -3,34 +3,23 @@
 import re
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from quoteweave.cli.console import console, plain, print_json, print_message, printable
-from quoteweave.cli.options.collection import JsonOption, parse_path
+from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.options.server import StateOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
 from quoteweave.server.keys import Key, KeyRequest, KeyStore
-from quoteweave.server.state_folder import STATE_VARIABLE, default_state
+from quoteweave.server.state_folder import default_state
 
 JSON = """--json prints one object: token, which cannot be had again, and key, as keys list --json has it."""
 LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null for all), created, expires and revoked
 (null for never), requests_per_minute (null for the server's limit), status (active, expired or revoked)."""
 
 _AGE = re.compile(r"([1-9]\d{0,4})([dh])")
-
-StateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        envvar=STATE_VARIABLE,
-        help="The server's folder of keys, jobs and conversations; ~/.local/state/quoteweave if left out.",
-        metavar="DIR",
-        parser=parse_path,
-    ),
-]
 
 
 class ScopeName(StrEnum):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from quoteweave.cli.options.server import StateOption
 from quoteweave.core.errors import MissingExtra
 from quoteweave.server.settings import named_collections
 
@@ -31,9 +32,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (127.0.0.1).", metavar="HOST")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on (8321); 0 takes a free one.", metavar="N")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that answer (1).", metavar="N")] = None,
-    state: Annotated[
-        Path | None, typer.Option(help="Folder of keys, jobs, uploads and conversations.", metavar="DIR")
-    ] = None,
+    state: StateOption = None,
 ) -> None:
     """Serve cited answers over HTTP, with a page on which people ask.
 

@@ -1,0 +1,244 @@
+"""Who may do what: the key or session of each request, and what is refused before any route sees it."""
+
+import logging
+import re
+from collections.abc import MutableMapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from quoteweave.core.errors import StateError, UsageError
+from quoteweave.server.conversations import Viewer
+from quoteweave.server.keys import Key, KeyStore, Scope
+from quoteweave.server.limits import RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.origins import OriginRules
+from quoteweave.server.problems import ProblemError, problem_of, respond
+from quoteweave.server.sessions import SessionStore
+from quoteweave.server.settings import ServerSettings
+
+LOG = logging.getLogger("quoteweave.server")
+GRANT = "quoteweave.grant"
+"""Name under which the ASGI scope of a request has its `Grant`."""
+SESSION_PATH = "/v1/session"
+# What is the same for everybody, and holds nothing of any collection. The path of a quote shows people the page, which
+# asks for the quote itself with their session.
+_PUBLIC = frozenset({"/", "/openapi.json", "/favicon.ico", SESSION_PATH})
+_PUBLIC_FOLDERS = ("/page/", "/c/")
+# Asked by load balancers, which know neither a key nor the server's name.
+_HEALTH = frozenset({"/healthz", "/readyz"})
+_GRACE_SECONDS = 60.0
+_PORT = re.compile(r":(\d{1,5})$")
+_EXPOSED = ("Retry-After", "X-Request-Id", "Content-Disposition", "Mcp-Session-Id")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a request may do."""
+
+    key: Key | None = None
+    """The key that it was sent with, or that its session stands for."""
+    open: bool = False
+    """Whether the server asks for no key; then everything is allowed."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the request may do anything at all."""
+        return self.open or self.key is not None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the key has this scope."""
+        return self.open or (self.key is not None and self.key.may(scope))
+
+    def opens(self, collection: str) -> bool:
+        """Whether the collection of this name may be known to the request."""
+        return self.open or (self.key is not None and self.key.opens(collection))
+
+    @property
+    def owner(self) -> str | None:
+        """Id of the key to which conversations of this request belong; None without keys."""
+        return None if self.key is None else self.key.id
+
+    @property
+    def viewer(self) -> Viewer:
+        """Which conversations the request sees: its key's own, an admin's those of all keys."""
+        collections = None if self.key is None else self.key.collections
+        return Viewer(self.owner, everyone=self.may("admin"), collections=collections if self.known else ())
+
+
+NOBODY = Grant()
+
+
+class AccessControl:
+    """Decides what each request of a process may do."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.keys, self.sessions = KeyStore(settings.state), SessionStore(settings.state)
+        self.rules = OriginRules(settings)
+        self.rate, self.at_once = RequestRate(), RequestsAtOnce(settings.concurrency)
+        self._required = not settings.on_loopback
+
+    def needs_key(self) -> bool:
+        """Whether requests need a key: on all addresses but loopback, and wherever one was ever made.
+
+        Once they do, they do until the process ends, whatever becomes of the file of keys.
+        """
+        self._required = self._required or self.keys.in_use()
+        return self._required
+
+    def check_start(self) -> None:
+        """Raise UsageError where other machines could reach a server for which no key was made."""
+        if not self.settings.on_loopback and not self.keys.in_use():
+            raise UsageError(
+                f"{self.settings.host} can be reached from other machines, and there is no key in "
+                f"{self.keys.path.parent}; make one with: quoteweave keys add NAME, or listen on 127.0.0.1"
+            )
+
+    def grant(self, request: Request) -> Grant:
+        """Return what a request may do. Raises ProblemError where its key is refused, or a foreign page sent it."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            key = self.keys.verify(token.strip())
+            if key is None:
+                raise refused_key()
+            return Grant(key)
+        key, by_cookie = self._key_of_session(request), cookie_name(request) in request.cookies
+        self.rules.check_origin(request, by_cookie=by_cookie)
+        return Grant(key) if key is not None else Grant(open=not self.needs_key())
+
+    def _key_of_session(self, request: Request) -> Key | None:
+        token = request.cookies.get(cookie_name(request))
+        key_id = None if token is None else self.sessions.key_of(token)
+        return None if key_id is None else self.keys.active(key_id)
+
+
+class Access:
+    """Lets requests pass to the application with their `Grant`, or answers them with the problem."""
+
+    def __init__(self, app: ASGIApp, control: AccessControl) -> None:
+        self._app, self._control = app, control
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http" or scope["path"] in _HEALTH:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        with ExitStack() as held:
+            try:
+                caller = self._admit(request)
+                held.enter_context(self._control.at_once.hold(caller))
+            except ProblemError as refused:
+                await respond(problem_of(refused), request, refused.headers)(scope, receive, send)
+                return
+            await self._app(scope, receive, send)
+
+    def _admit(self, request: Request) -> str:
+        """Give the request its grant, and return by what its caller is counted. Raises ProblemError."""
+        control = self._control
+        control.rules.check_host(request)
+        try:
+            grant = control.grant(request)
+        except StateError as error:
+            LOG.error("request %s is refused: %s", request.scope.get("request_id"), error)
+            raise _unreadable_keys() from error
+        except ProblemError:
+            self._count(request, NOBODY)  # guesses count too
+            raise
+        caller = self._count(request, grant)
+        if not grant.known and not _is_public(request.scope):
+            raise missing_key()
+        request.scope[GRANT] = grant
+        return caller
+
+    def _count(self, request: Request, grant: Grant) -> str:
+        control = self._control
+        caller = caller_of(request.scope, grant.owner)
+        if request.scope["path"] == SESSION_PATH or not _is_public(request.scope):
+            own = None if grant.key is None else grant.key.requests_per_minute
+            control.rate.take(caller, own or control.settings.requests_per_minute)
+        return caller
+
+
+def protect(app: FastAPI, settings: ServerSettings) -> AccessControl:
+    """Put access control and limits before the application; what is added later stands before them."""
+    control = AccessControl(settings)
+    app.state.access = control
+    # An answer ends by itself; what takes longer is stuck.
+    app.add_middleware(TimeLimit, seconds=settings.answer_seconds + _GRACE_SECONDS)
+    app.add_middleware(Access, control=control)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=_EXPOSED,
+        )
+    return control
+
+
+def grant_of(scope: MutableMapping[str, Any]) -> Grant:
+    """Return what the request of this ASGI scope may do."""
+    grant = scope.get(GRANT, NOBODY)
+    return grant if isinstance(grant, Grant) else NOBODY
+
+
+def cookie_name(request: Request) -> str:
+    """Return the name of the session's cookie: browsers send cookies to all ports of a host, so it tells the port."""
+    port = _PORT.search(request.headers.get("host", ""))
+    return f"quoteweave_{port[1]}" if port else "quoteweave"
+
+
+def refused_key() -> ProblemError:
+    """Return the problem of a key that is not accepted; whether it was is not said."""
+    return ProblemError(
+        401,
+        "refused-key",
+        "The key is not accepted",
+        "the key is unknown, or was revoked, or has expired; ask whoever runs the server for another",
+        headers={"WWW-Authenticate": 'Bearer realm="quoteweave", error="invalid_token"'},
+    )
+
+
+def missing_key() -> ProblemError:
+    """Return the problem of a request without a key."""
+    return ProblemError(
+        401,
+        "missing-key",
+        "A key is needed",
+        "send a key as Authorization: Bearer qw_…, or sign in with one on the page; quoteweave keys add makes keys",
+        headers={"WWW-Authenticate": 'Bearer realm="quoteweave"'},
+    )
+
+
+def missing_scope(scope: Scope) -> ProblemError:
+    """Return the problem of a key that may not do this."""
+    return ProblemError(
+        403,
+        "missing-scope",
+        "The key may not do that",
+        f"this needs a key with the scope {scope}; ask whoever runs the server for one",
+        headers={"WWW-Authenticate": f'Bearer realm="quoteweave", error="insufficient_scope", scope="{scope}"'},
+    )
+
+
+def _unreadable_keys() -> ProblemError:
+    return ProblemError(
+        503,
+        "unreadable-keys",
+        "The keys cannot be read",
+        "the server cannot read its keys or sessions, so nobody is let in; its log says more under the request's id",
+    )
+
+
+def _is_public(scope: AsgiScope) -> bool:
+    # As routes are found by it: that of Request.url is put together with what the client says is the host.
+    path = scope["path"]
+    return path in _PUBLIC or path.startswith(_PUBLIC_FOLDERS)

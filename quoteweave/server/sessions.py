@@ -1,0 +1,87 @@
+"""Sessions of people who signed in on the page: a cookie that stands for a key, so that no script holds the key."""
+
+import hashlib
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from quoteweave.core.errors import StateError
+from quoteweave.server.state_folder import make_state
+
+SESSIONS_FILE = "sessions.sqlite"
+LIFETIME = timedelta(days=7)
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS sessions (hash TEXT PRIMARY KEY, key TEXT NOT NULL, expires REAL NOT NULL) "
+    "WITHOUT ROWID"
+)
+
+
+class SessionStore:
+    """Sessions in a file of the state folder, shared by the processes that serve; they outlast a restart.
+
+    The file holds hashes of the tokens. Whether the key is still accepted is for `KeyStore.active` to say, at each
+    request. A damaged file is made anew: people sign in again. Every method raises StateError where it cannot be used.
+    """
+
+    def __init__(self, state: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.path = state / SESSIONS_FILE
+        self._clock = clock
+
+    def begin(self, key_id: str) -> str:
+        """Begin a session of this key; return its token, which is the cookie's value."""
+        token, now = secrets.token_urlsafe(32), self._clock()
+        make_state(self.path.parent)
+        with self._open() as db:
+            db.execute("DELETE FROM sessions WHERE expires <= ?", (now.timestamp(),))
+            row = _sha256(token), key_id, (now + LIFETIME).timestamp()
+            db.execute("INSERT INTO sessions (hash, key, expires) VALUES (?, ?, ?)", row)
+        return token
+
+    def key_of(self, token: str) -> str | None:
+        """Return the id of the session's key, or None if there is no such session, or no more."""
+        if not self.path.exists():
+            return None
+        with self._open() as db:
+            # The hash is looked up, not the token: how long that takes says nothing about a token.
+            row = db.execute(
+                "SELECT key FROM sessions WHERE hash = ? AND expires > ?", (_sha256(token), self._clock().timestamp())
+            ).fetchone()
+        return None if row is None else str(row[0])
+
+    def end(self, token: str) -> None:
+        """End a session, if there is one."""
+        if self.path.exists():
+            with self._open() as db:
+                db.execute("DELETE FROM sessions WHERE hash = ?", (_sha256(token),))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(self._connect()) as db, db:
+                yield db
+        except (OSError, sqlite3.Error) as error:
+            raise StateError(f"{self.path} cannot be used ({error}); make room, or allow writing there") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
+        db = sqlite3.connect(self.path, timeout=10)
+        try:
+            db.execute(_SCHEMA)
+        except sqlite3.OperationalError:
+            db.close()
+            raise
+        except sqlite3.DatabaseError:  # it is damaged, or no database
+            db.close()
+            self.path.unlink()
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            db = sqlite3.connect(self.path, timeout=10)
+            db.execute(_SCHEMA)
+        return db
+
+
+def _sha256(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

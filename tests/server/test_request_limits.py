@@ -1,0 +1,186 @@
+"""Limits of what one caller may ask for."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quoteweave.server.limits import RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.problems import ProblemError, handle_problems
+
+
+class Wire:
+    """Gives an application the parts of a request, and keeps what it sends."""
+
+    def __init__(self, parts: Iterator[bytes] | None = None) -> None:
+        self._parts = parts
+        self.read = 0
+        self.sent: list[Message] = []
+
+    async def receive(self) -> Message:
+        if self._parts is None:
+            await asyncio.Event().wait()
+        part = next(self._parts, None) if self._parts else None
+        self.read += len(part or b"")
+        return {"type": "http.request", "body": part or b"", "more_body": part is not None}
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+    def run(self, app: ASGIApp, headers: dict[str, str] | None = None) -> None:
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/",
+            "raw_path": b"/",
+            "root_path": "",
+            "query_string": b"",
+            "http_version": "1.1",
+            "scheme": "http",
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+            "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
+        }
+        asyncio.run(app(scope, self.receive, self.send))  # type: ignore[arg-type]
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
+
+
+def reading_app(limit: int) -> ASGIApp:
+    app = FastAPI(max_body_size=limit)
+    handle_problems(app)
+
+    @app.post("/")
+    async def read(request: Request) -> int:
+        return len(await request.body())
+
+    app.add_middleware(TimeLimit, seconds=60)
+    return app
+
+
+def endless(part: bytes) -> Iterator[bytes]:
+    while True:
+        yield part
+
+
+def test_a_body_beyond_the_limit_is_not_read_on() -> None:
+    wire = Wire(endless(b"x" * 100))
+    wire.run(reading_app(1000))
+    assert (wire.status, wire.headers["content-type"]) == (413, "application/problem+json")
+    assert wire.headers["connection"] == "close"
+    assert 1000 < wire.read <= 1100
+
+
+def test_a_body_that_says_its_length_is_not_read_at_all() -> None:
+    wire = Wire(endless(b"x" * 100))
+    wire.run(reading_app(1000), {"Content-Length": "1001"})
+    assert (wire.status, wire.read) == (413, 0)
+
+
+def test_a_body_within_the_limit_is_read() -> None:
+    wire = Wire(iter([b"x" * 600, b"x" * 400]))
+    wire.run(reading_app(1000))
+    assert (wire.status, wire.sent[1]["body"]) == (200, b"1000")
+
+
+def test_a_request_for_which_nothing_is_sent_ends_with_a_problem() -> None:
+    async def stuck(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+
+    wire = Wire()
+    wire.run(TimeLimit(stuck, seconds=0))
+    assert (wire.status, wire.headers["content-type"]) == (504, "application/problem+json")
+
+
+def test_each_part_that_is_sent_or_read_gives_a_request_its_time_again() -> None:
+    deadlines: list[float | None] = []
+
+    async def streaming(scope: Scope, receive: Receive, send: Send) -> None:
+        limit: Any = send.__self__.limit  # type: ignore[attr-defined]
+        deadlines.append(limit.when())
+        await receive()
+        deadlines.append(limit.when())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"part", "more_body": True})
+        deadlines.append(limit.when())
+        await send({"type": "http.response.body", "body": b"end"})
+        deadlines.append(limit.when())
+
+    Wire(iter([b"x" * 70_000])).run(TimeLimit(streaming, seconds=60))
+    first, read, part, end = deadlines
+    assert first is not None
+    assert read is not None
+    assert part is not None
+    assert first < read < part
+    assert end is None  # what runs behind a response has all the time it takes
+
+
+def test_a_response_under_way_is_cut_off_and_not_completed() -> None:
+    async def stuck(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        send.__self__.limit.reschedule(0)  # type: ignore[attr-defined]
+        await receive()
+
+    wire = Wire()
+    with pytest.raises(TimeoutError):
+        wire.run(TimeLimit(stuck, seconds=60))
+    assert [message["type"] for message in wire.sent] == ["http.response.start"]
+
+
+def test_a_time_out_of_the_application_itself_is_not_taken_for_the_limit() -> None:
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+        raise TimeoutError("of its own")
+
+    wire = Wire()
+    with pytest.raises(TimeoutError, match="of its own"):
+        wire.run(TimeLimit(failing, seconds=60))
+    assert wire.sent == []
+
+
+def test_requests_of_a_minute_are_counted_for_each_caller() -> None:
+    rate = RequestRate()
+    for _ in range(3):
+        rate.take("a", 3)
+        rate.take("c", None)
+    rate.take("b", 3)
+    with pytest.raises(ProblemError, match="3 requests a minute are allowed") as refused:
+        rate.take("a", 3)
+    assert refused.value.problem.status == 429
+    assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
+    rate.take("b", 3)
+
+
+def test_requests_at_the_same_time_are_counted_for_each_caller_and_for_all() -> None:
+    at_once = RequestsAtOnce(2, total=3)
+    with at_once.hold("a"), at_once.hold("a"):
+        with pytest.raises(ProblemError) as own, at_once.hold("a"):
+            pass
+        with at_once.hold("b"), pytest.raises(ProblemError) as all_together, at_once.hold("b"):
+            pass
+    assert (own.value.problem.status, all_together.value.problem.status) == (429, 503)
+    assert own.value.headers["Retry-After"] == "1"
+    with at_once.hold("a"), at_once.hold("a"), at_once.hold("b"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("client", "key", "caller"),
+    [
+        (("192.0.2.7", 5), None, "address 192.0.2.7"),
+        (("2001:db8:1:2:3:4:5:6", 5), None, "address 2001:db8:1:2::/64"),
+        (("192.0.2.7", 5), "k1", "key k1"),
+        (("testclient", 5), None, "address testclient"),
+        (None, None, "address unknown"),
+    ],
+)
+def test_by_what_callers_are_counted(client: tuple[str, int] | None, key: str | None, caller: str) -> None:
+    assert caller_of({"client": client}, key) == caller
