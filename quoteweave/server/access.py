@@ -34,7 +34,7 @@ _PUBLIC_FOLDERS = ("/page/", "/c/")
 _HEALTH = frozenset({"/healthz", "/readyz"})
 _GRACE_SECONDS = 60.0
 _PORT = re.compile(r":(\d{1,5})$")
-_EXPOSED = ("Retry-After", "X-Request-Id", "Content-Disposition", "Mcp-Session-Id")
+_EXPOSED = ("Retry-After", "X-Request-Id", "Content-Disposition", "Mcp-Session-Id", "X-Conversation-Id", "X-Turn-Id")
 
 
 @dataclass(frozen=True, slots=True)

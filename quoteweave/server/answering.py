@@ -17,6 +17,7 @@ from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import Trace
+from quoteweave.server.kept_answers import KeptAnswer
 from quoteweave.server.metrics import Metrics
 from quoteweave.server.problems import Problem, problem_of
 from quoteweave.server.requests import AnswerRequest
@@ -127,9 +128,9 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
     )
 
 
-def to_response(answered: Answered) -> AnswerResponse:
+def to_response(kept: KeptAnswer) -> AnswerResponse:
     """Return the body of the response."""
-    return AnswerResponse(answer=answered.answer, context=answered.context, trace=answered.trace)
+    return AnswerResponse(**dict(kept.answered), conversation=kept.conversation, turn=kept.turn)
 
 
 @asynccontextmanager

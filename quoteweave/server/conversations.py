@@ -99,6 +99,13 @@ class NewTurn:
     answered: Answered
     standalone_question: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    turn_id: str | None = None
+    """One of `new_id`, where it was told already."""
+
+
+def new_id() -> str:
+    """Return an id that no conversation and no turn has."""
+    return uuid4().hex
 
 
 class ConversationStore:
@@ -122,9 +129,14 @@ class ConversationStore:
         with self._lock:
             self._db.close()
 
-    def create(self, collection: str, owner: str | None, title: str = "") -> ConversationSummary:
-        """Begin a conversation; without a title, its first question becomes its title."""
-        made, now = uuid4().hex, self._clock()
+    def create(
+        self, collection: str, owner: str | None, title: str = "", *, conversation_id: str | None = None
+    ) -> ConversationSummary:
+        """Begin a conversation; without a title, its first question becomes its title.
+
+        An id that is given is one of `new_id`.
+        """
+        made, now = conversation_id or new_id(), self._clock()
         with self._writing() as db:
             db.execute(
                 "INSERT INTO conversations (id, collection, owner, title, folded, created, updated) "
@@ -139,7 +151,7 @@ class ConversationStore:
         Raises ConversationNotFound where the viewer sees none of that id, UsageError for one of another collection.
         """
         turn = Turn(
-            id=uuid4().hex,
+            id=new.turn_id or new_id(),
             question=new.question,
             standalone_question=new.standalone_question,
             answered=new.answered,

@@ -29,7 +29,6 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     """
     settings = read_server_settings(config_file, given)
     check_collections(settings)
-    AccessControl(settings).check_start()
     listening = _listen(settings)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -96,6 +95,7 @@ def check_collections(settings: ServerSettings) -> None:
 
 
 def _listen(settings: ServerSettings) -> socket.socket:
+    AccessControl(settings).check_start()
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # The protocol is named because asyncio sends at once (TCP_NODELAY) only on sockets that name it.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -19,6 +19,7 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, RetrievalSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
+from quoteweave.server.conversations import ConversationStore
 from quoteweave.server.metrics import Metrics
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
@@ -90,6 +91,7 @@ class Served:
         self.pictures = Pictures()
         self.metrics, self.tracer = Metrics(self.counts), find_tracer()
         self._opened: dict[str, ServedCollection] = {}
+        self._conversations: ConversationStore | None = None
         self._lock = threading.Lock()
 
     def folders(self) -> dict[str, Path]:
@@ -121,10 +123,20 @@ class Served:
             self._opened[name] = ServedCollection(name, folder)
             return self._opened[name]
 
+    @property
+    def conversations(self) -> ConversationStore:
+        """The conversations, opened when they are first asked for. Raises StateError where their file cannot be."""
+        with self._lock:
+            if self._conversations is None:
+                self._conversations = ConversationStore(self.settings.state)
+            return self._conversations
+
     def close(self) -> None:
-        """Close every collection."""
+        """Close every collection, and the conversations."""
         for opened in self._opened.values():
             opened.collection.close()
+        if self._conversations is not None:
+            self._conversations.close()
 
     def counts(self) -> dict[str, CollectionCounts | None]:
         """Return what each collection holds, by name; None for one that cannot be read."""

@@ -13,9 +13,10 @@ from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
 from quoteweave.server.answering import AnswerResponse, ask, to_response
-from quoteweave.server.depends import BaseUrl, Readable, ServedState, record_response
+from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
 from quoteweave.server.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
+from quoteweave.server.kept_answers import AnswerKeeper
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
 from quoteweave.server.tracing import AnswerSpans
@@ -90,11 +91,17 @@ async def answer(
     collection: Readable,
     request: Annotated[AnswerRequest, Body(openapi_examples=ANSWER_EXAMPLES)],
     served: ServedState,
+    grant: Reader,
     base_url: BaseUrl,
 ) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
+    keeper = AnswerKeeper(served, grant, collection=collection.name, request=request)
+    await keeper.find_conversation()
     asked = ask(served, collection, request, base_url)
     if request.stream:
         writer = VercelEvents(asked.urls) if request.format == "vercel" else NamedEvents()
-        return respond_with_events(asked.events(), writer, grace=served.settings.shutdown_seconds)
-    return record_response(to_response(await asked.answer()))
+        events = keeper.events(asked.events())
+        response = respond_with_events(events, writer, grace=served.settings.shutdown_seconds)
+        response.headers.update(keeper.headers)
+        return response
+    return record_response(to_response(await keeper.keep(await asked.answer())))

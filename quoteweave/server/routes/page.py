@@ -3,10 +3,10 @@
 from importlib import resources
 from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Request
 from starlette.responses import JSONResponse, Response
 
-from quoteweave.server.depends import BaseUrl, Readable
+from quoteweave.server.depends import BaseUrl, CollectionName, ServedState, check_grant, check_opens
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.quotes import QuoteId, read_quote
 
@@ -35,12 +35,24 @@ def page_file(name: str) -> Response:
 
 @router.get("/c/{collection}/q/{quote_id}")
 def quote_url(
-    collection: Readable, quote_id: QuoteId, base_url: BaseUrl, accept: Annotated[str, Header()] = ""
+    collection: CollectionName,
+    quote_id: QuoteId,
+    served: ServedState,
+    base_url: BaseUrl,
+    request: Request,
+    accept: Annotated[str, Header()] = "",
 ) -> Response:
-    """Return the page opened at a quote for people, and the quote as JSON for programs that ask for it."""
+    """Return the page opened at a quote for people, and the quote as JSON for programs that ask for it.
+
+    The page is the same for all, and asks for the quote with the session of whoever opens it.
+    """
     if "text/html" in accept or not accept:
         return _file("index.html")
-    return JSONResponse(read_quote(collection, quote_id, base_url).model_dump(mode="json"))
+    grant = check_grant(request, "read")
+    check_opens(grant, collection)
+    return JSONResponse(
+        read_quote(served.collection(collection), quote_id, served, grant, base_url).model_dump(mode="json")
+    )
 
 
 def _file(name: str) -> Response:

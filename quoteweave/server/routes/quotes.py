@@ -3,18 +3,19 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box, fraction_of
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import QuoteNotFound, UsageError
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
-from quoteweave.server.depends import BaseUrl, Readable, ServedState
+from quoteweave.server.conversations import StoredQuote
+from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState
 from quoteweave.server.problems import ProblemError
 
 router = APIRouter(tags=["quotes and pages"])
@@ -33,6 +34,14 @@ class Neighbours(Record):
     next: tuple[Quote, ...]
 
 
+class CitedIn(Record):
+    """The stored answer that a quote is kept with."""
+
+    conversation: str
+    turn: str
+    created: AwareDatetime = Field(description="when the answer was made")
+
+
 class QuoteResponse(Record):
     """A quote, where it stands, and what stands beside it."""
 
@@ -41,6 +50,11 @@ class QuoteResponse(Record):
     neighbours: Neighbours
     url: str
     image_url: str | None
+    cited_in: CitedIn | None = Field(
+        default=None,
+        description="set where the collection holds the quote no more, as its document changed or was removed: where "
+        "it is kept as it was cited",
+    )
 
 
 class PageWordBox(Record):
@@ -73,15 +87,38 @@ class WordsResponse(Record):
 
 
 @router.get("/v1/collections/{collection}/quotes/{quote_id}", summary="A quote")
-def read_quote(collection: Readable, quote_id: QuoteId, base_url: BaseUrl) -> QuoteResponse:
-    """Return a quote with its words, section, boxes and neighbours."""
-    found, urls = collection.collection.quote(quote_id), QuoteUrls(base_url=base_url, collection=collection.name)
+def read_quote(
+    collection: Readable, quote_id: QuoteId, served: ServedState, grant: Reader, base_url: BaseUrl
+) -> QuoteResponse:
+    """Return a quote with its words, section, boxes and neighbours.
+
+    One that a stored answer cites is shown as it was then, once the collection holds it no more.
+    """
+    urls = QuoteUrls(base_url=base_url, collection=collection.name)
+    try:
+        found = collection.collection.quote(quote_id)
+    except QuoteNotFound:
+        stored = served.conversations.find_quote(collection.name, quote_id, grant.viewer)
+        if stored is None:
+            raise
+        return _as_cited(stored, urls)
     return QuoteResponse(
         quote=found,
         regions=quote_regions(found, collection.collection),
         neighbours=_neighbours(found, collection.collection),
         url=urls.quote(found.id),
         image_url=urls.image_of(found),
+    )
+
+
+def _as_cited(stored: StoredQuote, urls: QuoteUrls) -> QuoteResponse:
+    return QuoteResponse(
+        quote=stored.quote,
+        regions=stored.regions,
+        neighbours=Neighbours(previous=(), next=()),
+        url=urls.quote(stored.quote.id),
+        image_url=None,
+        cited_in=CitedIn(conversation=stored.conversation, turn=stored.turn, created=stored.created),
     )
 
 

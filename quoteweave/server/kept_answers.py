@@ -1,0 +1,117 @@
+"""Keeps the answers of requests in conversations: which request is kept, where, and what its response says of it."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from starlette.concurrency import run_in_threadpool
+
+from quoteweave.core.answer_events import AnswerEvent
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import StateError, UsageError
+from quoteweave.core.records import Record
+from quoteweave.pipeline.rag import Answered, SourcesEvent
+from quoteweave.pipeline.search import Trace
+from quoteweave.server.access import Grant
+from quoteweave.server.conversations import NewTurn, Turn, new_id
+from quoteweave.server.requests import AnswerRequest, Message, chosen
+from quoteweave.server.served import Served
+
+LOG = logging.getLogger("quoteweave.server")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer, and where it is kept."""
+
+    answered: Answered
+    conversation: str | None = None
+    turn: str | None = None
+    """None, as the conversation is, where the answer is not kept."""
+
+
+class AnswerKeeper:
+    """Keeps the answer to one request, where it is to be kept.
+
+    It is if the request says so, or belongs to a conversation; else as the server is set.
+    """
+
+    def __init__(self, served: Served, grant: Grant, *, collection: str, request: AnswerRequest) -> None:
+        self._served, self._grant, self._collection, self._request = served, grant, collection, request
+        self._keeps = request.conversation is not None or (
+            served.settings.store if request.store is None else request.store
+        )
+        self._turns: tuple[Turn, ...] = ()
+        self._conversation, self._turn = request.conversation or new_id(), new_id()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers that say, before a stream begins, where its answer is kept once its last event has come."""
+        return {"X-Conversation-Id": self._conversation, "X-Turn-Id": self._turn} if self._keeps else {}
+
+    async def find_conversation(self) -> None:
+        """Find the request's conversation, if it names one, before anything is asked.
+
+        Raises ConversationNotFound for one that the key does not see, UsageError for one about another collection, and
+        for a request that wants nothing kept.
+        """
+        if self._request.conversation is None:
+            return
+        if self._request.store is False:
+            raise UsageError("conversation: it keeps every answer; leave out conversation, or store")
+        viewer = self._grant.viewer
+        found = await run_in_threadpool(self._served.conversations.get, self._request.conversation, viewer)
+        if found.collection != self._collection:
+            raise UsageError(f"conversation: {found.id} is about {found.collection!r}, not {self._collection!r}")
+        self._turns = found.turns
+
+    def history(self) -> tuple[Message, ...]:
+        """Return what came before: the request's own history, or else that of its conversation."""
+        if self._request.history or not self._turns:
+            return self._request.history
+        pairs = ((turn.question, turn.answered.answer.text) for turn in self._turns)
+        return tuple(
+            Message(role=role, content=content)
+            for question, answer in pairs
+            for role, content in (("user", question), ("assistant", answer))
+        )
+
+    async def keep(self, answered: Answered, standalone_question: str | None = None) -> KeptAnswer:
+        """Keep the answer where it is to be kept; one that cannot be is given all the same, with a warning."""
+        if not self._keeps:
+            return KeptAnswer(answered)
+        try:
+            await run_in_threadpool(self._append, answered, standalone_question)
+        except StateError as error:
+            LOG.error("an answer could not be kept: %s", error)
+            warning = "The answer could not be kept in its conversation."
+            answer = answered.answer.model_copy(update={"warnings": (*answered.answer.warnings, warning)})
+            return KeptAnswer(answered.model_copy(update={"answer": answer}))
+        return KeptAnswer(answered, self._conversation, self._turn)
+
+    async def events(
+        self, events: AsyncGenerator[Record, None], standalone_question: str | None = None
+    ) -> AsyncGenerator[Record, None]:
+        """Yield the events of an answer as they are, and keep it before its last one."""
+        context, trace = Context(), Trace(clauses=())
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, SourcesEvent):
+                    context, trace = event.context, event.trace
+                if isinstance(event, AnswerEvent):
+                    answered = Answered(answer=event.answer, context=context, trace=trace)
+                    yield AnswerEvent(answer=(await self.keep(answered, standalone_question)).answered.answer)
+                else:
+                    yield event
+
+    def _append(self, answered: Answered, standalone_question: str | None) -> None:
+        store, request = self._served.conversations, self._request
+        if request.conversation is None:
+            store.create(self._collection, self._grant.owner, conversation_id=self._conversation)
+        store.append(
+            self._conversation,
+            NewTurn(request.question, answered, standalone_question, chosen(request.settings), self._turn),
+            collection=self._collection,
+            viewer=self._grant.viewer,
+        )
