@@ -16,7 +16,7 @@ from starlette.types import Scope as AsgiScope
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.server.conversations import Viewer
 from quoteweave.server.keys import Key, KeyStore, Scope
-from quoteweave.server.limits import RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
 from quoteweave.server.origins import OriginRules
 from quoteweave.server.problems import ProblemError, problem_of, respond
 from quoteweave.server.sessions import SessionStore
@@ -170,6 +170,7 @@ def protect(app: FastAPI, settings: ServerSettings) -> AccessControl:
     """Put access control and limits before the application; what is added later stands before them."""
     control = AccessControl(settings)
     app.state.access = control
+    app.add_middleware(BodyLimit, limit=settings.max_body)
     # An answer ends by itself; what takes longer is stuck.
     app.add_middleware(TimeLimit, seconds=settings.answer_seconds + _GRACE_SECONDS)
     app.add_middleware(Access, control=control)

@@ -55,7 +55,6 @@ def make_app(settings: ServerSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
-        max_body_size=settings.max_body,
     )
     app.state.served = served
     for router in ROUTERS:

@@ -1,19 +1,19 @@
-"""Limits of what one caller may ask for: requests in a minute, requests at once, and the time that one may take.
+"""Limits of what one caller may ask for: requests in a minute and at once, and the size and time of each.
 
-The size of a request's body is limited by FastAPI's `max_body_size`. Each process counts for itself: with several
+Each process counts for itself: with several
 workers a caller may have as many times the requests as there are workers.
 """
 
 import asyncio
 import ipaddress
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +21,7 @@ from quoteweave.server.problems import ProblemError, respond
 
 MAX_AT_ONCE = 512
 """Requests of all callers that a process answers at the same time."""
+_UPLOAD = re.compile(r"/v1/collections/[^/]+/documents/?")
 _BODY_STEP = 1 << 16
 """Bytes of a request that give it the whole time again: who sends fewer in that time is cut off."""
 
@@ -92,6 +93,68 @@ class RequestsAtOnce:
                 del self._callers[caller]
 
 
+class BodyLimit:
+    """Refuses bodies of more bytes than the limit with 413, and stops reading them there.
+
+    Uploads of documents pass: their route writes them to the disk as they come, and limits each file.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app, self._limit = app, limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http" or (scope["method"] == "POST" and _UPLOAD.fullmatch(scope["path"])):
+            await self._app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        limited = _LimitedBody(receive, send, self._limit)
+        if declared.isdecimal() and int(declared[:20]) > self._limit:
+            limited.exceeded = True
+        else:
+            try:
+                await self._app(scope, limited.receive, limited.send)
+            except Exception:
+                if not limited.exceeded or limited.started:
+                    raise
+        if limited.exceeded and not limited.started:
+            # The rest of the body is not read, so the connection is of no more use.
+            await respond(self._problem().problem, Request(scope), {"Connection": "close"})(scope, receive, send)
+
+    def _problem(self) -> ProblemError:
+        return ProblemError(
+            413,
+            "body-too-large",
+            "The request is too large",
+            f"the body of a request may have {self._limit:,} bytes; documents are uploaded to …/documents",
+        )
+
+
+class _LimitedBody:
+    """Counts the bytes of a body; once they are too many, what the application responds is not sent."""
+
+    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
+        self._receive, self._send, self._left = receive, send, limit
+        self.exceeded = self.started = False
+
+    async def receive(self) -> Message:
+        if self.exceeded:
+            return {"type": "http.disconnect"}
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            self.exceeded = True
+            # As if the client had gone: applications know how to end then.
+            return {"type": "http.disconnect"}
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self.exceeded and not self.started:
+            return
+        self.started = True
+        await self._send(message)
+
+
 class TimeLimit:
     """Ends requests for which nothing is sent for so many seconds: with 504, or by closing a response under way.
 
@@ -141,9 +204,6 @@ class _TimedRequest:
 
     async def send(self, message: Message) -> None:
         self.started = True
-        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-            # The rest of the body is not read, so the connection is of no more use.
-            MutableHeaders(scope=message)["Connection"] = "close"
         await self._send(message)
         complete = message["type"] == "http.response.body" and not message.get("more_body")
         self._give(None if complete else self._seconds)

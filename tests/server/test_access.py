@@ -334,8 +334,11 @@ def test_wrong_keys_count_against_the_address_that_sends_them(client: Made, keys
 
 def test_a_body_beyond_the_limit_is_refused(client: Made) -> None:
     long = {"question": "x" * 2000}
-    assert client(max_body=1024).post(SEARCH, json=long).status_code == 413
-    assert client(max_body=1024).post(SEARCH, content=iter([b"x" * 600] * 2)).status_code == 413
+    for refused in (
+        client(max_body=1024).post(SEARCH, json=long),
+        client(max_body=1024).post(SEARCH, content=iter([b"x" * 600] * 2)),
+    ):
+        assert kind(refused) == (413, "body-too-large")
 
 
 @pytest.mark.parametrize("file", [KEYS_FILE, SESSIONS_FILE])

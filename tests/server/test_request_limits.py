@@ -8,15 +8,15 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoteweave.server.limits import RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
 from quoteweave.server.problems import ProblemError, handle_problems
 
 
 class Wire:
     """Gives an application the parts of a request, and keeps what it sends."""
 
-    def __init__(self, parts: Iterator[bytes] | None = None) -> None:
-        self._parts = parts
+    def __init__(self, parts: Iterator[bytes] | None = None, path: str = "/") -> None:
+        self._parts, self._path = parts, path
         self.read = 0
         self.sent: list[Message] = []
 
@@ -34,8 +34,8 @@ class Wire:
         scope = {
             "type": "http",
             "method": "POST",
-            "path": "/",
-            "raw_path": b"/",
+            "path": self._path,
+            "raw_path": self._path.encode(),
             "root_path": "",
             "query_string": b"",
             "http_version": "1.1",
@@ -56,14 +56,14 @@ class Wire:
 
 
 def reading_app(limit: int) -> ASGIApp:
-    app = FastAPI(max_body_size=limit)
+    app = FastAPI()
     handle_problems(app)
 
     @app.post("/")
     async def read(request: Request) -> int:
         return len(await request.body())
 
-    app.add_middleware(TimeLimit, seconds=60)
+    app.add_middleware(BodyLimit, limit=limit)
     return app
 
 
@@ -83,13 +83,44 @@ def test_a_body_beyond_the_limit_is_not_read_on() -> None:
 def test_a_body_that_says_its_length_is_not_read_at_all() -> None:
     wire = Wire(endless(b"x" * 100))
     wire.run(reading_app(1000), {"Content-Length": "1001"})
-    assert (wire.status, wire.read) == (413, 0)
+    assert (wire.status, wire.headers["content-type"], wire.read) == (413, "application/problem+json", 0)
+    assert wire.headers["connection"] == "close"
 
 
 def test_a_body_within_the_limit_is_read() -> None:
     wire = Wire(iter([b"x" * 600, b"x" * 400]))
     wire.run(reading_app(1000))
     assert (wire.status, wire.sent[1]["body"]) == (200, b"1000")
+
+
+def test_whatever_an_application_makes_of_a_body_that_is_cut_off_it_is_told_as_too_large() -> None:
+    async def careless(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        raise RuntimeError("cut off")
+
+    for app in (careless, failing):
+        wire = Wire(endless(b"x" * 100))
+        wire.run(BodyLimit(app, limit=1000))
+        assert (wire.status, wire.read) == (413, 1100)
+
+
+def test_uploads_are_left_to_their_route() -> None:
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive())["more_body"]:
+            pass
+        await send({"type": "http.response.start", "status": 202, "headers": []})
+
+    for path, status in (("/v1/collections/port/documents", 202), ("/v1/collections/port/documents/x", 413)):
+        wire = Wire(iter([b"x" * 600] * 2), path)
+        wire.run(BodyLimit(counting, limit=1000))
+        assert wire.status == status
 
 
 def test_a_request_for_which_nothing_is_sent_ends_with_a_problem() -> None:
