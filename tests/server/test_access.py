@@ -154,6 +154,12 @@ def test_a_collection_that_a_key_does_not_open_is_as_one_that_is_not_there(clien
     assert len(details) == 1, details
 
 
+def test_figures_that_name_all_collections_are_not_for_a_key_of_some(client: Made, keys: KeyStore) -> None:
+    asking, some, every = client(), made(keys, "some", collections=["port"]), made(keys, "every")
+    assert kind(asking.get("/metrics", headers=some)) == (403, "missing-scope")
+    assert "secret" in asking.get("/metrics", headers=every).text
+
+
 def test_scopes_say_what_a_key_may_do(client: Made, keys: KeyStore) -> None:
     asking = client()
     reader, writer, admin = (made(keys, scope, scopes=[scope]) for scope in ("read", "write", "admin"))

@@ -1,11 +1,14 @@
 """Conversations over HTTP: what is kept of answers, for whom, and a quote that is shown as it was when it was cited."""
 
 import asyncio
+import io
 from pathlib import Path
 from typing import Any
 
+import docx
 import pytest
 from fastapi.testclient import TestClient
+from live_server import LiveServer
 from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.collection import Collection
@@ -88,6 +91,15 @@ def test_conversations_are_begun_renamed_exported_and_deleted(client: TestClient
     exported = client.get(f"{at}/export", params={"format": "json"})
     assert exported.json() == client.get(at).json()
     assert exported.headers["content-disposition"].startswith('attachment; filename="conversation-')
+    markdown = client.get(f"{at}/export").text
+    assert markdown.startswith(f"# Grain\n\n## {QUESTION}\n")
+    assert "4,210 tonnes of grain in May" in markdown
+    assert "[^1]: " in markdown
+    word = client.get(f"{at}/export", params={"format": "docx"})
+    text = "\n".join(paragraph.text for paragraph in docx.Document(io.BytesIO(word.content)).paragraphs)
+    assert QUESTION in text
+    assert "4,210 tonnes of grain in May" in text
+    assert client.get(f"{at}/export", params={"format": "pdf"}).status_code == 422
     assert client.delete(at).status_code == 204
     gone = client.get(at)
     assert (gone.status_code, gone.json()["type"]) == (404, "urn:quoteweave:problem:no-such-conversation")
@@ -167,3 +179,12 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
     assert history(conversation=first["conversation"]) == kept
     assert history(conversation=first["conversation"], history=[own]) == history(history=[own])
     assert history() == []
+
+
+def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer) -> None:
+    asked = live.client.post(ANSWERS, json={"question": "Show the chart of vessel calls by quarter."}).json()
+    at = f"/v1/conversations/{asked['conversation']}"
+    word = live.client.get(f"{at}/export", params={"format": "docx"}).content
+    shown = [block for block in asked["answer"]["blocks"] if block["type"] == "image"]
+    assert len(docx.Document(io.BytesIO(word)).inline_shapes) == len(shown) > 0
+    live.client.delete(at)

@@ -1,18 +1,32 @@
 """`/v1/conversations`: what was asked and answered, with the quotes as they were at the time."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Field
 
+from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
+from quoteweave.interchange.exported_turns import ExportedTurn
+from quoteweave.interchange.markdown import to_markdown
 from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.word import to_word
+from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.server.conversations import MAX_LISTED, MAX_TITLE, Conversation, ConversationSummary
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
+from quoteweave.server.problems import ProblemError
+from quoteweave.server.served import Served
 
 router = APIRouter(tags=["conversations"])
 ConversationId = Annotated[str, Path(description="id of a conversation", max_length=100)]
-ExportFormat = Literal["json"]
+ExportFormat = Literal["markdown", "docx", "json"]
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_KINDS: Mapping[ExportFormat, tuple[str, str]] = {
+    "markdown": ("md", "text/markdown; charset=utf-8"),
+    "docx": ("docx", _WORD),
+    "json": ("json", "application/json"),
+}
 
 
 class ConversationList(Record):
@@ -84,20 +98,53 @@ def delete_conversation(conversation: ConversationId, served: ServedState, grant
     "/v1/conversations/{conversation}/export",
     summary="Export a conversation",
     response_class=Response,
-    responses={200: {"content": {"application/json": {}}}},
+    responses={200: {"content": {"application/json": {}, "text/markdown": {}, _WORD: {}}}},
 )
 def export_conversation(
     conversation: ConversationId,
     served: ServedState,
     grant: Reader,
     base_url: BaseUrl,
-    format: Annotated[ExportFormat, Query()] = "json",
+    format: Annotated[ExportFormat, Query()] = "markdown",
 ) -> Response:
-    """Return a conversation as a file to keep: JSON with all that is stored of it."""
+    """Return a conversation as a file: Markdown or Word with footnotes, or JSON with all that is stored of it."""
     found = _with_urls(served.conversations.get(conversation, grant.viewer), base_url)
-    name = f"conversation-{found.created:%Y-%m-%d}-{found.id[:8]}.{format}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(found.model_dump_json(indent=1), media_type="application/json", headers=headers)
+    suffix, media_type = _KINDS[format]
+    headers = {
+        "Content-Disposition": f'attachment; filename="conversation-{found.created:%Y-%m-%d}-{found.id[:8]}.{suffix}"'
+    }
+    return Response(_exported(found, format, served), media_type=media_type, headers=headers)
+
+
+def _exported(found: Conversation, format: ExportFormat, served: Served) -> str | bytes:
+    turns = [
+        ExportedTurn(question=turn.question, answer=turn.answered.answer, asked=turn.created) for turn in found.turns
+    ]
+    if format == "json":
+        return found.model_dump_json(indent=1)
+    if format == "markdown":
+        return to_markdown(turns, title=found.title or None)
+    return to_word(turns, title=found.title or None, pictures=_pictures(found, served))
+
+
+def _pictures(found: Conversation, served: Served) -> dict[str, bytes]:
+    """The pictures that the answers show; without those that the collection holds no more, which Word names."""
+    shown = {
+        citation.quote_id: quote
+        for turn in found.turns
+        for citation in turn.answered.answer.citations
+        if citation.kind == "image"
+        and (quote := turn.answered.context.quote(citation.kind, citation.number)) is not None
+        and quote.image is not None
+    }
+    if not shown:
+        return {}
+    try:
+        collection = served.collection(found.collection).collection
+    except (ProblemError, CollectionError):
+        return {}
+    crops, _ = stored_crops(collection, list(shown.values()))
+    return {name: crops[quote.image] for name, quote in shown.items() if quote.image in crops}
 
 
 def _with_urls(conversation: Conversation, base_url: str) -> Conversation:

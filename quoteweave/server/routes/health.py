@@ -6,8 +6,9 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from quoteweave.core.records import Record
-from quoteweave.server.depends import ServedState
+from quoteweave.server.depends import Reader, ServedState
 from quoteweave.server.metrics import MEDIA_TYPE
+from quoteweave.server.problems import ProblemError
 
 router = APIRouter(tags=["operations"])
 
@@ -20,8 +21,14 @@ class Health(Record):
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
-def metrics(served: ServedState) -> Response:
-    """Return figures of requests, searches, answers, models and collections in Prometheus's text format."""
+def metrics(served: ServedState, grant: Reader) -> Response:
+    """Return figures of requests, searches, answers, models and collections in Prometheus's text format.
+
+    They name every collection, so a key for some of them does not get them.
+    """
+    if grant.key is not None and grant.key.collections is not None:
+        detail = "the figures name every collection, and the key is for some; use one that is for all"
+        raise ProblemError(403, "missing-scope", "The key may not do that", detail)
     return Response(served.metrics.exposition(), media_type=MEDIA_TYPE)
 
 
