@@ -92,7 +92,7 @@ Writable = Annotated[ServedCollection, Depends(get_writable)]
 """A collection whose documents the request may add and remove."""
 
 
-def get_visible_names(served: ServedState, grant: Reader) -> list[str]:
+async def get_visible_names(served: ServedState, grant: Reader) -> list[str]:
     """Return the names of the collections that the request may know of."""
     return [name for name in served.folders() if grant.opens(name)]
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
 from quoteweave.server.access import AccessControl
 from quoteweave.server.app import make_app
 from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
@@ -28,25 +29,27 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     keys, and what opening a collection raises.
     """
     settings = read_server_settings(config_file, given)
-    check_collections(settings)
-    listening = _listen(settings)
-    host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    tell(
-        f"quoteweave is serving {', '.join(Served(settings).folders()) or 'no collection yet'} at http://{shown}:{port}"
-    )
-    if settings.on_loopback:
-        tell("only this machine can reach it")
     logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
-    alone = settings.workers == 1
-    if not alone:
-        _count_together(settings.state)
-        os.environ[_SOURCE_VARIABLE] = json.dumps(
-            [None if config_file is None else str(config_file), given], default=str
-        )
-    config = uvicorn.Config(
-        make_app(settings) if alone else "quoteweave.server.run:app_of_environment",
-        factory=not alone,
+    for note in check_collections(settings):
+        tell(f"note: {note}")
+    listening = _listen(settings)
+    tell(_where(settings, listening))
+    if settings.workers == 1:
+        uvicorn.Server(_config(settings, make_app(settings))).run([listening])
+        return
+    from uvicorn.supervisors import Multiprocess
+
+    _count_together(settings.state)
+    source = [None if config_file is None else str(config_file), given]
+    os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
+    Multiprocess(_config(settings, "quoteweave.server.run:app_of_environment"), [listening]).run()
+
+
+def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
+    """Return uvicorn's settings for an application, or for the name of what makes it in each process."""
+    return uvicorn.Config(
+        app,
+        factory=isinstance(app, str),
         workers=settings.workers,
         log_config=None,
         log_level=settings.log_level,
@@ -55,13 +58,14 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         timeout_graceful_shutdown=settings.shutdown_seconds + 5,
         proxy_headers=False,
     )
-    server = uvicorn.Server(config)
-    if alone:
-        server.run([listening])
-    else:
-        from uvicorn.supervisors import Multiprocess
 
-        Multiprocess(config, [listening]).run()
+
+def _where(settings: ServerSettings, listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    names = ", ".join(Served(settings).folders()) or "no collection yet"
+    alone = " (only this machine can reach it)" if settings.on_loopback else ""
+    return f"quoteweave is serving {names} at http://{shown}:{port}{alone}"
 
 
 def app_of_environment() -> object:
@@ -80,18 +84,25 @@ def _count_together(state: Path) -> None:
     os.environ[MULTIPROCESS_VARIABLE] = str(folder)
 
 
-def check_collections(settings: ServerSettings) -> None:
-    """Raise UsageError where there is nothing to serve, and what opening a named collection raises."""
+def check_collections(settings: ServerSettings) -> list[str]:
+    """Return a sentence on each collection that cannot be read; the others are served.
+
+    Raises UsageError where there is nothing to serve, and CollectionNotFound for a folder that holds none.
+    """
     if not settings.collections and settings.collections_folder is None:
         raise UsageError(
             "there is nothing to serve: name a collection with -c DIR, or a folder of them with --collections"
         )
-    served = Served(settings)
-    try:
-        for name in settings.collections:
+    served, notes = Served(settings), []
+    for name in settings.collections:
+        try:
             served.collection(name)
-    finally:
-        served.close()
+        except CollectionNotFound:
+            raise
+        except QuoteweaveError as error:
+            notes.append(f"{name} cannot be read: {error}")
+    served.close()
+    return notes
 
 
 def _listen(settings: ServerSettings) -> socket.socket:
