@@ -1,5 +1,6 @@
 """Jobs: documents are added, replaced and removed in processes of their own, whoever is killed meanwhile."""
 
+import io
 import json
 import signal
 import subprocess
@@ -18,19 +19,10 @@ from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import RemovalReport
 from quoteweave.server.jobs import store as store_module
-from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, Job, RemoveWork
+from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, Job, RemoveWork, Work
 from quoteweave.server.jobs.runner import JobRunner, jobs_lock
 from quoteweave.server.jobs.store import JobNotFound, JobStore
-
-SERVER = """
-import sys
-from pathlib import Path
-from quoteweave.server.jobs.runner import JobRunner
-from quoteweave.server.jobs.store import JobStore
-state = Path(sys.argv[1])
-JobRunner(JobStore(state), state).start()
-sys.stdin.read()
-"""
+from quoteweave.server.jobs.worker import Reporter, perform
 
 
 @pytest.fixture
@@ -114,48 +106,52 @@ def test_the_process_tells_each_step_of_a_long_file(root: Path, state: Path) -> 
     assert list(dict.fromkeys(pages)) == [6, 12, 13]
 
 
+def performed(work: Work, *, again: bool = False) -> EndMessage:
+    """What comes of a job, done in this process."""
+    return perform(Assignment(work=work, again=again, processes=1), Reporter(io.StringIO()))
+
+
+def texts(collection: Collection, name: str) -> list[str]:
+    return [quote.text for quote in collection.document_quotes(name)]
+
+
 def test_an_upload_replaces_a_document_of_a_folder_which_keeps_its_name_and_origin(
-    runner: JobRunner, root: Path, state: Path, tmp_path: Path
+    root: Path, state: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "folder"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "sub" / "quay.txt").write_text("The north quay was dredged.")
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    for path, text in [(folder / "sub" / "quay.txt", "The north quay."), (other / "new.txt", "Another file.")]:
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
     with Collection.open(root) as collection:
         add(collection, [folder])
-    work = add_work(root, state, {"sub/quay.txt": b"The south quay was built."})
-    job, _ = ended(runner.store, submitted(runner, work).id)
-    assert isinstance(job.report, AddReport)
-    assert job.report.updated == ("sub/quay.txt",)
-    with Collection.open(root) as collection:
-        assert [quote.text for quote in collection.document_quotes("sub/quay.txt")] == ["The south quay was built."]
+        report = performed(
+            add_work(root, state, {"sub/quay.txt": b"The south quay.", "new.txt": b"The uploaded file."})
+        ).report
+        assert isinstance(report, AddReport)
+        assert (report.updated, report.added, report.renamed) == (("sub/quay.txt",), ("new.txt",), ())
+        assert texts(collection, "sub/quay.txt") == ["The south quay."]
         assert collection.origins()["sub/quay.txt"].root == folder
         # The folder says what its files are: what it holds comes back when it is added again, under the same name.
         assert add(collection, [folder]).updated == ("sub/quay.txt",)
-    again, _ = ended(runner.store, submitted(runner, add_work(root, state, {"new.txt": b"New."})).id)
-    assert again.status == "done"
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "new.txt").write_text("Not the file that was uploaded.")
-    with Collection.open(root) as collection:
+        # What was uploaded is of no folder: a file of that name elsewhere is another document.
         assert add(collection, [other]).added == ("other/new.txt",)
-        assert [quote.text for quote in collection.document_quotes("new.txt")] == ["New."]
+        assert texts(collection, "new.txt") == ["The uploaded file."]
 
 
-def test_documents_are_removed_also_by_a_job_that_is_done_again(runner: JobRunner, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Grain came by sea.")
+def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"The text of {name}.")
     with Collection.open(root) as collection:
-        add(collection, [tmp_path / "a.txt"])
-    work = RemoveWork(root=root, names=("a.txt",))
-    job, _ = ended(runner.store, runner.submit(Job(kind="remove", collection="port", created=0.0), work).id)
-    assert isinstance(job.report, RemovalReport)
-    assert (job.status, job.report.removed, names(root)) == ("done", ("a.txt",), [])
-    # As by a server that died once the document was gone, before that was recorded.
-    begun = Job(kind="remove", collection="port", created=0.0, status="running", started=1.0)
-    job, _ = ended(runner.store, runner.submit(begun, work).id)
-    assert (job.status, job.report) == (
-        "done",
-        RemovalReport(removed=("a.txt",), finished=(), index_notes=(), remains=()),
-    )
+        add(collection, [tmp_path / "a.txt", tmp_path / "b.txt"])
+    report = performed(RemoveWork(root=root, names=("a.txt",))).report
+    assert report == RemovalReport(removed=("a.txt",), finished=(), index_notes=(), remains=())
+    assert "no document" in str(performed(RemoveWork(root=root, names=("a.txt", "b.txt"))).error)
+    assert names(root) == ["b.txt"]
+    # As by a server that died before it had recorded what was done.
+    for _ in range(2):
+        found = performed(RemoveWork(root=root, names=("a.txt", "b.txt")), again=True)
+        assert found.report == RemovalReport(removed=("a.txt", "b.txt"), finished=(), index_notes=(), remains=())
+    assert names(root) == []
 
 
 def test_a_killed_process_is_followed_by_another(runner: JobRunner, root: Path, state: Path) -> None:
@@ -175,7 +171,8 @@ def test_jobs_of_a_killed_server_are_resumed_and_its_processes_end(root: Path, s
     works = [add_work(root, state, {name: f"The text of {name}.".encode()}) for name in ("first.txt", "second.txt")]
     with Collection.open(root) as collection, collection.writer():
         jobs = [store.add(job_of(work), work) for work in works]
-        with subprocess.Popen([sys.executable, "-c", SERVER, state], stdin=subprocess.PIPE) as server:
+        command = [sys.executable, "-m", "quoteweave", "serve", "-c", str(root), "--state", str(state), "--port", "0"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
             until(store, jobs[0].id, lambda progress: progress.waiting is not None)
             children = psutil.Process(server.pid).children()
             server.kill()
@@ -224,7 +221,7 @@ def test_jobs_are_cancelled_whether_they_wait_or_run(runner: JobRunner, root: Pa
 
 
 def test_servers_that_share_a_folder_run_each_job_once(root: Path, state: Path, store: JobStore) -> None:
-    works = [add_work(root, state, {f"{number}.txt": b"Text %d." % number}) for number in range(3)]
+    works = [add_work(root, state, {f"{number}.txt": b"Text %d." % number}) for number in range(2)]
     jobs = [store.add(job_of(work), work) for work in works]
     runners = [JobRunner(JobStore(state), state) for _ in range(2)]
     for runner in runners:
@@ -235,25 +232,22 @@ def test_servers_that_share_a_folder_run_each_job_once(root: Path, state: Path, 
         for runner in runners:
             runner.stop()
     reports = [job.report for job in found if isinstance(job.report, AddReport)]
-    assert [report.added for report in reports] == [("0.txt",), ("1.txt",), ("2.txt",)]
+    assert [report.added for report in reports] == [("0.txt",), ("1.txt",)]
     starts, ends = [job.started or 0 for job in found], [job.ended or 0 for job in found]
-    assert [begin >= end for begin, end in zip(starts[1:], ends, strict=False)] == [True, True]
+    assert [begin >= end for begin, end in zip(starts[1:], ends, strict=False)] == [True]
 
 
-def test_what_cannot_be_done_is_said(runner: JobRunner, root: Path, state: Path, tmp_path: Path) -> None:
-    def failed(work: AddWork | IndexWork) -> str:
-        job = Job(kind=work.kind, collection="port", created=0.0)
-        found, _ = ended(runner.store, runner.submit(job, work).id)
-        assert found.status == "failed"
-        return str(found.error)
-
+def test_what_cannot_be_done_is_said(root: Path, state: Path, tmp_path: Path) -> None:
     bombs = {"claims.png": PICTURES["claims.png"](), "a.zip": b"PK\x03\x04"}
-    said = failed(add_work(root, state, bombs))
-    assert said.startswith("no file could be read: a.zip: 'a.zip' is a ZIP archive, which is not read; unpack it")
-    assert "claims.png: " in said
-    assert "megapixels" in said
-    assert failed(IndexWork(root=root, retriever="nothing")).startswith("there is no retriever")
-    assert failed(IndexWork(root=tmp_path / "gone", retriever="bm25")).startswith("no collection is at")
+    refused = performed(add_work(root, state, bombs))
+    assert refused.status == "failed"
+    assert str(refused.error).startswith("no file could be read: a.zip: 'a.zip' is a ZIP archive, which is not read")
+    assert "claims.png: " in str(refused.error)
+    assert "megapixels" in str(refused.error)
+    assert isinstance(refused.report, AddReport)
+    assert [failed.name for failed in refused.report.failed] == ["a.zip", "claims.png"]
+    assert str(performed(IndexWork(root=root, retriever="nothing")).error).startswith("there is no retriever")
+    assert str(performed(IndexWork(root=tmp_path / "gone", retriever="bm25")).error).startswith("no collection is at")
 
 
 def test_an_ended_job_is_forgotten_once_enough_others_have_ended(
@@ -266,7 +260,7 @@ def test_an_ended_job_is_forgotten_once_enough_others_have_ended(
         store.end(job.id, EndMessage(status="done"))
     with pytest.raises(JobNotFound, match="no job"):
         store.get(jobs[0].id)
-    assert [job.id for job in store.latest("port")] == [job.id for job in jobs[:0:-1]]
-    assert store.latest("other") == []
-    assert store.concerns(root, "a.txt")
-    assert not store.concerns(root, "b.txt")
+    assert [job.id for job in store.latest(["port"])] == [job.id for job in jobs[:0:-1]]
+    assert store.latest(["other"]) == []
+    assert store.changes(root, "a.txt")
+    assert not store.changes(root, "b.txt")

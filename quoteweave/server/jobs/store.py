@@ -1,5 +1,6 @@
 """Jobs on disk: one SQLite file of the state folder, which several server processes may share."""
 
+import json
 import sqlite3
 import threading
 import time
@@ -113,11 +114,10 @@ class JobStore:
             )
         return _stored(*found[0])
 
-    def latest(self, collection: str | None = None, *, most: int = 100) -> list[Job]:
-        """The last jobs, of all collections or of the one served under that name, the newest first."""
-        where = "" if collection is None else "WHERE json_extract(job, '$.collection') = ?"
-        values: list[str | int] = [] if collection is None else [collection]
-        found = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [*values, most])
+    def latest(self, collections: Iterable[str], *, most: int = 100) -> list[Job]:
+        """The last jobs of the collections that are served under these names, the newest first."""
+        where = "WHERE json_extract(job, '$.collection') IN (SELECT value FROM json_each(?))"
+        found = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [json.dumps(list(collections)), most])
         return [Job.model_validate_json(job) for job, _, _ in found]
 
     def active_roots(self) -> list[Path]:
@@ -130,7 +130,7 @@ class JobStore:
         """The jobs of a collection that have not ended, the oldest first."""
         return [_stored(*row) for row in self._rows(f"WHERE {_ACTIVE} AND root = ? ORDER BY number", [str(root)])]
 
-    def concerns(self, root: Path, document: str) -> bool:
+    def changes(self, root: Path, document: str) -> bool:
         """Whether a job that has not ended may change that document."""
         works = (stored.work for stored in self.active(root))
         return any(
@@ -181,9 +181,10 @@ class JobStore:
         with self._writing() as db:
             db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
 
-    def active_ids(self) -> set[str]:
-        """The ids of jobs that have not ended."""
-        return {stored.job.id for root in self.active_roots() for stored in self.active(root)}
+    def reads(self, uploads: Path) -> bool:
+        """Whether a job that has not ended reads the uploaded files in that folder."""
+        works = (stored.work for root in self.active_roots() for stored in self.active(root))
+        return any(work.uploads == uploads.resolve() for work in works if isinstance(work, AddWork))
 
     def _end(self, id: str, found: Mapping[str, object]) -> Job:
         job = self._change(id, lambda job: job.model_copy(update={**found, "ended": _now()}))
