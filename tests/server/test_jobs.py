@@ -14,7 +14,7 @@ from hostile_files import PICTURES
 from job_runs import add_work, ended, job_of, pdf_pages, until
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import CollectionLocked
+from quoteweave.core.errors import CollectionLocked, StorageError
 from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import RemovalReport
@@ -264,3 +264,10 @@ def test_an_ended_job_is_forgotten_once_enough_others_have_ended(
     assert store.latest(["other"]) == []
     assert store.changes(root, "a.txt")
     assert not store.changes(root, "b.txt")
+
+
+def test_a_file_of_jobs_that_cannot_be_used_is_named(state: Path) -> None:
+    state.mkdir()
+    (state / store_module.DATABASE).write_bytes(b"no database" * 100)
+    with pytest.raises(StorageError, match=r"jobs\.sqlite cannot be read or written \(file is not a database\)"):
+        JobStore(state)

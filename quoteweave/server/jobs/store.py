@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from quoteweave.collection.storage_errors import guard_writing
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.server.jobs.records import AddWork, EndMessage, Job, JobProgress, RemoveWork, Work
 
@@ -52,13 +51,13 @@ class StoredJob(Record):
 class JobStore:
     """The jobs of all collections, for any number of threads and processes.
 
-    Raises StorageError where the disk is full or refuses.
+    Raises StorageError where the file cannot be read or written.
     """
 
     def __init__(self, state: Path) -> None:
         self.path = state / DATABASE
         self._lock = threading.Lock()
-        with guard_writing(self.path):
+        with _guarded(self.path):
             state.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
                 self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
@@ -83,7 +82,7 @@ class JobStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, guard_writing(self.path):
+        with self._lock, _guarded(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -94,7 +93,7 @@ class JobStore:
             self._db.execute("COMMIT")
 
     def _rows(self, query: str, values: Iterable[str | int] = ()) -> list[tuple[str, str, int]]:
-        with self._lock, guard_writing(self.path):
+        with self._lock, _guarded(self.path):
             return self._db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
 
     def add(self, job: Job, work: Work) -> Job:
@@ -122,7 +121,7 @@ class JobStore:
 
     def active_roots(self) -> list[Path]:
         """The folders of collections that have jobs which have not ended."""
-        with self._lock, guard_writing(self.path):
+        with self._lock, _guarded(self.path):
             found = self._db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
         return [Path(root) for (root,) in found]
 
@@ -206,6 +205,16 @@ class JobStore:
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
             db.execute(update, (job.status, job.model_dump_json(), id))
         return job
+
+
+@contextmanager
+def _guarded(path: Path) -> Iterator[None]:
+    """Raise StorageError where the block cannot read or write the file at `path`."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        why = "make room on that disk, and allow writing there"
+        raise StorageError(f"the server's jobs in {path} cannot be read or written ({error}); {why}") from error
 
 
 def _stored(job: str, work: str, cancelling: int) -> StoredJob:
