@@ -17,12 +17,14 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionLocked, StorageError
 from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.lexical import current_lexical_index
-from quoteweave.index.sync import RemovalReport
+from quoteweave.index.sync import RemovalReport, indexes_behind
+from quoteweave.index.vector_store import IndexReport
 from quoteweave.server.jobs import store as store_module
 from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, Job, RemoveWork, Work
 from quoteweave.server.jobs.runner import JobRunner, jobs_lock
 from quoteweave.server.jobs.store import JobNotFound, JobStore
 from quoteweave.server.jobs.worker import Reporter, perform
+from quoteweave.testing import ModelServer
 
 
 @pytest.fixture
@@ -136,6 +138,29 @@ def test_an_upload_replaces_a_document_of_a_folder_which_keeps_its_name_and_orig
         # What was uploaded is of no folder: a file of that name elsewhere is another document.
         assert add(collection, [other]).added == ("other/new.txt",)
         assert texts(collection, "new.txt") == ["The uploaded file."]
+
+
+def test_what_is_added_is_encoded_for_the_indexes_that_there_are(
+    root: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    out = io.StringIO()
+    with ModelServer() as model, Collection.open(root) as collection:
+        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+        first = performed(add_work(root, state, {"a.txt": b"Grain came by sea."}))
+        built = performed(IndexWork(root=root, retriever="openai:m"))
+        assert (first.status, built.error) == ("done", None)
+        assert isinstance(built.report, IndexReport)
+        assert built.report.items == 1
+        work = add_work(root, state, {"b.txt": b"Timber came by rail."})
+        added = perform(Assignment(work=work, processes=1), Reporter(out)).report
+        assert isinstance(added, AddReport)
+        assert added.index_notes == ()
+        assert indexes_behind(collection) == []
+        assert [request["input"] for request in model.requests] == [["Grain came by sea."], ["Timber came by rail."]]
+    told = [json.loads(line) for line in out.getvalue().splitlines()]
+    views = [line["progress"]["views_done"] for line in told if line["type"] == "progress"]
+    assert (views[0], views[-1]) == (None, 1)
 
 
 def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_path: Path) -> None:
