@@ -21,10 +21,13 @@ from quoteweave.index.sync import RemovalReport, indexes_behind
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.server.jobs import store as store_module
 from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, Job, RemoveWork, Work
-from quoteweave.server.jobs.runner import JobRunner, jobs_lock
+from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock
 from quoteweave.server.jobs.store import JobNotFound, JobStore
 from quoteweave.server.jobs.worker import Reporter, perform
 from quoteweave.testing import ModelServer
+
+# Tests share their cores with others, for which jobs would wait.
+EAGER = RunnerOptions(niceness=0, processes=1)
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def store(state: Path) -> Iterator[JobStore]:
 
 @pytest.fixture
 def runner(store: JobStore, state: Path) -> Iterator[JobRunner]:
-    made = JobRunner(store, state)
+    made = JobRunner(store, state, EAGER)
     made.start()
     yield made
     made.stop()
@@ -203,7 +206,7 @@ def test_jobs_of_a_killed_server_are_resumed_and_its_processes_end(root: Path, s
             server.kill()
         assert psutil.wait_procs(children, timeout=60)[1] == []
         assert [store.get(job.id).job.status for job in jobs] == ["running", "queued"]
-    runner = JobRunner(store, state)
+    runner = JobRunner(store, state, EAGER)
     runner.start()
     try:
         assert [ended(store, job.id)[0].status for job in jobs] == ["done", "done"]
@@ -213,7 +216,7 @@ def test_jobs_of_a_killed_server_are_resumed_and_its_processes_end(root: Path, s
 
 
 def test_a_server_that_stops_leaves_its_jobs_to_the_next(root: Path, state: Path, store: JobStore) -> None:
-    runner = JobRunner(store, state)
+    runner = JobRunner(store, state, EAGER)
     runner.start()
     with Collection.open(root) as collection, collection.writer():
         job = submitted(runner, add_work(root, state, {"a.txt": b"Grain came by sea."}))
@@ -248,7 +251,7 @@ def test_jobs_are_cancelled_whether_they_wait_or_run(runner: JobRunner, root: Pa
 def test_servers_that_share_a_folder_run_each_job_once(root: Path, state: Path, store: JobStore) -> None:
     works = [add_work(root, state, {f"{number}.txt": b"Text %d." % number}) for number in range(2)]
     jobs = [store.add(job_of(work), work) for work in works]
-    runners = [JobRunner(JobStore(state), state) for _ in range(2)]
+    runners = [JobRunner(JobStore(state), state, EAGER) for _ in range(2)]
     for runner in runners:
         runner.start()
     try:

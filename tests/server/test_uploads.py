@@ -39,6 +39,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
         collections_folder=base / "made",
         state=base / "state",
         max_upload=LIMIT,
+        job_niceness=0,
+        job_processes=1,
     )
     with LiveServer(settings) as live:
         yield live

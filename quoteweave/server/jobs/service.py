@@ -39,7 +39,9 @@ class Jobs:
         self._state, self._folder = settings.state, settings.collections_folder
         self.uploads = Uploads(settings.state, settings.max_upload)
         resources = {name: getattr(settings.answers, name) for name in ResourceSettings.model_fields}
-        self._options = RunnerOptions(resources=ResourceSettings(**resources))
+        self._options = RunnerOptions(
+            niceness=settings.job_niceness, processes=settings.job_processes, resources=ResourceSettings(**resources)
+        )
         self._store: JobStore | None = None
         self._runner: JobRunner | None = None
 
