@@ -8,6 +8,8 @@ SLOW_FILES = (
     "test_docs.py",
     "test_ingest_faults.py",
     "test_bombs.py",
+    "test_jobs.py",
+    "test_uploads.py",
     "test_answer_page_in_chromium.py",
     "test_faiss.py",
     "test_killed_writer.py",

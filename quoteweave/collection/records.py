@@ -13,12 +13,14 @@ from quoteweave.core.records import Kind, Layout, Record, View
 
 # How the fingerprints of importers begin.
 IMPORTED = "imported-"
+# The root of documents whose files were uploaded: of no folder, so that what lies in one says nothing of them.
+UPLOADED = Path("uploaded:")
 
 
 class Origin(Record):
     """Where a document comes from. A document is up to date when its origin is still the same."""
 
-    root: Path = Field(description="absolute path of the folder that was added")
+    root: Path = Field(description="absolute path of the folder that was added; `UPLOADED` for an uploaded file")
     content: str = Field(description="SHA-256 of the file, in hexadecimal")
     parser: str = Field(description="fingerprint of the parser and its settings")
     metadata: Mapping[str, str] = Field(default_factory=dict)
@@ -33,6 +35,11 @@ class Origin(Record):
     def imported(self) -> bool:
         """Whether another tool parsed it: a folder's files then say nothing of it."""
         return self.parser.startswith(IMPORTED)
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether its file was uploaded, so that the collection alone holds it."""
+        return self.root == UPLOADED
 
 
 class Failure(Record):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
-from quoteweave.collection.records import Failure, Origin
+from quoteweave.collection.records import UPLOADED, Failure, Origin
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.documents.discovery import FoundFile
 
@@ -28,6 +28,8 @@ class _Known:
     root: Path
     below: str
     content: str | None
+    by_name: bool
+    """Whether the name alone says which document it is: another tool parsed it, or it was uploaded."""
     imported: bool
 
     @property
@@ -51,24 +53,36 @@ def name_files(
     content_of: Callable[[Path], str],
     failures: Iterable[Failure] = (),
     prefix: str | None = None,
+    given: Mapping[Path, str] | None = None,
 ) -> list[FoundFile]:
     """The same files with the names that their documents have or will have, in the order of these names.
 
     A file that is known keeps its name, and so does one that was moved with its folder. `prefix` stands before the
     names of all others; what is still ambiguous, here or beside the documents that there are, has the last parts of
-    the added folder's path in front, as many as tell it from the others. Raises UsageError for a prefix that is none.
+    the added folder's path in front, as many as tell it from the others. Uploaded files have the names that are `given`
+    for their paths, and replace documents of these names wherever those came from, which stays their origin. Raises
+    UsageError for a prefix that is none.
     """
     known = [
-        _Known(name, origin.root, origin.path or name, origin.content, origin.imported)
+        _Known(
+            name,
+            origin.root,
+            origin.path or name,
+            origin.content,
+            by_name=origin.imported or origin.uploaded,
+            imported=origin.imported,
+        )
         for name, origin in origins.items()
     ]
     known += [
-        _Known(failure.name, failure.root, failure.path or failure.name, failure.content, False)
+        _Known(failure.name, failure.root, failure.path or failure.name, failure.content, False, False)
         for failure in failures
         if failure.name not in origins
     ]
     bare = check_prefix(prefix) if prefix is not None else None
     naming = _Naming(sorted(known, key=lambda one: one.name), bare, content_of)
+    naming.give_names(files, given or {}, origins)
+    files = [file for file in files if file.path not in (given or {})]
     return sorted(naming.names_of(sorted(files, key=lambda file: (file.name, file.root))), key=lambda file: file.name)
 
 
@@ -88,6 +102,14 @@ class _Naming:
     given: dict[str, FoundFile] = field(default_factory=dict)
     """By name, the files that have theirs."""
 
+    def give_names(self, files: Iterable[FoundFile], names: Mapping[Path, str], origins: Mapping[str, Origin]) -> None:
+        """Give files the names that stand beside their paths, and the origins of the documents that they replace."""
+        for file in files:
+            if (name := names.get(file.path)) is not None:
+                origin = origins.get(name)
+                root, below = (origin.root, origin.path or name) if origin is not None else (UPLOADED, name)
+                self._give(replace(file, root=root), name, below)
+
     def names_of(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         left = self._keep(files)
         left = self._keep_imported(left)
@@ -96,7 +118,7 @@ class _Naming:
 
     def _keep(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Name the files of known documents and return the others, as the following methods do too."""
-        by_file = {str(one.file): one for one in reversed(self.known) if not one.imported}
+        by_file = {str(one.file): one for one in reversed(self.known) if not one.by_name}
         left = []
         for file in files:
             one = by_file.get(str(file.root / file.name))
@@ -124,7 +146,7 @@ class _Naming:
         """Name files moved with their folder: the old file is gone, and the path below the folder is the same."""
         by_path: defaultdict[str, list[_Known]] = defaultdict(list)
         for one in self.known:
-            if not one.imported and (self.prefix is None or one.name.startswith(f"{self.prefix}/")):
+            if not one.by_name and (self.prefix is None or one.name.startswith(f"{self.prefix}/")):
                 by_path[one.below].append(one)
         left = []
         for file in files:

@@ -49,12 +49,14 @@ T = TypeVar("T")
 class AddProgress:
     """Progress callbacks: `on_total` gets the number of pages to read, `on_pages` a document and its pages done.
 
-    All are called by the thread that adds. Once everything is read, the pages done are as many as were to come.
+    `on_file` gets the name of each document that is done with: unchanged, read or refused. All are called by the thread
+    that adds. Once everything is read, the pages done are as many as were to come.
     """
 
     on_total: Callable[[int], None] = lambda _: None
     on_pages: Callable[[str, int], None] = lambda _name, _pages: None
     on_index: Callable[[], None] = lambda: None
+    on_file: Callable[[str], None] = lambda _: None
 
 
 class FileIssue(Record):

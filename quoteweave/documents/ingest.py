@@ -88,6 +88,7 @@ class AddOptions:
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     pictures: ImageProvider | None = None  # so that a renamed document keeps the vectors of its pictures
     prefix: str | None = None  # stands, with a slash, before the names of new documents
+    names: Mapping[Path, str] = field(default_factory=dict)  # of uploaded files' documents, by the files' paths
 
     @property
     def fingerprint(self) -> str:
@@ -160,8 +161,9 @@ class _Run:
     def name(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """The files with the names of their documents."""
         prefix, failures = self._options.prefix, self._collection.failures()
-        named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix)
-        self._renamed = {file.name for file in named if has_extended_name(file, prefix)}
+        given = self._options.names
+        named = name_files(files, self._known, content_of=_hash, failures=failures, prefix=prefix, given=given)
+        self._renamed = {file.name for file in named if file.path not in given and has_extended_name(file, prefix)}
         return named
 
     def forget(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
@@ -194,6 +196,8 @@ class _Run:
 
     def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:
         jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
+        for name in {file.name for file in files} - jobs.keys():
+            progress.on_file(name)
         kept = {name: self._kept(name, origin) for name, (_, origin) in jobs.items()}
         # Pages that another run has read, of what is not to be read any more, must not stay.
         self._writer.unfinished = {pages.folder.name for pages in kept.values()}
@@ -216,6 +220,7 @@ class _Run:
                     self._fail(file, origin.content, read.reason)
                 else:
                     self._store(read, kept[read.document.name])
+                progress.on_file(read.name if isinstance(read, FileIssue) else read.document.name)
         self._writer.unfinished = ()
 
     def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
@@ -240,7 +245,7 @@ class _Run:
             except (DocumentError, OSError) as error:
                 self._fail(file, None, failure_reason(error))
             else:
-                if not self._is_stored(file.name, origin):
+                if not self._is_stored(file, origin):
                     yield file, origin
 
     def _origin(self, file: FoundFile) -> Origin:
@@ -250,7 +255,8 @@ class _Run:
         before = self._known.get(file.name)
         self._stamps[file.name] = file_stamp(file.path)
         content = _hash(file.path)
-        if before is not None and before.imported and before.content != content:
+        replaced = file.path in self._options.names
+        if before is not None and before.imported and before.content != content and not replaced:
             raise DocumentError(
                 f"{file.name!r} was imported, and has changed since; import it again, remove it first, or have both, "
                 "with --prefix NAME"
@@ -263,8 +269,9 @@ class _Run:
             metadata={**(before.metadata if before else {}), **self._options.metadata},
         )
 
-    def _is_stored(self, name: str, origin: Origin) -> bool:
+    def _is_stored(self, file: FoundFile, origin: Origin) -> bool:
         """Whether the document is up to date; its metadata then is, too."""
+        name = file.name
         before = self._known.get(name)
         if before is None or before.content != origin.content:
             return False
@@ -273,7 +280,7 @@ class _Run:
             return True
         if before.parser not in (origin.parser, self._options.partial_fingerprint):
             return False
-        folder = origin.file(name).resolve().parent
+        folder = file.path.resolve().parent
         if any(file_hash(folder / path) != content for path, content in before.linked_files.items()):
             return False
         if (before.root, before.path) != (origin.root, origin.path):  # its folder was moved, or one above it was added

@@ -5,11 +5,13 @@ from contextlib import asynccontextmanager
 from importlib import metadata
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from quoteweave.server.access import protect
+from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import Problem, handle_problems
-from quoteweave.server.routes import answers, collections, conversations, health, page, quotes, session
+from quoteweave.server.routes import answers, collections, conversations, documents, health, jobs, page, quotes, session
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 
@@ -17,6 +19,8 @@ ROUTERS = (
     answers.router,
     quotes.router,
     collections.router,
+    documents.router,
+    jobs.router,
     conversations.router,
     session.router,
     health.router,
@@ -39,11 +43,13 @@ def make_app(settings: ServerSettings) -> FastAPI:
     >>> app.title
     'quoteweave'
     """
-    served = Served(settings)
+    served, changes = Served(settings), Jobs(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(changes.start)
         yield
+        await run_in_threadpool(changes.stop)
         served.close()
 
     app = FastAPI(
@@ -56,7 +62,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    app.state.served = served
+    app.state.served, app.state.jobs = served, changes
     for router in ROUTERS:
         app.include_router(router)
     handle_problems(app)

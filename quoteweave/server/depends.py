@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from quoteweave.core.records import Record
 from quoteweave.server.access import Grant, grant_of, missing_key, missing_scope
+from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.keys import Scope
 from quoteweave.server.served import Served, ServedCollection, no_such_collection
 
@@ -90,6 +91,15 @@ async def get_writable(collection: CollectionName, served: ServedState, grant: W
 
 Writable = Annotated[ServedCollection, Depends(get_writable)]
 """A collection whose documents the request may add and remove."""
+
+
+async def get_jobs(request: Request) -> Jobs:
+    """Return the jobs of this process's server."""
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+JobsState = Annotated[Jobs, Depends(get_jobs)]
 
 
 async def get_visible_names(served: ServedState, grant: Reader) -> list[str]:

@@ -131,6 +131,11 @@ class Served:
                 self._conversations = ConversationStore(self.settings.state)
             return self._conversations
 
+    def forget(self, name: str) -> None:
+        """Let go of a collection that was deleted; requests under way end with what they have opened."""
+        with self._lock:
+            self._opened.pop(name, None)
+
     def close(self) -> None:
         """Close every collection, and the conversations."""
         for opened in self._opened.values():

@@ -52,6 +52,15 @@ class ServerSettings(Record):
     concurrency: int = Field(default=64, ge=1, description="requests of one key at the same time")
     max_body: int = Field(default=MEGABYTE, ge=1024, description="bytes of a request that is no upload")
     max_upload: int = Field(default=200 * MEGABYTE, ge=1024, description="bytes of one file that is uploaded")
+    job_niceness: int = Field(
+        default=10, ge=0, le=19, description="added to the niceness of processes that add documents and build indexes"
+    )
+    job_processes: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="processes that read files for a job; 0: four at most, and a core stays free",
+    )
     answer_seconds: float = Field(default=120.0, gt=0, description="seconds that an answer may take")
     answer_usd: float | None = Field(
         default=None, gt=0, description="US dollars that one answer may cost; the call that would exceed it is not made"

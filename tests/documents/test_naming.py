@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_files import write
 
-from quoteweave.collection.records import Origin
+from quoteweave.collection.records import UPLOADED, Origin
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.documents.document_names import has_extended_name, name_files
 
@@ -116,3 +116,18 @@ def test_names_are_unique_kept_and_the_same_in_any_order_and_after_any_stop(
         assert all(before.get(file.file, file.name) == file.name for file in files)
         origins |= origins_of(files)
         assert len({origin.file(name) for name, origin in origins.items()}) == len(origins)
+
+
+def test_uploaded_files_have_the_names_that_they_were_given_and_no_folder_takes_them(tmp_path: Path) -> None:
+    write(tmp_path, {"uploads/1/guide.md": "", "uploads/2/new.md": "", "docs/guide.md": "", "docs/new.md": ""})
+    origins = origins_of(named([tmp_path / "docs" / "guide.md"]))
+    paths = [tmp_path / "uploads" / "1" / "guide.md", tmp_path / "uploads" / "2" / "new.md"]
+    given = {path: path.name for path in paths}
+    files = name_files(find_files(paths), origins, content_of=str, given=given)
+    assert [(file.name, file.root, file.below) for file in files] == [
+        ("guide.md", tmp_path / "docs", None),
+        ("new.md", UPLOADED, None),
+    ]
+    # The file of that path is not there, which would otherwise say that its folder was moved.
+    origins |= origins_of(files)
+    assert names([tmp_path / "docs"], origins) == ["docs/new.md", "guide.md"]

@@ -46,10 +46,12 @@ def add_documents(
     *,
     encode: bool = True,
     progress: Progress = NO_PROGRESS,
+    reading: ReadingProgress | None = None,
 ) -> AddReport:
     """Add files and folders to the collection in that folder, which is made if there is none.
 
-    With `encode`, what is new is encoded for the indexes that there are. Raises what `documents.ingest.add` raises.
+    With `encode`, what is new is encoded for the indexes that there are. `reading` is told of documents and pages in
+    place of `progress`. Raises what `documents.ingest.add` raises.
     """
     options = options or AddOptions()
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
@@ -69,7 +71,7 @@ def add_documents(
                 task.advance(done)
 
             watch = ReadingProgress(on_total, on_pages, lambda: task.update(label="indexing"))
-            report = add(opened, paths, options, watch)
+            report = add(opened, paths, options, reading or watch)
         if not encode:
             return report
         notes = update_indexes(opened, wait=options.wait_s is None, progress=progress)

@@ -1,15 +1,20 @@
 """Collections, their documents as they are listed, and the models that a request may name."""
 
+from pathlib import Path
+
 from fastapi import APIRouter
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts, Failure
-from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.errors import CollectionExists, QuoteweaveError
 from quoteweave.core.records import Document, Record
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.server.depends import Readable, ServedState, VisibleNames
+from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
+from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.quotes import DocumentName, find_document
-from quoteweave.server.served import EXTRACTIVE
+from quoteweave.server.served import EXTRACTIVE, Served, no_such_collection
+from quoteweave.server.settings import NAME
 
 router = APIRouter(tags=["collections"])
 
@@ -27,6 +32,22 @@ class CollectionList(Record):
     """The collections that the key may read."""
 
     collections: tuple[CollectionSummary, ...]
+
+
+class NewCollection(Record):
+    """A collection to be made."""
+
+    name: str = Field(
+        pattern=f"^{NAME.pattern}$", description="its name in addresses, and that of its folder", examples=["reports"]
+    )
+
+
+class DeletedCollection(Record):
+    """What was deleted with a collection."""
+
+    name: str
+    counts: CollectionCounts | None = Field(description="what it held; null where it could not be read")
+    cancelled_jobs: int = Field(description="jobs that had not ended")
 
 
 class DocumentList(Record):
@@ -62,6 +83,48 @@ def list_collections(served: ServedState, names: VisibleNames) -> CollectionList
 def read_collection(collection: Readable, served: ServedState) -> CollectionSummary:
     """Return what a collection holds, and the retrievers that a request may name."""
     return _summary(served, collection.name)
+
+
+@router.post("/v1/collections", summary="Make a collection", status_code=201)
+def make_collection(request: NewCollection, served: ServedState, grant: Admin) -> CollectionSummary:
+    """Make an empty collection in the folder of the server's setting `collections_folder`."""
+    name = request.name
+    if not grant.opens(name):
+        raise ProblemError(
+            403, "other-collection", "The key is for other collections", f"the key does not open a collection {name!r}"
+        )
+    if name in served.folders():
+        raise CollectionExists(f"a collection is served under the name {name!r} already; choose another")
+    Collection.create(_changeable_folder(served) / name).close()
+    return _summary(served, name)
+
+
+@router.delete("/v1/collections/{collection}", summary="Delete a collection")
+def delete_collection(
+    collection: CollectionName, names: VisibleNames, served: ServedState, jobs: JobsState, _: Admin
+) -> DeletedCollection:
+    """Delete a collection with its documents, indexes, jobs and uploads; only one made in `collections_folder`."""
+    if collection not in names:
+        raise no_such_collection(collection)
+    name, folder = collection, served.folders()[collection]
+    if name in served.settings.collections:
+        raise _not_changeable(f"{name!r} was named by whoever runs the server, and is not deleted from here")
+    found = _summary(served, name)
+    cancelled = jobs.delete_collection(name, folder)
+    served.forget(name)
+    return DeletedCollection(name=name, counts=found.counts, cancelled_jobs=cancelled)
+
+
+def _changeable_folder(served: Served) -> Path:
+    """Return the folder in which collections may be made. Raises ProblemError where the server has none."""
+    folder = served.settings.collections_folder
+    if folder is None:
+        raise _not_changeable("this server makes and deletes no collections: it was started without --collections DIR")
+    return folder
+
+
+def _not_changeable(detail: str) -> ProblemError:
+    return ProblemError(403, "collections-fixed", "The server's collections are fixed", detail)
 
 
 def _summary(served: ServedState, name: str) -> CollectionSummary:

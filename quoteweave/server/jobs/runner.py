@@ -1,0 +1,230 @@
+"""Runs jobs, one of each collection at a time, each in a process of its own; resumes those of processes that died."""
+
+import hashlib
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quoteweave.core.errors import CollectionLocked, ProcessError, QuoteweaveError, StorageError
+from quoteweave.pipeline.settings import ResourceSettings
+from quoteweave.server.jobs.child import JobProcess
+from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, Job, NoteMessage, ProgressMessage, Work
+from quoteweave.server.jobs.store import JobNotFound, JobStore, StoredJob
+
+# Between two looks for jobs of servers that died, and for jobs that another server was asked to cancel.
+POLL_S = 1.0
+# Between two writes of a job's progress.
+PROGRESS_S = 0.2
+# After what went wrong, before it is tried again.
+PAUSE_S = 1.0
+# How often the process of a job may die before the job has failed.
+MAX_ATTEMPTS = 3
+LOCKS = "job-locks"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerOptions:
+    """How the processes of jobs run."""
+
+    niceness: int = 10  # added to the server's, so that searching comes first
+    processes: int = 0  # that read files; 0 is four at most, and leaves a core to the server
+    resources: ResourceSettings = field(default_factory=ResourceSettings)  # of models that encode
+
+    def assignment(self, work: Work, *, again: bool) -> Assignment:
+        """What the process of a job is told."""
+        resources = {name: getattr(self.resources, name) for name in ResourceSettings.model_fields}
+        return Assignment(work=work, again=again, niceness=self.niceness, processes=self.processes, resources=resources)
+
+
+class JobRunner:
+    """Runs the jobs of a store from `start` to `stop`.
+
+    Several servers may share the store: a lock of the operating system says which of them runs a collection's jobs, so
+    that those of a server which dies are taken over by another, or by the same when it is started again.
+    """
+
+    def __init__(self, store: JobStore, state: Path, options: RunnerOptions | None = None) -> None:
+        self.store = store
+        self._state = state
+        self._options = options or RunnerOptions()
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._threads: dict[Path, threading.Thread] = {}
+        self._running: dict[str, JobProcess] = {}
+        self._main: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to run jobs, those first that were left by a server that died."""
+        self._main = threading.Thread(target=self._watch, name="jobs", daemon=True)
+        self._main.start()
+
+    def stop(self) -> None:
+        """End the processes of jobs; the jobs are resumed by the next server."""
+        self._stop.set()
+        self._wake.set()
+        if self._main is not None:
+            self._main.join()
+        with self._lock:
+            running, threads = list(self._running.values()), list(self._threads.values())
+        for process in running:
+            process.end()
+        for thread in threads:
+            thread.join()
+
+    def submit(self, job: Job, work: Work) -> Job:
+        """Take a job. Raises StorageError where the disk refuses."""
+        self.store.add(job, work)
+        self._wake.set()
+        return job
+
+    def cancel(self, id: str) -> Job:
+        """Cancel a job, as `JobStore.cancel`."""
+        job = self.store.cancel(id)
+        self._wake.set()
+        return job
+
+    def pids(self) -> dict[str, int]:
+        """The numbers of the processes that this server runs now, by job."""
+        with self._lock:
+            return {id: process.pid for id, process in self._running.items()}
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self._wake.clear()
+            try:
+                self._start_threads()
+                self._end_cancelled()
+            except QuoteweaveError as error:  # such as a full disk: the jobs stay as they are until it has room
+                _log.warning("jobs wait: %s", error)
+            self._wake.wait(POLL_S)
+
+    def _start_threads(self) -> None:
+        for root in self.store.active_roots():
+            with self._lock:
+                thread = self._threads.get(root)
+                if thread is None or not thread.is_alive():
+                    name = f"jobs of {root.name}"
+                    self._threads[root] = threading.Thread(target=self._run_all, args=(root,), name=name, daemon=True)
+                    self._threads[root].start()
+
+    def _end_cancelled(self) -> None:
+        with self._lock:
+            running = dict(self._running)
+        for id, process in running.items():
+            if self._is_cancelled(id):
+                process.end()
+
+    def _is_cancelled(self, id: str) -> bool:
+        try:
+            return self.store.get(id).cancelling
+        except JobNotFound:  # its collection was deleted
+            return True
+
+    def _run_all(self, root: Path) -> None:
+        """Run the jobs of a collection, the oldest first, unless another server does."""
+        try:
+            with jobs_lock(self._state, root):
+                while not self._stop.is_set() and (jobs := self.store.active(root)):
+                    self._run(jobs[0])
+        except (CollectionLocked, JobNotFound):  # another server runs them; or the collection was deleted meanwhile
+            return
+        except (QuoteweaveError, OSError) as error:
+            _log.warning("the jobs of %s wait: %s", root, error)
+            self._stop.wait(PAUSE_S)
+
+    def _run(self, stored: StoredJob) -> None:
+        id, work = stored.job.id, stored.work
+        # One is still to be cancelled where the server that was to do it has died.
+        job = self.store.cancelled(id) if stored.cancelling else self.store.begin(id)
+        if not job.has_ended:
+            # Whatever ran it before has died: it can have done a part.
+            message = self._attempt(id, self._options.assignment(work, again=stored.job.started is not None))
+            job = self._finish(id, message)
+        if job.has_ended and isinstance(work, AddWork):
+            shutil.rmtree(work.uploads, ignore_errors=True)
+
+    def _attempt(self, id: str, assignment: Assignment) -> EndMessage | str:
+        """Run a job's process; returns its last message, or how it ended without one."""
+        try:
+            process = JobProcess(assignment)
+        except ProcessError as error:
+            return str(error)
+        with self._lock:
+            self._running[id] = process
+        try:
+            if self._stop.is_set():
+                process.end()
+            return self._listen(id, process) or f"its process {process.how_it_ended()}"
+        finally:
+            with self._lock:
+                del self._running[id]
+            process.end()
+
+    def _listen(self, id: str, process: JobProcess) -> EndMessage | None:
+        waiting: ProgressMessage | None = None
+        written = 0.0
+        end = None
+        for message in process.messages():
+            if isinstance(message, EndMessage):
+                end = message
+            elif isinstance(message, ProgressMessage):
+                waiting = message
+                if time.monotonic() >= written + PROGRESS_S:
+                    self._tell(id, waiting)
+                    waiting, written = None, time.monotonic()
+            else:
+                self._tell(id, message)
+        if waiting is not None:
+            self._tell(id, waiting)
+        return end
+
+    def _tell(self, id: str, message: ProgressMessage | NoteMessage) -> None:
+        # The job itself goes on where a full disk does not take how far it is.
+        with suppress(StorageError):
+            if isinstance(message, ProgressMessage):
+                self.store.progress(id, message.progress)
+            else:
+                self.store.note(id, message.note)
+
+    def _finish(self, id: str, message: EndMessage | str) -> Job:
+        if isinstance(message, EndMessage):
+            return self.store.end(id, message)
+        if self._is_cancelled(id):
+            return self.store.cancelled(id)
+        if self._stop.is_set():
+            return self.store.get(id).job
+        job = self.store.died(id)
+        if job.attempts < MAX_ATTEMPTS:
+            _log.warning("a job is tried again: %s", message)
+            self._stop.wait(PAUSE_S)
+            return job
+        why = f"{message}, {MAX_ATTEMPTS} times; what it had stored stays. Try it again, with fewer files at once"
+        return self.store.end(id, EndMessage(status="failed", error=why))
+
+
+@contextmanager
+def jobs_lock(state: Path, root: Path, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold the right to run the jobs of the collection at `root`.
+
+    Waits up to `wait_s` seconds for a server that runs one. Raises CollectionLocked where it still does.
+    """
+    from filelock import FileLock, Timeout
+
+    folder = state / LOCKS
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / f"{hashlib.sha256(str(root).encode()).hexdigest()[:32]}.lock", timeout=wait_s)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise CollectionLocked(f"a job of the collection {root.name!r} is running; cancel it or wait for it") from None
+    try:
+        yield
+    finally:
+        lock.release()

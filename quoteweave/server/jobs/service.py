@@ -1,0 +1,148 @@
+"""What a server needs to change its collections: the store of jobs, who runs them, and the uploads that they read."""
+
+import logging
+import shutil
+import time
+from collections.abc import Collection as Container
+from pathlib import Path
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.writer_lock import writer_lock
+from quoteweave.core.records import Document
+from quoteweave.documents.ingest import AddOptions
+from quoteweave.pipeline.settings import ResourceSettings
+from quoteweave.server.jobs.records import AddWork, IndexWork, Job, RemoveWork
+from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock
+from quoteweave.server.jobs.store import JobStore
+from quoteweave.server.settings import ServerSettings
+from quoteweave.server.upload_names import known_name
+from quoteweave.server.uploads import Upload, Uploads
+
+DELETED = ".deleted-"
+"""How the folder of a collection that is being deleted begins."""
+# How long deleting a collection waits for the process of a job that it cancelled.
+CANCEL_S = 10.0
+_log = logging.getLogger(__name__)
+
+
+class Jobs:
+    """The jobs of one server's process.
+
+    >>> jobs = Jobs(ServerSettings(state=Path("state")))
+    >>> jobs.start()
+    >>> [job.kind for job in jobs.store.latest(["port"])]
+    []
+    >>> jobs.stop()
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._state, self._folder = settings.state, settings.collections_folder
+        self.uploads = Uploads(settings.state, settings.max_upload)
+        resources = {name: getattr(settings.answers, name) for name in ResourceSettings.model_fields}
+        self._options = RunnerOptions(
+            niceness=settings.job_niceness, processes=settings.job_processes, resources=ResourceSettings(**resources)
+        )
+        self._store: JobStore | None = None
+        self._runner: JobRunner | None = None
+
+    def start(self) -> None:
+        """Run jobs, those first that a server left which died. Raises StorageError where the disk refuses."""
+        self._store = JobStore(self._state)
+        self._runner = JobRunner(self._store, self._state, self._options)
+        self.uploads.sweep(self._store.reads)
+        for left in () if self._folder is None else self._folder.glob(f"{DELETED}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        self._runner.start()
+
+    def stop(self) -> None:
+        """Stop; jobs that run are resumed by the next server."""
+        if self._runner is not None:
+            self._runner.stop()
+        if self._store is not None:
+            self._store.close()
+
+    @property
+    def store(self) -> JobStore:
+        """The jobs. Raises RuntimeError before `start`."""
+        if self._store is None:
+            raise RuntimeError("jobs are there once the server has started")
+        return self._store
+
+    @property
+    def runner(self) -> JobRunner:
+        """Whoever runs them. Raises RuntimeError before `start`."""
+        if self._runner is None:
+            raise RuntimeError("jobs are there once the server has started")
+        return self._runner
+
+    def add(self, name: str, collection: Collection, upload: Upload) -> tuple[Job | None, tuple[str, ...]]:
+        """Make the job that adds an upload's files to the collection of that name; None where it has them all.
+
+        Returns the names of documents that are unchanged too. Raises StorageError where the disk refuses.
+        """
+        known = {document.name: document for document in collection.documents()}
+        root = collection.root.resolve()
+        files, unchanged = {}, []
+        for path, content in upload.files.items():
+            document = known_name(path, known)
+            same = document in known and _has(known[document], content, upload.metadata)
+            if same and not self.store.changes(root, document):
+                unchanged.append(document)
+            else:
+                files[document] = path
+        if not files:
+            return None, tuple(unchanged)
+        work = AddWork(root=root, uploads=upload.folder.resolve(), files=files, metadata=upload.metadata)
+        upload.kept = True
+        try:
+            job = self.runner.submit(_job("add", name, documents=tuple(files)), work)
+        except BaseException:
+            upload.kept = False
+            raise
+        return job, tuple(unchanged)
+
+    def remove(self, name: str, collection: Collection, document: str) -> Job:
+        """Make the job that removes a document. Raises UsageError where there is none, nor will be."""
+        root = collection.root.resolve()
+        if not self.store.changes(root, document):
+            collection.document(document)
+        return self.runner.submit(_job("remove", name, documents=(document,)), RemoveWork(root=root, names=(document,)))
+
+    def build_index(self, name: str, collection: Collection, retriever: str, *, replace: bool) -> Job:
+        """Make the job that builds the indexes of a retriever."""
+        work = IndexWork(root=collection.root.resolve(), retriever=retriever, replace=replace)
+        return self.runner.submit(_job("index", name, retriever=retriever), work)
+
+    def delete_collection(self, name: str, folder: Path) -> int:
+        """Delete a collection with its jobs and uploads; returns how many of the jobs were cancelled.
+
+        Raises CollectionLocked while another process writes to it, and then leaves it as it is.
+        """
+        root = folder.resolve()
+        active = self.store.active(root)
+        for stored in active:
+            self.runner.cancel(stored.job.id)
+        with jobs_lock(self._state, root, CANCEL_S), writer_lock(root):
+            # Renamed first, so that it is there or not, and a server that starts can finish what a kill left.
+            gone = root.with_name(f"{DELETED}{root.name}-{time.time_ns()}")
+            root.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        self.uploads.forget(name)
+        self.store.forget(root)
+        return len(active)
+
+
+def _job(kind: str, name: str, *, documents: Container[str] = (), retriever: str | None = None) -> Job:
+    found = {"kind": kind, "collection": name, "documents": documents, "retriever": retriever, "created": time.time()}
+    return Job.model_validate(found)
+
+
+def _has(document: Document, content: str, metadata: dict[str, str]) -> bool:
+    """Whether a document is what the upload would make it."""
+    return (
+        document.content == content
+        # What another version of the parser read is read again; so is what shows pictures of other files.
+        and document.parser == AddOptions().fingerprint
+        and not document.linked_files
+        and document.metadata.items() >= metadata.items()
+    )

@@ -1,0 +1,225 @@
+"""Jobs on disk: one SQLite file of the state folder, which several server processes may share."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from quoteweave.core.errors import StorageError, UsageError
+from quoteweave.core.records import Record
+from quoteweave.server.jobs.records import AddWork, EndMessage, Job, JobProgress, RemoveWork, Work
+
+DATABASE = "jobs.sqlite"
+KEPT = 1000
+"""How many jobs that have ended are kept; older ones are forgotten."""
+_BUSY_MS = 30_000
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    root TEXT NOT NULL,
+    status TEXT NOT NULL,
+    cancelling INTEGER NOT NULL DEFAULT 0,
+    job TEXT NOT NULL,
+    work TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS jobs_of_status ON jobs (status, root, number);
+PRAGMA user_version = 1;
+"""
+_ACTIVE = "status IN ('queued', 'running')"
+_WORK: TypeAdapter[Work] = TypeAdapter(Work)
+
+
+class JobNotFound(UsageError):
+    """There is no job of that id, or not any more."""
+
+
+class StoredJob(Record):
+    """A job, with what its process is to do."""
+
+    job: Job
+    work: Work
+    cancelling: bool
+
+
+class JobStore:
+    """The jobs of all collections, for any number of threads and processes.
+
+    Raises StorageError where the file cannot be read or written.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self.path = state / DATABASE
+        self._lock = threading.Lock()
+        with _guarded(self.path):
+            state.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+            )
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._create()
+
+    def _create(self) -> None:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > _VERSION:
+            raise UsageError(
+                f"{self.path} was written by a newer quoteweave; upgrade this one, or name another --state"
+            )
+        if version < _VERSION:
+            self._db.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, _guarded(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has ended the transaction already
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _rows(self, query: str, values: Iterable[str | int] = ()) -> list[tuple[str, str, int]]:
+        with self._lock, _guarded(self.path):
+            return self._db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
+
+    def add(self, job: Job, work: Work) -> Job:
+        """Take a job, which is queued behind the others of its collection."""
+        with self._writing() as db:
+            insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
+            values = (job.id, str(work.root), job.status, job.model_dump_json(), work.model_dump_json())
+            db.execute(insert, values)
+        return job
+
+    def get(self, id: str) -> StoredJob:
+        """The job of that id. Raises JobNotFound."""
+        found = self._rows("WHERE id = ?", [id])
+        if not found:
+            raise JobNotFound(
+                f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {KEPT} are kept"
+            )
+        return _stored(*found[0])
+
+    def latest(self, collections: Iterable[str], *, most: int = 100) -> list[Job]:
+        """The last jobs of the collections that are served under these names, the newest first."""
+        where = "WHERE json_extract(job, '$.collection') IN (SELECT value FROM json_each(?))"
+        found = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [json.dumps(list(collections)), most])
+        return [Job.model_validate_json(job) for job, _, _ in found]
+
+    def active_roots(self) -> list[Path]:
+        """The folders of collections that have jobs which have not ended."""
+        with self._lock, _guarded(self.path):
+            found = self._db.execute(f"SELECT DISTINCT root FROM jobs WHERE {_ACTIVE}").fetchall()  # noqa: S608 - a constant
+        return [Path(root) for (root,) in found]
+
+    def active(self, root: Path) -> list[StoredJob]:
+        """The jobs of a collection that have not ended, the oldest first."""
+        return [_stored(*row) for row in self._rows(f"WHERE {_ACTIVE} AND root = ? ORDER BY number", [str(root)])]
+
+    def changes(self, root: Path, document: str) -> bool:
+        """Whether a job that has not ended may change that document."""
+        works = (stored.work for stored in self.active(root))
+        return any(
+            document in (work.files if isinstance(work, AddWork) else work.names)
+            for work in works
+            if isinstance(work, AddWork | RemoveWork)
+        )
+
+    def begin(self, id: str) -> Job:
+        """Say that a job runs."""
+        return self._change(
+            id, lambda job: job.model_copy(update={"status": "running", "started": job.started or _now()})
+        )
+
+    def died(self, id: str) -> Job:
+        """Count that the process of a job ended before its work did."""
+        return self._change(id, lambda job: job.model_copy(update={"attempts": job.attempts + 1}))
+
+    def progress(self, id: str, progress: JobProgress) -> None:
+        """Say how far a job is."""
+        self._change(id, lambda job: job.model_copy(update={"progress": progress}))
+
+    def note(self, id: str, note: str) -> None:
+        """Add a sentence to a job's notes, unless it says that already."""
+        self._change(id, lambda job: job if note in job.notes else job.model_copy(update={"notes": (*job.notes, note)}))
+
+    def end(self, id: str, message: EndMessage) -> Job:
+        """Say that a job is done or has failed; ended jobs beyond the last `KEPT` are forgotten."""
+        found = {"status": message.status, "report": message.report, "error": message.error}
+        return self._end(id, found)
+
+    def cancel(self, id: str) -> Job:
+        """Cancel a job: at once where it is queued; where it runs, whoever runs it ends it soon.
+
+        A job that has ended stays as it is. Raises JobNotFound.
+        """
+        with self._writing() as db:
+            db.execute("UPDATE jobs SET cancelling = 1 WHERE id = ? AND status = 'running'", (id,))
+        queued = {"status": "cancelled", "ended": _now()}
+        return self._change(id, lambda job: job if job.status == "running" else job.model_copy(update=queued))
+
+    def cancelled(self, id: str) -> Job:
+        """Say that a job that ran was cancelled."""
+        return self._end(id, {"status": "cancelled"})
+
+    def forget(self, root: Path) -> None:
+        """Forget every job of a collection, which is gone."""
+        with self._writing() as db:
+            db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
+
+    def reads(self, uploads: Path) -> bool:
+        """Whether a job that has not ended reads the uploaded files in that folder."""
+        works = (stored.work for root in self.active_roots() for stored in self.active(root))
+        return any(work.uploads == uploads.resolve() for work in works if isinstance(work, AddWork))
+
+    def _end(self, id: str, found: Mapping[str, object]) -> Job:
+        job = self._change(id, lambda job: job.model_copy(update={**found, "ended": _now()}))
+        with self._writing() as db:
+            old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {KEPT}"  # noqa: S608 - constants
+            db.execute(f"DELETE FROM jobs WHERE number IN ({old})")  # noqa: S608 - constants
+        return job
+
+    def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
+        """Change a job that has not ended; one that has is returned as it is. Raises JobNotFound."""
+        with self._writing() as db:
+            found = db.execute("SELECT job FROM jobs WHERE id = ?", (id,)).fetchone()
+            if found is None:
+                raise JobNotFound(f"there is no job {id!r}")
+            before = Job.model_validate_json(found[0])
+            if before.has_ended:
+                return before
+            job = change(before)
+            update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
+            db.execute(update, (job.status, job.model_dump_json(), id))
+        return job
+
+
+@contextmanager
+def _guarded(path: Path) -> Iterator[None]:
+    """Raise StorageError where the block cannot read or write the file at `path`."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        why = "make room on that disk, and allow writing there"
+        raise StorageError(f"the server's jobs in {path} cannot be read or written ({error}); {why}") from error
+
+
+def _stored(job: str, work: str, cancelling: int) -> StoredJob:
+    return StoredJob(job=Job.model_validate_json(job), work=_WORK.validate_json(work), cancelling=bool(cancelling))
+
+
+def _now() -> float:
+    return time.time()

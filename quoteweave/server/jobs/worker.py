@@ -1,0 +1,221 @@
+"""The process of one job: `python -m quoteweave.server.jobs.worker`, with an `Assignment` as a line on stdin.
+
+It writes a `Message` a line to stdout, the last of which is an `EndMessage`. It ends at once when its stdin ends, as it
+does when the server's process dies: what it has stored stays, and another process does the rest.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TextIO, TypeVar
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import CollectionLocked, QuoteweaveError
+from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
+from quoteweave.index.sync import RemovalReport, finish_removals, remove_documents
+from quoteweave.index.vector_store import IndexReport
+from quoteweave.pipeline.runs.build import add_documents, build_index, index_specs, update_indexes
+from quoteweave.pipeline.settings import ResourceSettings
+from quoteweave.server.jobs.records import (
+    AddWork,
+    Assignment,
+    EndMessage,
+    IndexWork,
+    JobProgress,
+    Message,
+    NoteMessage,
+    ProgressMessage,
+    RemoveWork,
+)
+
+Report = AddReport | RemovalReport | IndexReport | None
+T = TypeVar("T")
+
+# Between two looks at whether a collection is still locked.
+LOCK_POLL_S = 0.5
+MAX_READING_PROCESSES = 4
+
+
+class Reporter:
+    """Writes how far the job is, a line for each step; meets `pipeline.runs.progress.Progress` and `Task`."""
+
+    watched = False
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._lock = threading.Lock()
+        self.progress = JobProgress()
+
+    def send(self, message: Message) -> None:
+        """Write one line; where nobody reads it any more, the process ends."""
+        try:
+            with self._lock:
+                self._out.write(f"{message.model_dump_json()}\n")
+                self._out.flush()
+        except OSError:
+            os._exit(1)
+
+    def tell(self, changes: Mapping[str, str | int | None]) -> None:
+        """Change these fields of the progress."""
+        with self._lock:
+            self.progress = self.progress.model_copy(update=changes)
+        self.send(ProgressMessage(progress=self.progress))
+
+    def note(self, message: str) -> None:
+        """A sentence for people."""
+        self.send(NoteMessage(note=message))
+
+    @contextmanager
+    def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator["Reporter"]:
+        """A piece of work; steps are counted where they are views of quotes."""
+        counted = unit == "views"
+        self.tell({"step": label, **({"views_done": 0, "views_total": total} if counted else {})})
+        yield self
+
+    def advance(self, steps: int = 1) -> None:
+        """Count more views as encoded."""
+        if self.progress.views_done is not None:
+            self.tell({"views_done": self.progress.views_done + steps, "waiting": None})
+
+    def update(self, *, total: int | None = None, label: str | None = None) -> None:
+        """Set how many views are to be encoded, or what is being done."""
+        counted = total is not None and self.progress.views_done is not None
+        self.tell({**({"views_total": total} if counted else {}), **({"step": label} if label is not None else {})})
+
+    def reading(self) -> AddProgress:
+        """The callbacks of reading files."""
+
+        def on_total(pages: int) -> None:
+            self.tell({"page": 0, "pages": pages, "step": "reading", "waiting": None})
+
+        def on_pages(document: str, pages: int) -> None:
+            self.tell({"document": document, "page": (self.progress.page or 0) + pages})
+
+        def on_file(_: str) -> None:
+            self.tell({"files_done": (self.progress.files_done or 0) + 1})
+
+        return AddProgress(on_total, on_pages, lambda: self.tell({"step": "indexing"}), on_file)
+
+
+def main() -> None:
+    """Do the job that stands on stdin's first line."""
+    # What libraries print must not be taken for messages.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole terminal; the server ends this process
+    assignment = Assignment.model_validate_json(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(assignment.niceness)
+    reporter = Reporter(out)
+    reporter.send(perform(assignment, reporter))
+
+
+def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
+    """Do the work; what went wrong is in the message."""
+    try:
+        report = _do(assignment, reporter)
+    except QuoteweaveError as error:
+        return EndMessage(status="failed", error=str(error))
+    except Exception as error:
+        what = f"{type(error).__name__}: {str(error)[:500]}"
+        return EndMessage(status="failed", error=f"the job met an error that it does not know ({what}); report this")
+    refused = _all_refused(report)
+    return EndMessage(status="failed" if refused else "done", report=report, error=refused)
+
+
+def _end_with_server() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def _do(assignment: Assignment, reporter: Reporter) -> Report:
+    work = assignment.work
+    # A job must not make the collection anew where that was deleted meanwhile.
+    Collection.open(work.root).close()
+    if isinstance(work, AddWork):
+        return _add(work, assignment, reporter)
+    if isinstance(work, RemoveWork):
+        return _when_unlocked(lambda: _remove(work, again=assignment.again), reporter)
+    return _index(work, assignment, reporter)
+
+
+def _add(work: AddWork, assignment: Assignment, reporter: Reporter) -> AddReport:
+    reporter.tell({"step": "looking at files", "files_total": len(work.files)})
+    names = {work.uploads / path: name for name, path in work.files.items()}
+    processes = assignment.processes or min(MAX_READING_PROCESSES, max(1, (os.cpu_count() or 1) - 1))
+    options = AddOptions(metadata=work.metadata, names=names, processes=processes)
+
+    def add() -> AddReport:
+        reporter.tell({"files_done": 0, "page": None, "pages": None})
+        return add_documents(
+            work.root, list(names), options, encode=False, progress=reporter, reading=reporter.reading()
+        )
+
+    report = _when_unlocked(add, reporter)
+    settings = ResourceSettings.model_validate(assignment.resources)
+    with Collection.open(work.root) as collection:
+        notes = update_indexes(collection, settings, wait=True, progress=reporter)
+    return report.model_copy(update={"index_notes": tuple(notes)})
+
+
+def _remove(work: RemoveWork, *, again: bool) -> RemovalReport:
+    with Collection.open(work.root) as collection:
+        known = {document.name for document in collection.documents()}
+        if not again or known.issuperset(work.names):
+            return remove_documents(collection, work.names)
+        left = [name for name in work.names if name in known]
+        if left:
+            found = remove_documents(collection, left)
+            return found.model_copy(update={"removed": work.names})
+        with collection.writer() as writer:
+            remains = finish_removals(collection, writer)
+    return RemovalReport(removed=work.names, finished=(), index_notes=(), remains=remains)
+
+
+def _index(work: IndexWork, assignment: Assignment, reporter: Reporter) -> IndexReport | None:
+    """Build each index of the retriever; the report is that of the last, which is the only one of a single name."""
+    settings = ResourceSettings.model_validate(assignment.resources)
+    report = None
+    with Collection.open(work.root) as collection:
+        for spec in index_specs(collection, work.retriever, progress=reporter):
+
+            def build(spec: str = spec) -> IndexReport | None:
+                return build_index(collection, spec, settings, replace=work.replace, progress=reporter)
+
+            report = _when_unlocked(build, reporter)
+    return report
+
+
+def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
+    """Call once no other process writes to the collection; while one does, the progress says so."""
+    while True:
+        try:
+            found = call()
+        except CollectionLocked as error:
+            if reporter.progress.waiting != str(error):
+                reporter.tell({"waiting": str(error)})
+            time.sleep(LOCK_POLL_S)
+        else:
+            if reporter.progress.waiting is not None:
+                reporter.tell({"waiting": None})
+            return found
+
+
+def _all_refused(report: Report) -> str | None:
+    """Why nothing came of a job that was to add documents; None where something did."""
+    if not isinstance(report, AddReport) or not report.failed:
+        return None
+    if report.added or report.updated or report.unchanged:
+        return None
+    reasons = "; ".join(f"{refused.name}: {refused.reason}" for refused in report.failed[:3])
+    more = len(report.failed) - 3
+    return f"no file could be read: {reasons}{f'; and {more} more' if more > 0 else ''}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Changing a collection: uploading, replacing and removing documents, building indexes; each makes a job."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Record
+from quoteweave.server.depends import JobsState, ServedState, Writable
+from quoteweave.server.jobs.records import Job
+from quoteweave.server.problems import ProblemError
+from quoteweave.server.requests import RetrievalChoices
+from quoteweave.server.routes.quotes import DocumentName
+
+router = APIRouter(tags=["changes"])
+_FILES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "format": "binary"},
+    "minItems": 1,
+    "description": "the files; one whose name a document has replaces it",
+}
+_UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": _FILES,
+                        "folder": {"type": "string", "description": "stands, with a slash, before the files' names"},
+                        "metadata": {
+                            "type": "string",
+                            "description": 'a JSON object of texts that the documents get, such as {"year": "2024"}',
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class Uploaded(Record):
+    """What becomes of uploaded files."""
+
+    job: Job | None = Field(description="the job that adds them; null where all are there already")
+    unchanged: tuple[str, ...] = Field(description="names of documents that have the same content already")
+
+
+class JobMade(Record):
+    """The job that does what was asked for."""
+
+    job: Job
+
+
+class IndexRequest(Record):
+    """Which index to build."""
+
+    retriever: str = Field(max_length=500, description="one that requests may name", examples=["bm25"])
+    replace: bool = Field(default=False, description="whether an index made with other settings may be removed")
+
+
+@router.post(
+    "/v1/collections/{collection}/documents",
+    summary="Add documents",
+    status_code=202,
+    responses={200: {"model": Uploaded, "description": "All are there already"}},
+    openapi_extra=_UPLOAD,
+)
+async def add_documents(collection: Writable, request: Request, response: Response, jobs: JobsState) -> Uploaded:
+    """Add uploaded files as documents; one of a name that a document has replaces it.
+
+    The same files may be sent again: what is there already is left as it is.
+    """
+    kind = request.headers.get("content-type", "")
+    async with jobs.uploads.receive(collection.name, kind, request.stream()) as upload:
+        job, unchanged = await run_in_threadpool(jobs.add, collection.name, collection.collection, upload)
+    response.status_code = 200 if job is None else 202
+    return Uploaded(job=job, unchanged=unchanged)
+
+
+@router.delete("/v1/collections/{collection}/documents/{document:path}", summary="Remove a document", status_code=202)
+def remove_document(collection: Writable, document: DocumentName, jobs: JobsState) -> JobMade:
+    """Remove a document and every trace of it from the collection's folder."""
+    try:
+        return JobMade(job=jobs.remove(collection.name, collection.collection, document))
+    except UsageError as error:
+        raise ProblemError(404, "no-such-document", "There is no such document", str(error)) from error
+
+
+@router.post("/v1/collections/{collection}/indexes", summary="Build an index", status_code=202)
+def build_index(collection: Writable, request: IndexRequest, served: ServedState, jobs: JobsState) -> JobMade:
+    """Build the index of a retriever, or bring it up to date; only what is missing is encoded."""
+    served.answer_settings(collection, RetrievalChoices.model_validate({"retriever": request.retriever}))
+    made = jobs.build_index(collection.name, collection.collection, request.retriever, replace=request.replace)
+    return JobMade(job=made)

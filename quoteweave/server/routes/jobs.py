@@ -1,0 +1,81 @@
+"""Jobs: how far they are, as a record or as events, and cancelling them."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from quoteweave.core.records import Record
+from quoteweave.server.depends import JobsState, VisibleNames, Writer
+from quoteweave.server.jobs.events import JobEvent, job_events
+from quoteweave.server.jobs.records import Job
+from quoteweave.server.jobs.service import Jobs
+from quoteweave.server.jobs.store import JobNotFound
+from quoteweave.server.problems import ProblemError
+
+router = APIRouter(tags=["jobs"])
+JobId = Annotated[str, Path(description="id of a job", max_length=100)]
+
+
+class JobList(Record):
+    """Jobs, the newest first."""
+
+    jobs: tuple[Job, ...]
+
+
+@router.get("/v1/jobs", summary="The jobs")
+def list_jobs(
+    jobs: JobsState,
+    names: VisibleNames,
+    collection: Annotated[str | None, Query(max_length=100, description="of this collection alone")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="most jobs")] = 100,
+) -> JobList:
+    """List the last jobs of the collections that may be read, the newest first."""
+    wanted = names if collection is None else [name for name in names if name == collection]
+    return JobList(jobs=tuple(jobs.store.latest(wanted, most=limit)))
+
+
+@router.get("/v1/jobs/{id}", summary="A job")
+def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
+    """Return a job with its progress, and with its report once it has ended."""
+    return _visible(jobs, id, names)
+
+
+@router.get(
+    "/v1/jobs/{id}/events",
+    summary="A job's progress",
+    response_class=EventSourceResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
+    """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
+    await run_in_threadpool(_visible, jobs, id, names)
+    return EventSourceResponse(_sent(job_events(jobs.store, id)), send_timeout=30)
+
+
+@router.delete("/v1/jobs/{id}", summary="Cancel a job", status_code=202)
+def cancel_job(id: JobId, jobs: JobsState, names: VisibleNames, _: Writer) -> Job:
+    """Cancel a job: at once where it waits, soon where it runs; what it has stored stays."""
+    return jobs.runner.cancel(_visible(jobs, id, names).id)
+
+
+def _visible(jobs: Jobs, id: str, names: list[str]) -> Job:
+    """Return a job. Raises ProblemError where there is none that the request may know of."""
+    try:
+        job = jobs.store.get(id).job
+    except JobNotFound as error:
+        raise _no_such_job(str(error)) from error
+    if job.collection not in names:
+        raise _no_such_job(f"there is no job {id!r}")
+    return job
+
+
+def _no_such_job(detail: str) -> ProblemError:
+    return ProblemError(404, "no-such-job", "There is no such job", detail)
+
+
+async def _sent(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
+    async for event in events:
+        yield ServerSentEvent(data=event.data.model_dump_json(), event=event.type)
