@@ -7,6 +7,7 @@ from importlib import metadata
 from fastapi import FastAPI
 
 from quoteweave.server.access import protect
+from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import Problem, handle_problems
 from quoteweave.server.routes import answers, collections, conversations, health, page, quotes, session
@@ -43,8 +44,11 @@ def make_app(settings: ServerSettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        served.close()
+        try:
+            async with mcp.run():
+                yield
+        finally:
+            served.close()
 
     app = FastAPI(
         title="quoteweave",
@@ -59,6 +63,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.state.served = served
     for router in ROUTERS:
         app.include_router(router)
+    mcp = add_mcp(app, served)
     handle_problems(app)
     protect(app, settings)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
