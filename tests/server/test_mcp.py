@@ -245,11 +245,11 @@ def test_calls_at_the_same_time_get_each_its_own_answer(live: LiveServer) -> Non
 def test_progress_is_told_to_a_client_that_asks(live: LiveServer, mode: str) -> None:
     told: list[tuple[float, str | None]] = []
 
-    async def progress(count: float, _total: float | None, message: str | None) -> None:
-        told.append((count, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
 
     async def ask(client: Client) -> CallToolResult:
-        return await client.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
+        return await client.call_tool("ask", {"question": QUESTION}, progress_callback=on_progress)
 
     assert not use(live, ask, mode).is_error
     assert told[0] == (1, "15 quotes found; the answer is being written")
@@ -273,12 +273,12 @@ def test_a_cancelled_call_stops_the_model(serve: Serve) -> None:
         server = serve(answers={"model": "m", "base_url": model.base_url})
 
         async def give_up(client: Client) -> None:
-            async def progress(_count: float, _total: float | None, message: str | None) -> None:
+            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
                 if "written" in str(message) and model.requests:
                     scope.cancel()
 
             with anyio.CancelScope() as scope:
-                await client.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
+                await client.call_tool("ask", {"question": QUESTION}, progress_callback=on_progress)
             assert await anyio.to_thread.run_sync(model.left.wait, 30)
 
         use(server, give_up)

@@ -36,7 +36,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Let language models search, read and ask collections, over the Model Context Protocol (stdio).
+    """Let language models search and ask collections, over the Model Context Protocol (stdio).
 
     A client starts it and ends it by closing its input. Standard output carries the protocol alone.
     """

@@ -82,6 +82,6 @@ def visible_names(served: Served, request: Request | None) -> list[str]:
     return list(served.folders())
 
 
-def base_url(served: Served, request: Request | None) -> str:
+async def base_url(served: Served, request: Request | None) -> str:
     """Return what the URLs of quotes begin with: the server's address, or `LOCAL` where none shows them."""
-    return get_base_url(request) if request is not None else served.settings.public_url or LOCAL
+    return served.settings.public_url or LOCAL if request is None else await get_base_url(request, served)

@@ -42,7 +42,7 @@ def add_quote_resources(server: Server[Any], served: Served) -> None:
         return ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        text = await run_in_threadpool(read_quote_uri, call_of(served, context), params.uri)
+        text = await run_in_threadpool(read_quote_uri, await call_of(served, context), params.uri)
         contents = TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
         return ReadResourceResult(contents=[contents])
 

@@ -86,7 +86,7 @@ async def run_tool(served: Served, context: Context, params: CallToolRequestPara
         raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; there are: {', '.join(TOOLS)}")
     try:
         arguments = tool.arguments.model_validate(params.arguments or {})
-        return await tool.run(call_of(served, context), arguments)
+        return await tool.run(await call_of(served, context), arguments)
     except ValidationError as error:
         return failure(describe_validation_error(error))
     except (QuoteweaveError, ProblemError) as error:
@@ -96,11 +96,11 @@ async def run_tool(served: Served, context: Context, params: CallToolRequestPara
         return failure(problem_of(error).detail)
 
 
-def call_of(served: Served, context: Context) -> Call:
+async def call_of(served: Served, context: Context) -> Call:
     """Return the call that a request is: with the key of its HTTP request, where it has one."""
     request = _http_request(context)
     progress = Progress(context.session.report_progress)
-    return Call(served, visible_names(served, request), base_url(served, request), progress)
+    return Call(served, visible_names(served, request), await base_url(served, request), progress)
 
 
 def _http_request(context: Context) -> Request | None:
