@@ -306,6 +306,7 @@ def test_only_known_hosts_and_pages_are_answered(live: LiveServer, serve: Serve)
     assert status(named, host="reports.example.org", origin="https://reports.example.org") == 200
     assert status(named, origin="https://app.example.org") == 200
     assert live.client.get("/mcp", headers=headers).status_code == 405
+    assert 'route="/mcp"' in live.client.get("/metrics").text
 
 
 def test_an_application_may_be_started_again(sample_collection: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,23 @@ def test_standard_output_carries_the_protocol_alone(sample_collection: Path, tmp
     assert answers[1]["serverInfo"]["name"] == "quoteweave"
     assert answers[2]["structuredContent"]["results"][0]["url"].startswith("https://docs.example.org/c/port/q/")
     assert answers[3]["isError"]
+
+
+def test_an_interrupt_ends_it_while_it_waits(sample_collection: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, *command("-c", sample_collection)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT
 
 
 def test_what_cannot_be_served_is_told_before_anything_else(quoteweave: Quoteweave, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`quoteweave mcp`: serves the tools of the Model Context Protocol over standard input and output."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -49,4 +50,6 @@ def mcp(
         "collections_folder": collections_folder,
         "public_url": public_url,
     }
+    if sys.stdin.isatty():
+        typer.echo("waiting for a client's messages; clients start this command themselves (docs/serving.md)", err=True)
     run_stdio(config, given)

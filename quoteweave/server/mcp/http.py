@@ -27,11 +27,13 @@ class McpEndpoint:
     def __init__(self, served: Served) -> None:
         self._server, self._settings = make_mcp_server(served), served.settings
         self._manager: StreamableHTTPSessionManager | None = None
+        self.route = Route(PATH, self, methods=["POST"], include_in_schema=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if self._manager is None:
             raise RuntimeError("the application was not started: its lifespan has to run before its first request")
+        scope["route"] = self.route  # as FastAPI's own routes have it, for the log and the metrics
         await self._manager.handle_request(scope, receive, send)
 
     @asynccontextmanager
@@ -58,7 +60,7 @@ def add_mcp(app: FastAPI, served: Served) -> McpEndpoint:
     Only POST: without sessions a server has nothing to send but answers, and a stream opened by GET would stay empty.
     """
     endpoint = McpEndpoint(served)
-    app.router.routes.append(Route(PATH, endpoint, methods=["POST"], include_in_schema=False))
+    app.router.routes.append(endpoint.route)
     return endpoint
 
 

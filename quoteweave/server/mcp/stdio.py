@@ -1,6 +1,7 @@
 """The tools over standard input and output, for clients that start the server themselves."""
 
 import logging
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     settings = read_server_settings(config_file, given)
     check_collections(settings)
     logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT, stream=sys.stderr)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input
     served = Served(settings)
     try:
         anyio.run(_serve, served)

@@ -14,9 +14,9 @@ from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Filter, Query, Quote, Record, place_of
+from quoteweave.core.records import Filter, Quote, Record, place_of
 from quoteweave.pipeline.rag import SourcesEvent
-from quoteweave.server.answering import Asked, ErrorEvent
+from quoteweave.server.answering import Asked, ErrorEvent, find
 from quoteweave.server.answering import ask as prepare
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
@@ -33,7 +33,7 @@ from quoteweave.server.mcp.records import (
 )
 from quoteweave.server.pictures import media_type
 from quoteweave.server.problems import Problem, ProblemError
-from quoteweave.server.requests import NO_CHOICES, AnswerRequest
+from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.routes.quotes import page_words
 from quoteweave.server.routes.quotes import read_page as read_served_page
 from quoteweave.server.served import ServedCollection
@@ -56,10 +56,8 @@ class ToolEntry:
 async def search(call: Call, given: SearchArguments) -> CallToolResult:
     """Find quotes."""
     collection = await run_in_threadpool(call.collection, given.collection)
-    where = Filter(documents=given.documents)
-    settings = call.served.answer_settings(collection, NO_CHOICES)
-    searching = await run_in_threadpool(collection.search, settings, where)
-    found = await searching.find(Query(text=given.query), given.limit, where=where)
+    request = SearchRequest(question=given.query, k=given.limit, filters=Filter(documents=given.documents))
+    found = await find(call.served, collection, request)
     urls = call.urls(collection)
     items = [
         FoundItem(id=id_of(collection, hit.quote), title=_title(hit.quote), url=urls.quote(hit.quote.id))
