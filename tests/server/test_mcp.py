@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+import httpx2
 import pytest
 from live_server import LiveServer, Serve
 from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent, Tool
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Citation
+from quoteweave.server.keys import KeyRequest, KeyStore
 from quoteweave.server.served import ServedCollection
 from quoteweave.testing import ModelServer, Reply
 
@@ -27,11 +30,15 @@ WORD = b'data: {"id":"c","object":"chat.completion.chunk","created":0,"model":"m
 T = TypeVar("T")
 
 
-def use(server: LiveServer, work: Callable[[Client], Awaitable[T]], mode: str = "auto") -> T:
+def use(server: LiveServer, work: Callable[[Client], Awaitable[T]], mode: str = "auto", key: str | None = None) -> T:
     """What the work with a client of this server returns."""
 
     async def run() -> T:
-        async with Client(f"{server.url}/mcp", mode=mode) as client:
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode) as client,
+        ):
             return await work(client)
 
     return asyncio.run(run())
@@ -218,6 +225,23 @@ def test_one_of_several_collections_has_to_be_named(serve: Serve, sample_collect
         assert first["id"].startswith(f"{name}/")
         assert first["url"].startswith(f"{server.url}/c/{name}/q/")
         assert found(server, "fetch", id=first["id"])["metadata"]["collection"] == name
+
+
+def test_a_key_opens_its_own_collections(serve: Serve, sample_collection: Path, tmp_path: Path) -> None:
+    keys = KeyStore(tmp_path / "state")
+    key = keys.add(KeyRequest("reader", collections=["port"]))[1]
+    server = serve(collections={"port": sample_collection, "secret": sample_collection})
+
+    async def look(client: Client) -> list[CallToolResult]:
+        asked: list[dict[str, object]] = [{}, {"collection": "secret"}, {"collection": "nope"}]
+        return [await client.call_tool("search", {"query": QUESTION, **more}) for more in asked]
+
+    own, secret, missing = use(server, look, key=key)
+    assert own.structured_content["results"][0]["id"].startswith("port/")
+    told = [result.content[0].text for result in (secret, missing) if isinstance(result.content[0], TextContent)]
+    assert told == [f"collection: there is none of the name {name!r}; there are: port" for name in ("secret", "nope")]
+    refused = server.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert refused.status_code == 401
 
 
 def test_links_begin_with_the_public_address(serve: Serve) -> None:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Quote
 from quoteweave.interchange.urls import QuoteUrls
-from quoteweave.server.depends import get_base_url
+from quoteweave.server.depends import check_grant, get_base_url, get_visible_names
 from quoteweave.server.served import Served, ServedCollection
 
 LOCAL = "quoteweave://local"
@@ -77,9 +77,11 @@ def id_of(collection: ServedCollection, quote: Quote) -> str:
 
 
 def visible_names(served: Served, request: Request | None) -> list[str]:
-    """Return the names of the collections that a caller may know of; `request` is None over stdio."""
-    del request  # until keys restrict what it may read
-    return list(served.folders())
+    """Return the names of the collections that a caller may read; over stdio, where `request` is None, all.
+
+    Raises ProblemError for a key that may not read.
+    """
+    return list(served.folders()) if request is None else get_visible_names(served, check_grant(request, "read"))
 
 
 async def base_url(served: Served, request: Request | None) -> str:
