@@ -76,12 +76,12 @@ def id_of(collection: ServedCollection, quote: Quote) -> str:
     return f"{collection.name}/{quote.id}"
 
 
-def visible_names(served: Served, request: Request | None) -> list[str]:
+async def visible_names(served: Served, request: Request | None) -> list[str]:
     """Return the names of the collections that a caller may read; over stdio, where `request` is None, all.
 
     Raises ProblemError for a key that may not read.
     """
-    return list(served.folders()) if request is None else get_visible_names(served, check_grant(request, "read"))
+    return list(served.folders()) if request is None else await get_visible_names(served, check_grant(request, "read"))
 
 
 async def base_url(served: Served, request: Request | None) -> str:

@@ -100,7 +100,7 @@ async def call_of(served: Served, context: Context) -> Call:
     """Return the call that a request is: with the key of its HTTP request, where it has one."""
     request = _http_request(context)
     progress = Progress(context.session.report_progress)
-    return Call(served, visible_names(served, request), await base_url(served, request), progress)
+    return Call(served, await visible_names(served, request), await base_url(served, request), progress)
 
 
 def _http_request(context: Context) -> Request | None:

@@ -1,8 +1,6 @@
 """The tools over standard input and output, for clients that start the server themselves."""
 
-import logging
 import signal
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,11 +9,9 @@ from mcp import stdio_server
 
 from quoteweave.server.mcp.resources import add_quote_resources
 from quoteweave.server.mcp.server import make_mcp_server
-from quoteweave.server.run import check_collections
+from quoteweave.server.run import check_collections, set_up_logging
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
-
-_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
@@ -26,7 +22,7 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     """
     settings = read_server_settings(config_file, given)
     check_collections(settings)
-    logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT, stream=sys.stderr)
+    set_up_logging(settings)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input
     served = Served(settings)
     try:
