@@ -65,6 +65,9 @@ COMMANDS = {
     "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
     "serve": _command("Serve cited answers over HTTP, with a page on which people ask.", "commands.serve"),
     "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
+    "mcp": _command(
+        "Let language models search and ask collections, over the Model Context Protocol (stdio).", "commands.mcp"
+    ),
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
     "plan": _command("Say what an index will take: time, disk, memory, and an endpoint's price.", "commands.plan"),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),

@@ -11,16 +11,16 @@ from pydantic import Field
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
-from quoteweave.core.records import Filter, Record
+from quoteweave.core.records import Filter, Query, Record
 from quoteweave.endpoints.budget import Budget, limit_task_spending
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
-from quoteweave.pipeline.search import Trace
+from quoteweave.pipeline.search import SearchResult, Trace
 from quoteweave.server.kept_answers import KeptAnswer
 from quoteweave.server.metrics import Metrics
 from quoteweave.server.problems import Problem, problem_of
-from quoteweave.server.requests import AnswerRequest
+from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 from quoteweave.server.tracing import AnswerSpans
@@ -126,6 +126,19 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
         metrics=served.metrics,
         spans=AnswerSpans(collection.name, request.question, served.tracer, own.log_text),
     )
+
+
+async def find(served: Served, collection: ServedCollection, request: SearchRequest) -> SearchResult:
+    """Find the quotes that a request asks for. Raises UsageError for a setting that the server does not allow."""
+    settings = served.answer_settings(collection, request.settings)
+    spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
+    spans.begin()
+    found = await collection.search(settings, request.filters).find(
+        Query(text=request.question), request.k, where=request.filters
+    )
+    spans.retrieved(Context(texts=found.hits))
+    served.metrics.count_search(collection.name, found.trace)
+    return found
 
 
 def to_response(kept: KeptAnswer) -> AnswerResponse:

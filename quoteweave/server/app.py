@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from quoteweave.server.access import protect
 from quoteweave.server.jobs.service import Jobs
+from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import Problem, handle_problems
 from quoteweave.server.routes import answers, collections, conversations, documents, health, jobs, page, quotes, session
@@ -48,9 +49,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(changes.start)
-        yield
-        await run_in_threadpool(changes.stop)
-        served.close()
+        try:
+            async with mcp.run():
+                yield
+        finally:
+            await run_in_threadpool(changes.stop)
+            served.close()
 
     app = FastAPI(
         title="quoteweave",
@@ -65,6 +69,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.state.served, app.state.jobs = served, changes
     for router in ROUTERS:
         app.include_router(router)
+    mcp = add_mcp(app, served)
     handle_problems(app)
     protect(app, settings)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)

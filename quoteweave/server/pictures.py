@@ -19,6 +19,7 @@ MAX_KEPT = 64 * 2**20
 """Bytes of pictures that are kept in memory."""
 _CACHE = "private, max-age=3600"
 Key = tuple[str, ...]
+Draw = Callable[[], bytes | None]
 
 
 class Pictures:
@@ -36,27 +37,30 @@ class Pictures:
 
         PNG, or JPEG if it may be lossy. Raises ProblemError for documents without pages, and DocumentError.
         """
-        document, number = place
-        found = collection.document(document)
-
-        def draw() -> bytes | None:
-            if quote is not None:
-                return marked_page(collection, quote)
-            picture = page_picture(collection, document, number)
-            return None if picture is None else encode_image(picture.pixels, lossy=lossy)
-
-        key = (str(collection.root), found.id, str(number), quote.id if quote else "", "jpeg" if lossy else "png")
+        key, draw = _page(collection, place, quote, lossy=lossy)
         return await self._respond(key, draw, request)
 
     async def quote(self, collection: Collection, quote: Quote, request: Request) -> Response:
         """Return a quote's picture. Raises ProblemError for documents without pages, and DocumentError."""
-        return await self._respond((str(collection.root), quote.id), lambda: crop(collection, quote), request)
+        return await self._respond(*_crop(collection, quote), request)
 
-    async def _respond(self, key: Key, draw: Callable[[], bytes | None], request: Request) -> Response:
+    async def page_content(self, collection: Collection, document: str, number: int, *, lossy: bool = False) -> bytes:
+        """Return the bytes of a page's picture; it raises what `page` raises."""
+        return await self._content(*_page(collection, (document, number), None, lossy=lossy))
+
+    async def quote_content(self, collection: Collection, quote: Quote) -> bytes:
+        """Return the bytes of a quote's picture; it raises what `quote` raises."""
+        return await self._content(*_crop(collection, quote))
+
+    async def _respond(self, key: Key, draw: Draw, request: Request) -> Response:
         tag = f'"{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"'
         headers = {"ETag": tag, "Cache-Control": _CACHE}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
+        content = await self._content(key, draw)
+        return Response(content, media_type=media_type(content), headers=headers)
+
+    async def _content(self, key: Key, draw: Draw) -> bytes:
         content = self._kept.get(key)
         if content is None:
             content = await anyio.to_thread.run_sync(draw, limiter=self._drawing)
@@ -66,7 +70,7 @@ class Pictures:
             self._keep(key, content)
         else:
             self._kept.move_to_end(key)
-        return Response(content, media_type=_media_type(content), headers=headers)
+        return content
 
     def _keep(self, key: Key, content: bytes) -> None:
         if key not in self._kept:
@@ -76,7 +80,26 @@ class Pictures:
             self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
-def _media_type(content: bytes) -> str:
+def _page(collection: Collection, place: tuple[str, int], quote: Quote | None, *, lossy: bool) -> tuple[Key, Draw]:
+    """Return under which key the picture of a page is kept, and what draws it."""
+    document, number = place
+    found = collection.document(document)
+
+    def draw() -> bytes | None:
+        if quote is not None:
+            return marked_page(collection, quote)
+        picture = page_picture(collection, document, number)
+        return None if picture is None else encode_image(picture.pixels, lossy=lossy)
+
+    key = (str(collection.root), found.id, str(number), quote.id if quote else "", "jpeg" if lossy else "png")
+    return key, draw
+
+
+def _crop(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
+    return (str(collection.root), quote.id), lambda: crop(collection, quote)
+
+
+def media_type(content: bytes) -> str:
     """Tell the type of a stored crop by its first bytes."""
     if content.startswith(b"\x89PNG"):
         return "image/png"

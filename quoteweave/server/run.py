@@ -29,7 +29,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     keys, and what opening a collection raises.
     """
     settings = read_server_settings(config_file, given)
-    logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
+    set_up_logging(settings)
     for note in check_collections(settings):
         tell(f"note: {note}")
     listening = _listen(settings)
@@ -68,11 +68,18 @@ def _where(settings: ServerSettings, listening: socket.socket) -> str:
     return f"quoteweave is serving {names} at http://{shown}:{port}{alone}"
 
 
+def set_up_logging(settings: ServerSettings) -> None:
+    """Write the log to the standard error stream, from the level of the settings on."""
+    logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
+    # The MCP library tells of every request that it has ended, which our own line says too.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
 def app_of_environment() -> object:
     """Make the application in a process of uvicorn's, from what its parent left in the environment."""
     file, given = json.loads(os.environ[_SOURCE_VARIABLE])
     settings = read_server_settings(None if file is None else Path(file), given)
-    logging.basicConfig(level=settings.log_level.upper(), format=_FORMAT)
+    set_up_logging(settings)
     return make_app(settings)
 
 

@@ -6,20 +6,19 @@ from fastapi import APIRouter, Body
 from pydantic import Field
 from starlette.responses import Response
 
-from quoteweave.core.answers import Context, Region
+from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Kind, Layout, Query, Record
+from quoteweave.core.records import Kind, Layout, Record
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
-from quoteweave.server.answering import AnswerResponse, ask, to_response
+from quoteweave.server.answering import AnswerResponse, ask, find, to_response
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
 from quoteweave.server.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.kept_answers import AnswerKeeper
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
-from quoteweave.server.tracing import AnswerSpans
 
 router = APIRouter(tags=["answers"])
 
@@ -60,14 +59,7 @@ async def search(
     base_url: BaseUrl,
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
-    settings = served.answer_settings(collection, request.settings)
-    spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
-    spans.begin()
-    found = await collection.search(settings, request.filters).find(
-        Query(text=request.question), request.k, where=request.filters
-    )
-    spans.retrieved(Context(texts=found.hits))
-    served.metrics.count_search(collection.name, found.trace)
+    found = await find(served, collection, request)
     return record_response(_response(found, request.question, collection, base_url))
 
 

@@ -1,0 +1,1 @@
+"""The tools that language models call over the Model Context Protocol: search, fetch, ask and read_page."""

@@ -1,0 +1,89 @@
+"""A call of a tool: what the caller may know of, where links lead, and how it is told of progress."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Quote
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.server.depends import check_grant, get_base_url, get_visible_names
+from quoteweave.server.served import Served, ServedCollection
+
+LOCAL = "quoteweave://local"
+"""What the URLs of quotes begin with where no server shows them; the same server reads them as MCP resources."""
+_SECONDS_BETWEEN = 0.5
+
+
+class Progress:
+    """Tells a client that asked for it how far a call is: with growing numbers, and not for every word."""
+
+    def __init__(self, report: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
+        self._report = report
+        self._count, self._last = 0, float("-inf")
+
+    async def tell(self, message: str) -> None:
+        """Send the message, unless another was sent just before."""
+        now = time.monotonic()
+        self._count += 1
+        if now - self._last >= _SECONDS_BETWEEN:
+            self._last = now
+            await self._report(self._count, None, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool."""
+
+    served: Served
+    names: Sequence[str]
+    """Names of the collections that the caller may know of."""
+    base_url: str
+    """What the URLs of quotes begin with."""
+    progress: Progress = field(repr=False)
+
+    def collection(self, name: str | None) -> ServedCollection:
+        """Return the collection of that name, or the only one. Raises UsageError, naming those that there are.
+
+        Raises what `Served.collection` raises where it cannot be read.
+        """
+        known = ", ".join(self.names)
+        if not self.names:
+            raise UsageError("no collection may be read here; ask whoever runs the server")
+        if name is None and len(self.names) > 1:
+            raise UsageError(f"collection: there are several, and the call has to name one of them: {known}")
+        if name is not None and name not in self.names:
+            raise UsageError(f"collection: there is none of the name {name!r}; there are: {known}")
+        return self.served.collection(self.names[0] if name is None else name)
+
+    def quote(self, id: str) -> tuple[ServedCollection, Quote]:
+        """Return the quote of an id that `id_of` made. Raises UsageError for another, and QuoteNotFound."""
+        name, slash, quote_id = id.partition("/")
+        if not slash:
+            raise UsageError(f"id: {id!r} is not the id of a search result, which is COLLECTION/QUOTE")
+        collection = self.collection(name)
+        return collection, collection.collection.quote(quote_id)
+
+    def urls(self, collection: ServedCollection) -> QuoteUrls:
+        """Return what makes the URLs of a collection's quotes."""
+        return QuoteUrls(base_url=self.base_url, collection=collection.name)
+
+
+def id_of(collection: ServedCollection, quote: Quote) -> str:
+    """Return the id that names a quote among those of all collections."""
+    return f"{collection.name}/{quote.id}"
+
+
+async def visible_names(served: Served, request: Request | None) -> list[str]:
+    """Return the names of the collections that a caller may read; over stdio, where `request` is None, all.
+
+    Raises ProblemError for a key that may not read.
+    """
+    return list(served.folders()) if request is None else await get_visible_names(served, check_grant(request, "read"))
+
+
+async def base_url(served: Served, request: Request | None) -> str:
+    """Return what the URLs of quotes begin with: the server's address, or `LOCAL` where none shows them."""
+    return served.settings.public_url or LOCAL if request is None else await get_base_url(request, served)

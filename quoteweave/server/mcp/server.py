@@ -1,0 +1,113 @@
+"""The MCP server: lists the tools, runs them, and tells models what went wrong."""
+
+import logging
+from importlib import metadata
+from typing import Any
+
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.server.mcp.call import Call, Progress, base_url, visible_names
+from quoteweave.server.mcp.tools import TOOLS, failure
+from quoteweave.server.problems import ProblemError, problem_of
+from quoteweave.server.served import Served
+
+LOG = logging.getLogger("quoteweave.server")
+INSTRUCTIONS = (
+    "Searches collections of documents and answers questions from them, every claim cited with its document, page and "
+    "URL. ask gives a finished answer; search and fetch find and read evidence; read_page shows a whole page. The "
+    "field page counts from 0; page_label is what people call the page. Pass the URLs on when you cite."
+)
+Context = ServerRequestContext[Any, Any]
+
+
+def make_mcp_server(served: Served) -> Server[Any]:
+    """Make the server of these collections, which runs over stdio and over HTTP alike."""
+
+    async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed_tools())
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        return await run_tool(served, context, params)
+
+    # Not MCPServer: it sets up the logging of the whole process, and words errors in its own way.
+    return Server(
+        "quoteweave",
+        title="quoteweave",
+        version=metadata.version("quoteweave"),
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def listed_tools() -> list[Tool]:
+    """Return the tools as clients are told of them."""
+    return [
+        Tool(
+            name=name,
+            title=tool.title,
+            description=tool.description,
+            input_schema=tool.arguments.model_json_schema(),
+            output_schema=tool.output.model_json_schema(),
+            annotations=ToolAnnotations(
+                title=tool.title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=False,
+            ),
+        )
+        for name, tool in TOOLS.items()
+    ]
+
+
+async def run_tool(served: Served, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    """Run a tool. What goes wrong is a result that says so; of an unexpected error only the log tells more.
+
+    Raises MCPError for a tool that there is not.
+    """
+    tool = TOOLS.get(params.name)
+    if tool is None:
+        raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; there are: {', '.join(TOOLS)}")
+    try:
+        arguments = tool.arguments.model_validate(params.arguments or {})
+        return await tool.run(await call_of(served, context), arguments)
+    except ValidationError as error:
+        return failure(describe_validation_error(error))
+    except (QuoteweaveError, ProblemError) as error:
+        return failure(problem_of(error).detail)
+    except Exception as error:
+        LOG.exception("request %s failed: tool %s", _request_id(context), params.name)
+        return failure(problem_of(error).detail)
+
+
+async def call_of(served: Served, context: Context) -> Call:
+    """Return the call that a request is: with the key of its HTTP request, where it has one."""
+    request = _http_request(context)
+    progress = Progress(context.session.report_progress)
+    return Call(served, await visible_names(served, request), await base_url(served, request), progress)
+
+
+def _http_request(context: Context) -> Request | None:
+    """Return the HTTP request that brought the message; None over stdio."""
+    return context.request if isinstance(context.request, Request) else None
+
+
+def _request_id(context: Context) -> object:
+    request = _http_request(context)
+    return context.request_id if request is None else request.scope.get("request_id")

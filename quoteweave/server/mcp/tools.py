@@ -1,0 +1,290 @@
+"""The tools themselves: each takes a call and its arguments, and returns what the client is sent."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent
+from starlette.concurrency import run_in_threadpool
+
+from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
+from quoteweave.core.answers import Answer, Citation, ImageBlock
+from quoteweave.core.errors import QuoteweaveError
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Filter, Quote, Record, place_of
+from quoteweave.pipeline.rag import SourcesEvent
+from quoteweave.server.answering import Asked, ErrorEvent, find
+from quoteweave.server.answering import ask as prepare
+from quoteweave.server.mcp.call import Call, id_of
+from quoteweave.server.mcp.records import (
+    AskArguments,
+    CitedAnswer,
+    FetchArguments,
+    FetchedItem,
+    FoundItem,
+    PageContent,
+    PageQuote,
+    ReadPageArguments,
+    SearchArguments,
+    SearchResults,
+)
+from quoteweave.server.pictures import media_type
+from quoteweave.server.problems import Problem, ProblemError
+from quoteweave.server.requests import AnswerRequest, SearchRequest
+from quoteweave.server.routes.quotes import page_words
+from quoteweave.server.routes.quotes import read_page as read_served_page
+from quoteweave.server.served import ServedCollection
+
+MAX_PICTURES = 700_000
+"""Bytes of the pictures of one result: some clients refuse results of more than a megabyte, written as base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """A tool as clients are told of it, and what runs it."""
+
+    title: str
+    description: str
+    arguments: type[Record]
+    output: type[Record]
+    run: Callable[[Call, Any], Awaitable[CallToolResult]]
+
+
+async def search(call: Call, given: SearchArguments) -> CallToolResult:
+    """Find quotes."""
+    collection = await run_in_threadpool(call.collection, given.collection)
+    request = SearchRequest(question=given.query, k=given.limit, filters=Filter(documents=given.documents))
+    found = await find(call.served, collection, request)
+    urls = call.urls(collection)
+    items = [
+        FoundItem(id=id_of(collection, hit.quote), title=_title(hit.quote), url=urls.quote(hit.quote.id))
+        for hit in found.hits
+    ]
+    return _result(SearchResults(results=tuple(items)))
+
+
+async def fetch(call: Call, given: FetchArguments) -> CallToolResult:
+    """Read a quote."""
+    collection, quote = await run_in_threadpool(call.quote, given.id)
+    return _result(fetched(call, collection, quote))
+
+
+async def ask(call: Call, given: AskArguments) -> CallToolResult:
+    """Answer a question."""
+    collection = await run_in_threadpool(call.collection, given.collection)
+    # A tool that only reads keeps no conversation; the client has its own.
+    request = AnswerRequest(question=given.question, filters=Filter(documents=given.documents), store=False)
+    asked = await run_in_threadpool(prepare, call.served, collection, request, call.base_url)
+    answer = await _answer(asked, call)
+    if isinstance(answer, Problem):
+        return failure(answer.detail)
+    shown, notes = await _shown_images(call, collection, answer)
+    record = CitedAnswer(
+        collection=collection.name,
+        question=answer.question,
+        status=answer.status,
+        text=answer.text,
+        citations=answer.citations,
+        warnings=(*answer.warnings, *notes),
+        model=answer.model,
+    )
+    return _result(record, shown, text=_readable(record))
+
+
+async def read_page(call: Call, given: ReadPageArguments) -> CallToolResult:
+    """Read a page."""
+    collection = await run_in_threadpool(call.collection, given.collection)
+    opened, place = collection.collection, (given.document, given.page)
+    page = await run_in_threadpool(read_served_page, collection, *place, call.base_url)
+    words = (await run_in_threadpool(page_words, collection, *place)).words
+    pictures: list[ContentBlock] = []
+    if page.has_pages:
+        content = await call.served.pictures.page_content(opened, *place)
+        if len(content) > MAX_PICTURES:
+            content = await call.served.pictures.page_content(opened, *place, lossy=True)
+        pictures.append(_image(content))
+    lines: dict[int, list[str]] = {}
+    for word in words or ():
+        lines.setdefault(word.line, []).append(word.text)
+    record = PageContent(
+        collection=collection.name,
+        document=given.document,
+        page=given.page,
+        page_label=page.page.label,
+        pages=page.pages,
+        width=page.page.width,
+        height=page.page.height,
+        words=None if words is None else "\n".join(" ".join(line) for line in lines.values()),
+        quotes=tuple(_page_quote(call, collection, quote) for quote in page.quotes),
+        image=bool(pictures),
+    )
+    return _result(record, pictures)
+
+
+def fetched(call: Call, collection: ServedCollection, quote: Quote) -> FetchedItem:
+    """Return a quote in the form that clients for research read."""
+    metadata = {
+        "collection": collection.name,
+        "document": quote.document,
+        "page": str(quote.page),
+        "page_label": quote.page_label,
+        "kind": quote.kind,
+        "layout": quote.layout,
+    }
+    if quote.section:
+        metadata["section"] = quote.section
+    return FetchedItem(
+        id=id_of(collection, quote),
+        title=_title(quote),
+        text=quote.words(),
+        url=call.urls(collection).quote(quote.id),
+        metadata=metadata,
+    )
+
+
+def failure(message: str) -> CallToolResult:
+    """Return the result of a call that failed; models read the message."""
+    return CallToolResult(content=[TextContent(text=message)], is_error=True)
+
+
+TOOLS: Mapping[str, ToolEntry] = {
+    "search": ToolEntry(
+        "Search documents",
+        "Find the passages, tables and figures of the documents that bear on a question, best first. Returns ids, "
+        "titles (document and page) and URLs; read the words with fetch. Use this to look for evidence yourself; use "
+        "ask for a finished answer.",
+        SearchArguments,
+        SearchResults,
+        search,
+    ),
+    "fetch": ToolEntry(
+        "Read a quote",
+        "Read the words of one passage, table or figure by the id that search gave, with its document, page and URL. "
+        "Cite the URL with whatever you take from it.",
+        FetchArguments,
+        FetchedItem,
+        fetch,
+    ),
+    "ask": ToolEntry(
+        "Answer from the documents",
+        "Answer a question from the documents alone. Every claim has a mark, as [1], with a citation: document, page, "
+        "quoted words, boxes on the page and a URL. Figures and tables that the answer shows follow as images. Where "
+        "the documents do not say it, the status is abstained. Keep the marks and URLs when you pass the answer on.",
+        AskArguments,
+        CitedAnswer,
+        ask,
+    ),
+    "read_page": ToolEntry(
+        "Read a page",
+        "Read a whole page of a document: its words, its quotes with their ids and boxes, and its picture. Use it to "
+        "see what stands around a quote, or to look at a chart, table or formula.",
+        ReadPageArguments,
+        PageContent,
+        read_page,
+    ),
+}
+"""Every tool by its name; `search` and `fetch` have the form that deep research clients require."""
+
+
+async def _answer(asked: Asked, call: Call) -> Answer | Problem:
+    """Return the answer, or the problem that ended it. A cancelled call closes the stream, so that the model stops."""
+    answer: Answer | None = None
+    written = 0
+    async with aclosing(asked.events()) as events:
+        async for event in events:
+            if isinstance(event, ErrorEvent):
+                return event.problem
+            if isinstance(event, AnswerEvent):
+                answer = event.answer
+            elif isinstance(event, SourcesEvent):
+                found = len(event.context.texts) + len(event.context.images)
+                await call.progress.tell(f"{pluralize(found, 'quote')} found; the answer is being written")
+            elif isinstance(event, ThoughtEvent):
+                await call.progress.tell("the model is thinking")
+            elif isinstance(event, TextEvent):
+                written += len(event.text)
+                await call.progress.tell(f"{pluralize(written, 'character')} written")
+    if answer is None:
+        raise RuntimeError("the stream of the answer ended without the answer")
+    return answer
+
+
+async def _shown_images(
+    call: Call, collection: ServedCollection, answer: Answer
+) -> tuple[list[ContentBlock], list[str]]:
+    """Return the images that the answer shows, each under a line that names it, and why some cannot be sent."""
+    shown: list[ContentBlock] = []
+    notes, left = [], MAX_PICTURES
+    blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
+    for block in blocks.values():
+        named = f"image{block.citation.number}, {_place(block.citation)}"
+        try:
+            quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
+            content = await call.served.pictures.quote_content(collection.collection, quote)
+        except (QuoteweaveError, ProblemError) as error:
+            notes.append(f"{named}: its picture cannot be shown: {error}")
+            continue
+        if len(content) > left:
+            notes.append(f"{named}: its picture is too large to be sent here; see {block.citation.url}")
+            continue
+        left -= len(content)
+        shown += [TextContent(text=f"{named}: {block.summary}"), _image(content)]
+    return shown, notes
+
+
+def _readable(record: CitedAnswer) -> str:
+    """Write an answer as text: the answer, its sources with their URLs and quoted words, and warnings."""
+    sources: dict[str, str] = {}
+    for citation in record.citations:
+        name = f"[{citation.number}]" if citation.kind == "text" else f"image{citation.number}"
+        words = _supporting_words(citation)
+        lines = [f"{name} {_place(citation)} (id {record.collection}/{citation.quote_id})", f"  {citation.url}"]
+        sources.setdefault(name, "\n".join([*lines, f"  “{words}”"] if words else lines))
+    parts = [record.text]
+    if sources:
+        parts.append("\n".join(["Sources:", *sources.values()]))
+    return "\n\n".join([*parts, *(f"Warning: {warning}" for warning in record.warnings)])
+
+
+def _supporting_words(citation: Citation) -> str:
+    """Return the words that support the claim, or all words of the quote where those are not sure; on one line."""
+    quoted = citation.quoted or ""
+    parts = [quoted[span.start : span.end] for span in citation.spans] or [quoted]
+    return " … ".join(" ".join(part.split()) for part in parts)
+
+
+def _title(quote: Quote) -> str:
+    """Return the document and the place in it, with the section where the place is a page."""
+    named = f"{quote.document}, {quote.place}"
+    section = " ".join((quote.section or "").split())
+    return f"{named}: {section}" if section and quote.has_pages else named
+
+
+def _place(citation: Citation) -> str:
+    return f"{citation.document}, {place_of(citation.page_label, citation.section, has_pages=citation.has_pages)}"
+
+
+def _page_quote(call: Call, collection: ServedCollection, quote: Quote) -> PageQuote:
+    return PageQuote(
+        id=id_of(collection, quote),
+        kind=quote.kind,
+        layout=quote.layout,
+        section=quote.section,
+        bbox=quote.bbox,
+        text=quote.words(),
+        url=call.urls(collection).quote(quote.id),
+    )
+
+
+def _image(content: bytes) -> ImageContent:
+    return ImageContent(data=base64.b64encode(content).decode(), mime_type=media_type(content))
+
+
+def _result(record: Record, more: Sequence[ContentBlock] = (), *, text: str | None = None) -> CallToolResult:
+    """Return a record as structured content and, unless there is a `text` for models, the same as JSON."""
+    structured = record.model_dump(mode="json")
+    shown = json.dumps(structured, ensure_ascii=False) if text is None else text
+    return CallToolResult(content=[TextContent(text=shown), *more], structured_content=structured)
