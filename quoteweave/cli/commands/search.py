@@ -45,7 +45,7 @@ from quoteweave.pipeline.settings import RetrievalSettings
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
 reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,
 score, quote_id, document, page (from 0), page_label, bbox (points from the top left), kind (text or
-image), layout, section, text, image (path of the crop, null where none is stored)."""
+image), layout, section, has_pages, text, image (path of the crop, null where none is stored)."""
 
 
 def search(
