@@ -88,3 +88,33 @@ def problem_of_error(error: BaseException) -> Problem:
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     detail = "the request failed by a mistake of the server; its log says more under the request's id"
     return Problem(type=BASE + "internal", title=TITLES["internal"], status=status.value, detail=detail)
+
+
+# What a client raises where the class of the table would say something else of the caller's own machine, or where no
+# error of the package stands behind the problem.
+_RAISED: Mapping[str, type[errors.QuoteweaveError]] = {
+    **{name: kind for kind, _, name in reversed(_OF_ERRORS)},
+    "missing-extra": errors.ServerError,
+    "model-unavailable": errors.EndpointError,
+}
+_RAISED_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
+    HTTPStatus.UNAUTHORIZED: errors.KeyRefused,
+    HTTPStatus.FORBIDDEN: errors.PermissionDenied,
+    HTTPStatus.TOO_MANY_REQUESTS: errors.TooManyRequests,
+}
+
+
+def error_class(status: int, kind: str = "") -> type[errors.QuoteweaveError]:
+    """Return the class of the error that a response of this status tells; `kind` is its problem's, if it has one."""
+    found = _RAISED.get(kind) or _RAISED_BY_STATUS.get(status)
+    if found is not None:
+        return found
+    return errors.UsageError if 400 <= status < 500 else errors.ServerError
+
+
+def error_of_problem(problem: Problem) -> errors.QuoteweaveError:
+    """Return the error that a problem tells: of the class that it has where no server stands between."""
+    error = error_class(problem.status, problem.kind)(problem.detail)
+    if problem.request_id is not None:
+        error.add_note(f"The server's log names the request {problem.request_id}.")
+    return error
