@@ -9,6 +9,7 @@ import typer
 
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
 from quoteweave.cli.console import print_notes, writing_output
+from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -29,7 +30,6 @@ from quoteweave.cli.options.models import (
     RetrieversOption,
     TrustOption,
 )
-from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.served import ask_server, served_collection
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of

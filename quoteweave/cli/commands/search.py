@@ -6,6 +6,7 @@ import typer
 
 from quoteweave.cli.console import print_json, print_trace
 from quoteweave.cli.hits import hit_of_search, print_hits
+from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -31,7 +32,6 @@ from quoteweave.cli.options.models import (
     TimeoutOption,
     TrustOption,
 )
-from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.served import search_server, served_collection
 from quoteweave.collection.collection import Collection
