@@ -1,4 +1,6 @@
 # The public names, listed here alone: __init__.py reads them from this file.
+from .client.asynchronous import AsyncClient as AsyncClient
+from .client.synchronous import Client as Client
 from .collection.collection import Collection as Collection
 from .core.answer_events import AnswerEvent as AnswerEvent
 from .core.answer_events import CitationEvent as CitationEvent
@@ -14,6 +16,7 @@ from .core.errors import DatasetError as DatasetError
 from .core.errors import DocumentError as DocumentError
 from .core.errors import EndpointError as EndpointError
 from .core.errors import QuoteweaveError as QuoteweaveError
+from .core.errors import ServerError as ServerError
 from .core.errors import UsageError as UsageError
 from .core.examples import Example as Example
 from .core.examples import Prediction as Prediction

@@ -32,6 +32,7 @@ SETTINGS = tuple(
         "PRICES",
         "PICTURES",
         "STATE",
+        "KEY",
     )
 )
 LOOPBACK = ("127.", "::1", "localhost")

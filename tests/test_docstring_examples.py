@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_server import LiveServer
 
 import quoteweave
 from quoteweave import Collection, add
+from quoteweave.server.settings import ServerSettings
 
 CLASSES = {name for name in quoteweave.__all__ if inspect.isclass(getattr(quoteweave, name))}
 PROTOCOLS = {name for name in CLASSES if getattr(getattr(quoteweave, name), "_is_protocol", False)}
@@ -22,6 +24,8 @@ NOT_RUN = {
     *("AnswerEvent", "CitationEvent", "SourcesEvent", "TextEvent", "ThoughtEvent", "ChatSettings", "ResourceSettings"),
     *("RetrievalRun", "RunFile", "RunHooks", "RunOutcome", "RunSettings", "Terms"),
 }
+CLIENTS = {"AsyncClient", "Client"}
+"""They ask a server."""
 
 
 @pytest.fixture
@@ -36,10 +40,20 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Coll
         yield made
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES - PROTOCOLS - ERRORS - NOT_RUN))
+@pytest.mark.parametrize("name", sorted(CLASSES - PROTOCOLS - ERRORS - NOT_RUN - CLIENTS))
 def test_the_example_of_a_public_class_runs(name: str, collection: Collection) -> None:
+    run_example(name, {"collection": collection})
+
+
+@pytest.mark.parametrize("name", sorted(CLIENTS))
+def test_the_example_of_a_client_runs(name: str, collection: Collection) -> None:
+    with LiveServer(ServerSettings(collections={"port": Path("my-collection")}, state=Path("state"))) as server:
+        run_example(name, {"server": server})
+
+
+def run_example(name: str, given: dict[str, object]) -> None:
     known = {each: getattr(quoteweave, each) for each in quoteweave.__all__}
-    known |= {"collection": collection, "asyncio": asyncio, "Path": Path}
+    known |= {**given, "asyncio": asyncio, "Path": Path}
     found = doctest.DocTestFinder(recurse=False).find(getattr(quoteweave, name), name, globs=known)
     assert [bool(test.examples) for test in found] == [True], "a public class has an example"
     runner = doctest.DocTestRunner(verbose=False)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from enum import StrEnum
+from typing import Protocol
 
 import typer
 from rich.console import Console
@@ -14,7 +15,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
-from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
+from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
 
 
 def answer_json(answered: Answered) -> dict[str, object]:
@@ -32,9 +33,21 @@ class AnswerFormat(StrEnum):
     EVENTS = "events"
 
 
+class Answerer(Protocol):
+    """Answers questions: a `Rag`, or a server."""
+
+    def stream(self, question: str) -> AsyncGenerator[StreamEvent, None]:
+        """Yield the events of the answer."""
+        ...
+
+    def answer_with_context(self, question: str) -> Answered:
+        """Return the whole answer with its context."""
+        ...
+
+
 def ask_and_print(
     form: AnswerFormat,
-    rag: Rag,
+    rag: Answerer,
     question: str,
     *,
     model: str | None,

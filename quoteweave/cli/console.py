@@ -118,9 +118,9 @@ def place(quote: "Quote") -> str:
     return f"{shown_name(quote.document)}, {quote.place}"
 
 
-def snippet(quote: "Quote", length: int = 160) -> str:
-    """The quote's first words on one line."""
-    text = " ".join((quote.words() or f"({quote.layout} without words)").split())
+def snippet(words: str, layout: str, length: int = 160) -> str:
+    """The first words of a quote of this layout on one line."""
+    text = " ".join((words or f"({layout} without words)").split())
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 

@@ -170,7 +170,21 @@ def _is_recent(version: str) -> bool:
     return version.isdecimal() and int(version) >= KONSOLE
 
 
-def pictures_on_stdout(name: PicturesName, collection: Collection) -> Callable[[str], None] | None:
+CropOf = Callable[[str], "Image | None"]
+"""Gives the crop of an image quote, by its id; None where there is none to show."""
+
+
+def stored_crops_of(collection: Collection) -> CropOf:
+    """Return what gives the crops that a collection stores."""
+
+    def crop(quote_id: str) -> "Image | None":
+        quote = collection.quote(quote_id)
+        return CollectionPictures(collection).crop(quote) if quote.image is not None else None
+
+    return crop
+
+
+def pictures_on_stdout(name: PicturesName, crop_of: CropOf) -> Callable[[str], None] | None:
     """What shows the crop of an image quote, given its id; None where stdout gets text alone.
 
     That is so, whatever is asked for, where stdout is no terminal, or one that calls itself dumb.
@@ -178,21 +192,20 @@ def pictures_on_stdout(name: PicturesName, collection: Collection) -> Callable[[
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return None
     protocol = protocol_of(os.environ) if name is PicturesName.AUTO else name
-    return None if protocol is PicturesName.OFF else _Shown(collection, protocol)
+    return None if protocol is PicturesName.OFF else _Shown(crop_of, protocol)
 
 
 class _Shown:
     """Writes crops on stdout, a terminal."""
 
-    def __init__(self, collection: Collection, protocol: PicturesName) -> None:
-        self._collection, self._protocol = collection, protocol
+    def __init__(self, crop_of: CropOf, protocol: PicturesName) -> None:
+        self._crop_of, self._protocol = crop_of, protocol
 
     def __call__(self, quote_id: str) -> None:
-        """Writes nothing where no crop is stored or it cannot be read, which is reported elsewhere."""
+        """Writes nothing where there is no crop or it cannot be read, which is reported elsewhere."""
 
         try:
-            quote = self._collection.quote(quote_id)
-            crop = CollectionPictures(self._collection).crop(quote) if quote.image is not None else None
+            crop = self._crop_of(quote_id)
         except QuoteweaveError:
             return
         if crop is not None:

@@ -1,1 +1,1 @@
-"""A client of a running server, with the records that Python callers have."""
+"""Asks a running quoteweave server: the same questions, records, events and errors as in one process."""

@@ -29,6 +29,13 @@
     │   └── EndpointBadResponse it answered something that is no completion
     ├── StateError             a file of the server's state folder cannot be used; the message names it
     │   └── ConversationNotFound no conversation of that id, or none that the asker may see
+    ├── ServerError            a quoteweave server that was asked could not do it; the message names it
+    │   ├── ServerUnreachable  no answer at its address, or none in time
+    │   ├── ServerBadResponse  what answers there is no quoteweave server, or one of another version
+    │   ├── KeyRefused         it wants a key, or does not accept the one that was sent
+    │   ├── PermissionDenied   the key may not do that
+    │   ├── TooManyRequests    it allows fewer requests; the message says when to ask again, where that is known
+    │   └── JobFailed          what it was to do in the background failed, or was cancelled
     └── DatasetError           a dataset, run or references file cannot be read; names file, line and field
 
 Each message says what happened, to which file or field, and what to do. Programming mistakes raise Python's own
@@ -179,6 +186,34 @@ class StateError(QuoteweaveError):
 
 class ConversationNotFound(StateError):
     """There is no conversation of that id, or the asker may not see it."""
+
+
+class ServerError(QuoteweaveError):
+    """A quoteweave server could not do what it was asked."""
+
+
+class ServerUnreachable(ServerError):
+    """No response from the server's address, or none in time."""
+
+
+class ServerBadResponse(ServerError):
+    """What answers at the address is no quoteweave server, or one of another version."""
+
+
+class KeyRefused(ServerError):
+    """The server wants a key, or does not accept the one that was sent."""
+
+
+class PermissionDenied(ServerError):
+    """The key may not do what was asked."""
+
+
+class TooManyRequests(ServerError):
+    """The server allows fewer requests, of this key or of all."""
+
+
+class JobFailed(ServerError):
+    """A job of the server, such as adding documents, failed or was cancelled."""
 
 
 class DatasetError(QuoteweaveError):

@@ -9,7 +9,6 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
 from httpx2 import USE_CLIENT_DEFAULT
-from openai import DefaultAsyncHttpxClient
 
 MAX_IN_BODY = 16 * 2**20
 """Most bytes of a response read as a whole, decompressed. Parsing JSON of this size takes up to some 0.7 GB."""
@@ -18,13 +17,15 @@ MAX_IN_STREAM = 64 * 2**20
 MAX_IN_EVENT = 4 * 2**20
 """Most bytes of one event of a stream, on one line or many, as it is kept in memory until its end."""
 _MAX_REDIRECTS = 5
+# As many as OpenAI's SDK opens, whose own client would take half a second to import.
+_LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 
 
 class ResponseTooLarge(Exception):
     """A server's response is larger than the limit; the message says how large it may be."""
 
 
-class BoundedClient(DefaultAsyncHttpxClient):
+class BoundedClient(httpx2.AsyncClient):
     """A client for servers that are not trusted.
 
     The size of a response is limited, counted after decompression. A redirect is followed only to the origin
@@ -123,7 +124,7 @@ async def shared_client() -> "BoundedClient":
         for other in [other for other in list(_clients) if other.is_closed()]:
             _clients.pop(other, None)
         # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
-        client = BoundedClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())))
+        client = BoundedClient(limits=_LIMITS, cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())))
         keeper = _closing(loop, client)
         _clients[loop] = client, keeper
         await anext(keeper)  # from its first step on, the loop knows the generator

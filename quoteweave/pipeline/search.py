@@ -55,6 +55,7 @@ def hit_fields(hit: Hit) -> dict[str, object]:
         "kind": quote.kind,
         "layout": quote.layout,
         "section": quote.section,
+        "has_pages": quote.has_pages,
         "text": quote.words(),
     }
 

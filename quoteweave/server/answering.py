@@ -4,46 +4,24 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal
-
-from pydantic import Field
 
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
-from quoteweave.core.records import Filter, Query, Record
+from quoteweave.core.records import Filter, Query
 from quoteweave.endpoints.budget import Budget, limit_task_spending
+from quoteweave.interchange.responses import AnswerResponse, ErrorEvent
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import SearchResult, Trace
 from quoteweave.server.kept_answers import KeptAnswer
 from quoteweave.server.metrics import Metrics
-from quoteweave.server.problems import Problem, problem_of
+from quoteweave.server.problems import problem_of
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 from quoteweave.server.tracing import AnswerSpans
-
-
-class AnswerResponse(Record):
-    """An answer, the context that its marks refer to, and how that was found."""
-
-    answer: Answer
-    context: Context
-    trace: Trace
-    standalone_question: str | None = Field(
-        default=None, description="the question as it was asked of the documents, where it was rewritten"
-    )
-    conversation: str | None = Field(default=None, description="id of the conversation that keeps it")
-    turn: str | None = Field(default=None, description="id of the answer within its conversation")
-
-
-class ErrorEvent(Record):
-    """The last event of a stream that could not end with an answer."""
-
-    type: Literal["error"] = "error"
-    problem: Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from importlib import metadata
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
+from quoteweave.interchange.problems import Problem
 from quoteweave.server.access import protect
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
-from quoteweave.server.problems import Problem, handle_problems
+from quoteweave.server.problems import handle_problems
 from quoteweave.server.routes import answers, collections, conversations, documents, health, jobs, page, quotes, session
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings

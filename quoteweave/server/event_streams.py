@@ -12,9 +12,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from quoteweave.core.records import Record
 from quoteweave.interchange import vercel
+from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.rag import StreamEvent
-from quoteweave.server.answering import ErrorEvent
 from quoteweave.server.problems import ProblemError, problem_of
 
 LOG = logging.getLogger("quoteweave.server")

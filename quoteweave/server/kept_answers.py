@@ -11,10 +11,11 @@ from quoteweave.core.answer_events import AnswerEvent
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.records import Record
+from quoteweave.interchange.conversations import Turn
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access import Grant
-from quoteweave.server.conversations import NewTurn, Turn, new_id
+from quoteweave.server.conversations import NewTurn, new_id
 from quoteweave.server.requests import AnswerRequest, Message, chosen
 from quoteweave.server.served import Served
 

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: what happened, to what, and what to do, as JSON with a status."""
+"""Answers every error with its problem details: what happened, to what, and what to do, as JSON with a status."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -7,73 +7,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from quoteweave.core import errors
-from quoteweave.core.records import Record
-
-MEDIA_TYPE = "application/problem+json"
-_BASE = "urn:quoteweave:problem:"
-# The first class that an error is an instance of decides.
-_OF_ERRORS: Sequence[tuple[type[Exception], HTTPStatus, str]] = (
-    (errors.QuestionTooLong, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "question-too-long"),
-    (errors.BudgetSpent, HTTPStatus.PAYMENT_REQUIRED, "budget-spent"),
-    (errors.MissingExtra, HTTPStatus.NOT_IMPLEMENTED, "missing-extra"),
-    (errors.UsageError, HTTPStatus.UNPROCESSABLE_ENTITY, "not-possible"),
-    (errors.UnsupportedFormat, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported-format"),
-    (errors.DocumentError, HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable-document"),
-    (errors.QuoteNotFound, HTTPStatus.NOT_FOUND, "no-such-quote"),
-    (errors.CollectionNotFound, HTTPStatus.NOT_FOUND, "no-such-collection"),
-    (errors.CollectionExists, HTTPStatus.CONFLICT, "collection-exists"),
-    (errors.CollectionLocked, HTTPStatus.CONFLICT, "collection-locked"),
-    (errors.IndexMissing, HTTPStatus.CONFLICT, "index-missing"),
-    (errors.FingerprintMismatch, HTTPStatus.CONFLICT, "index-of-other-settings"),
-    (errors.StorageError, HTTPStatus.INSUFFICIENT_STORAGE, "storage"),
-    (errors.CollectionError, HTTPStatus.SERVICE_UNAVAILABLE, "damaged-collection"),
-    (errors.EndpointError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
-    (errors.ModelError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
-    (errors.ConversationNotFound, HTTPStatus.NOT_FOUND, "no-such-conversation"),
-    (errors.StateError, HTTPStatus.SERVICE_UNAVAILABLE, "state"),
-    (errors.ProcessError, HTTPStatus.SERVICE_UNAVAILABLE, "no-process"),
-)
-_TITLES = {
-    "question-too-long": "The question is too long",
-    "budget-spent": "The answer would cost more than it may",
-    "missing-extra": "A library is not installed on the server",
-    "not-possible": "The request asks for something that cannot be",
-    "invalid-request": "The request is not as it has to be",
-    "unsupported-format": "The file's format is not read",
-    "unreadable-document": "The document cannot be read",
-    "no-such-quote": "There is no such quote",
-    "no-such-collection": "There is no such collection",
-    "collection-exists": "There is such a collection already",
-    "collection-locked": "Another process is writing to the collection",
-    "index-missing": "The retriever has no index in this collection",
-    "index-of-other-settings": "The index was built with other settings",
-    "storage": "The disk is full, or refuses",
-    "damaged-collection": "The collection cannot be read",
-    "model-unavailable": "The model cannot be asked",
-    "no-process": "The system starts no further process",
-    "no-such-conversation": "There is no such conversation",
-    "state": "A file of the server cannot be used",
-    "internal": "The server made a mistake",
-}
-
-
-class Problem(Record):
-    """The details of an error, in the form of RFC 9457."""
-
-    type: str = Field(description="a URI that names the kind of problem", examples=[f"{_BASE}no-such-collection"])
-    title: str = Field(description="the kind of problem in words", examples=[_TITLES["no-such-collection"]])
-    status: int = Field(description="the HTTP status", examples=[404])
-    detail: str = Field(description="what happened, and what to do")
-    instance: str | None = Field(default=None, description="the path that was asked for")
-    request_id: str | None = Field(default=None, description="by which the server's log names the request")
-    errors: tuple[Mapping[str, str], ...] = Field(default=(), description="each field that is wrong, and why")
-    fallback: str | None = Field(
-        default=None, description="a model with which the same request can be answered, as `extractive`"
-    )
+from quoteweave.interchange.problems import BASE, MEDIA_TYPE, TITLES, Problem, problem_of_error
 
 
 class ProblemError(Exception):
@@ -83,23 +20,13 @@ class ProblemError(Exception):
         self, status: int, kind: str, title: str, detail: str, *, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
-        self.problem = Problem(type=_BASE + kind, title=title, status=status, detail=detail)
+        self.problem = Problem(type=BASE + kind, title=title, status=status, detail=detail)
         self.headers = dict(headers or {})
 
 
 def problem_of(error: BaseException) -> Problem:
     """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
-    if isinstance(error, ProblemError):
-        return error.problem
-    for kind, status, name in _OF_ERRORS:
-        if isinstance(error, kind):
-            fallback = "extractive" if isinstance(error, errors.EndpointError) else None
-            return Problem(
-                type=_BASE + name, title=_TITLES[name], status=status.value, detail=str(error), fallback=fallback
-            )
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    detail = "the request failed by a mistake of the server; its log says more under the request's id"
-    return Problem(type=_BASE + "internal", title=_TITLES["internal"], status=status.value, detail=detail)
+    return error.problem if isinstance(error, ProblemError) else problem_of_error(error)
 
 
 def respond(problem: Problem, request: Request, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -139,4 +66,4 @@ def invalid_request(found: Sequence[Any]) -> Problem:
     detail = "; ".join(f"{one['field']}: {one['reason']}" for one in wrong[:5])
     status = HTTPStatus.UNPROCESSABLE_ENTITY.value
     kind = "invalid-request"
-    return Problem(type=_BASE + kind, title=_TITLES[kind], status=status, detail=detail, errors=wrong)
+    return Problem(type=BASE + kind, title=TITLES[kind], status=status, detail=detail, errors=wrong)

@@ -9,7 +9,7 @@ from quoteweave.core.records import Quote
 
 HIT_KEYS = [
     *("rank", "score", "quote_id", "document", "page", "page_label", "bbox"),
-    *("kind", "layout", "section", "text", "image"),
+    *("kind", "layout", "section", "has_pages", "text", "image"),
 ]
 
 

@@ -30,6 +30,7 @@ from quoteweave.cli.terminal_pictures import (
     pictures_on_stdout,
     protocol_of,
     screen_of,
+    stored_crops_of,
 )
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter
@@ -246,7 +247,7 @@ def test_only_quotes_with_a_crop_have_something_to_show(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stdout", written := Terminal())
     with Collection.open(sample_collection) as collection:
-        show = pictures_on_stdout(KITTY, collection)
+        show = pictures_on_stdout(KITTY, stored_crops_of(collection))
         assert show is not None
         for kind, starts in (("text", ""), ("image", "\x1b_Ga=T")):
             (quote,) = collection.quotes_at(collection.select(Filter(kind=kind)).tolist()[:1])

@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import anyio
 
+from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.events import job_events
-from quoteweave.server.jobs.records import AddWork, Job, JobProgress
+from quoteweave.server.jobs.records import AddWork
 from quoteweave.server.jobs.store import JobStore
 
 PATIENCE_S = 120

@@ -8,8 +8,9 @@ from fastapi.testclient import TestClient
 from made_collections import make_collection
 from test_access import kind, made
 
+from quoteweave.interchange.jobs import Job
 from quoteweave.server.app import make_app
-from quoteweave.server.jobs.records import Job, RemoveWork
+from quoteweave.server.jobs.records import RemoveWork
 from quoteweave.server.keys import KeyStore
 from quoteweave.server.settings import ServerSettings
 

@@ -19,8 +19,9 @@ from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import RemovalReport, indexes_behind
 from quoteweave.index.vector_store import IndexReport
+from quoteweave.interchange.jobs import Job
 from quoteweave.server.jobs import store as store_module
-from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, Job, RemoveWork, Work
+from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, RemoveWork, Work
 from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock
 from quoteweave.server.jobs.store import JobNotFound, JobStore
 from quoteweave.server.jobs.worker import Reporter, perform

@@ -9,8 +9,8 @@ import typer
 
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
 from quoteweave.cli.console import print_notes, writing_output
+from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
-    CollectionOption,
     DocumentOption,
     JsonOption,
     MetaOption,
@@ -31,7 +31,8 @@ from quoteweave.cli.options.models import (
     TrustOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout
+from quoteweave.cli.served import ask_server, served_collection
+from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.answer_page.render import render_answered
 from quoteweave.pipeline.page_pictures import stored_crops
@@ -57,9 +58,20 @@ class FallbackName(StrEnum):
     EXTRACTIVE = "extractive"
 
 
+ON_SERVER = frozenset(
+    (
+        *("question", "collection", "server", "doc", "pages", "meta", "retriever", "explain", "model", "images"),
+        *("events", "pictures", "as_json"),
+    )
+)
+"""Parameters with which a server can be asked."""
+
+
 def ask(
+    ctx: typer.Context,
     question: QuestionArgument,
-    collection: CollectionOption,
+    collection: FolderOrNameOption = None,
+    server: ServerOption = None,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -104,7 +116,20 @@ def ask(
     All else that can be set stands in a file of --config: how quotes are
     fused, expanded and reranked, how the model is asked and waited for, how
     answers are checked, and when they are withheld.
+
+    With --server a running server answers, which has indexes and models in memory
+    already, by its own settings; --model names one of its models, or extractive.
+    Nothing of it is kept there.
     """
+    asked_for = AnswerFormat.JSON if as_json else AnswerFormat.EVENTS if events else None
+    where = make_filter(doc, pages, meta)
+    if server is not None:
+        refuse_others(ctx, ON_SERVER)
+        warn_if_empty(question)
+        chosen = {"retriever": retriever, "explain": explain or None, "model": model, "images": images}
+        served = served_collection(server, name_on_server(ctx, collection), where, chosen)
+        ask_server(served, question, asked_for, pictures)
+        return
     from_file, limits = ({}, Limits()) if config is None else read_answer_settings(config, setting)
     options = {
         "retriever": retriever,
@@ -116,9 +141,9 @@ def ask(
         "images": images,
     }
     given = {key: value for key, value in options.items() if value is not None}
-    settings, where = make_settings(AnswerSettings, {**from_file, **given}), make_filter(doc, pages, meta)
+    settings = make_settings(AnswerSettings, {**from_file, **given})
     warn_if_empty(question)
-    with Collection.open(collection) as opened:
+    with Collection.open(folder(collection)) as opened:
         rag = make_rag(
             opened,
             settings,
@@ -130,17 +155,9 @@ def ask(
         if settings.destination is not None:
             unless = "" if limits.calls is None else f", unless {limits.calls} holds the answer"
             typer.echo(f"sending the question and the quotes found to {settings.destination}{unless}", err=True)
-        form = (
-            AnswerFormat.JSON
-            if as_json
-            else AnswerFormat.EVENTS
-            if events
-            else AnswerFormat.WRITTEN
-            if settings.model
-            else AnswerFormat.WHOLE
-        )
+        form = asked_for or (AnswerFormat.WRITTEN if settings.model else AnswerFormat.WHOLE)
         answered = ask_and_print(
-            form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, opened)
+            form, rag, question, model=settings.model, pictures=pictures_on_stdout(pictures, stored_crops_of(opened))
         )
         print_notes(stored_crops(opened, [hit.quote for hit in answered.context.images])[1])
         target = html or (_temporary_page() if open_it else None)

@@ -1,13 +1,13 @@
 """`quoteweave search`: finds the quotes that are relevant to a question."""
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import console, place, plain, print_json, print_trace, snippet
+from quoteweave.cli.console import print_json, print_trace
+from quoteweave.cli.hits import hit_of_search, print_hits
+from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
-    CollectionOption,
     DocumentOption,
     JsonOption,
     KindName,
@@ -33,9 +33,9 @@ from quoteweave.cli.options.models import (
     TrustOption,
 )
 from quoteweave.cli.progress import TerminalProgress
+from quoteweave.cli.served import search_server, served_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.runs.search import make_search, name_chat_model
@@ -45,12 +45,20 @@ from quoteweave.pipeline.settings import RetrievalSettings
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
 reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,
 score, quote_id, document, page (from 0), page_label, bbox (points from the top left), kind (text or
-image), layout, section, text, image (path of the crop, null where none is stored)."""
+image), layout, section, has_pages, text, image (path of the crop, null where none is stored); with
+--server also regions, url and image_url, as citations of ask have them, and image is the image_url."""
+
+CHOSEN = ("retriever", "fusion", "expand", "rerank", "explain")
+"""Options that are settings of a request to a server."""
+ON_SERVER = frozenset(("question", "collection", "server", "k", "doc", "pages", "meta", "kind", "as_json", *CHOSEN))
+"""Parameters with which a server can be asked."""
 
 
 def search(
+    ctx: typer.Context,
     question: QuestionArgument,
-    collection: CollectionOption,
+    collection: FolderOrNameOption = None,
+    server: ServerOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many quotes.", metavar="N")] = 10,
     doc: DocumentOption = None,
     pages: PagesOption = None,
@@ -70,7 +78,11 @@ def search(
     retries: RetriesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the quotes that bear on a question, best first."""
+    """Find the quotes that bear on a question, best first.
+
+    With --server a running server searches, which has indexes and models in
+    memory already. How it may be searched is up to its settings.
+    """
     where = make_filter(doc, pages, meta).model_copy(update={"kind": None if kind is None else kind.value})
     given = {
         "retriever": retriever,
@@ -86,9 +98,17 @@ def search(
         "call_limit_s": call_limit_s,
         "retries": retries,
     }
+    if server is not None:
+        refuse_others(ctx, ON_SERVER)
+        warn_if_empty(question)
+        options = {key: given[key] or None for key in CHOSEN}
+        search_server(
+            served_collection(server, name_on_server(ctx, collection), where, options), question, k, as_json=as_json
+        )
+        return
     settings = name_chat_model(make_settings(RetrievalSettings, given))
     warn_if_empty(question)
-    with Collection.open(collection) as opened:
+    with Collection.open(folder(collection)) as opened:
         finder = make_search(opened, settings, where, progress=TerminalProgress(quiet=as_json))
         found = run_sync(finder.find(Query(text=question), k, where=where))
         _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
@@ -98,24 +118,10 @@ def search(
             hits = [hit_json(hit, opened) for hit in found.hits]
             print_json({"question": question, "hits": hits, "trace": trace.model_dump(mode="json")})
         else:
-            _show(found.hits, trace.reasons)
+            print_hits([hit_of_search(hit) for hit in found.hits], trace.reasons)
 
 
 def hit_json(hit: Hit, collection: Collection) -> dict[str, object]:
     """A hit as the documented JSON object, with the path of its crop."""
     image = str(collection.images.path(hit.quote.image)) if hit.quote.image else None
     return {**hit_fields(hit), "image": image}
-
-
-def _show(hits: Sequence[Hit], reasons: Mapping[str, Sequence[Reason]]) -> None:
-    if not hits:
-        typer.echo("nothing found", err=True)
-    out = console()
-    for hit in hits:
-        line = plain(f"{hit.rank:>2}  ").append_text(plain(place(hit.quote), "bold"))
-        line.append(f"  {hit.quote.layout}  {hit.score:.2f}  {hit.quote.id}\n", style="dim")
-        line.append_text(plain("    " + snippet(hit.quote)))
-        for reason in reasons.get(hit.quote.id, ()):
-            line.append_text(plain(f"\n      {reason.points:>6.2f}  {reason.part}", "dim"))
-            line.append_text(plain(f": {reason.detail}" if reason.detail else "", "dim"))
-        out.print(line)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 from quoteweave.core.records import Record
-from quoteweave.server.jobs.records import Job, JobProgress
+from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.store import JobStore
 
 # Between two looks at the store, which is where jobs of other servers can be seen too.

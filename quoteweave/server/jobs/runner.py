@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoteweave.core.errors import CollectionLocked, ProcessError, QuoteweaveError, StorageError
+from quoteweave.interchange.jobs import Job
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.child import JobProcess
-from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, Job, NoteMessage, ProgressMessage, Work
+from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, NoteMessage, ProgressMessage, Work
 from quoteweave.server.jobs.store import JobNotFound, JobStore, StoredJob
 
 # Between two looks for jobs of servers that died, and for jobs that another server was asked to cancel.

@@ -10,8 +10,9 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.records import Document
 from quoteweave.documents.ingest import AddOptions
+from quoteweave.interchange.jobs import Job
 from quoteweave.pipeline.settings import ResourceSettings
-from quoteweave.server.jobs.records import AddWork, IndexWork, Job, RemoveWork
+from quoteweave.server.jobs.records import AddWork, IndexWork, RemoveWork
 from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock
 from quoteweave.server.jobs.store import JobStore
 from quoteweave.server.settings import ServerSettings

@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
-from quoteweave.server.jobs.records import AddWork, EndMessage, Job, JobProgress, RemoveWork, Work
+from quoteweave.interchange.jobs import Job, JobProgress
+from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000

@@ -15,8 +15,10 @@ from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Quote, Record, place_of
+from quoteweave.interchange.problems import Problem
+from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
-from quoteweave.server.answering import Asked, ErrorEvent, find
+from quoteweave.server.answering import Asked, find
 from quoteweave.server.answering import ask as prepare
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
@@ -32,7 +34,7 @@ from quoteweave.server.mcp.records import (
     SearchResults,
 )
 from quoteweave.server.pictures import media_type
-from quoteweave.server.problems import Problem, ProblemError
+from quoteweave.server.problems import ProblemError
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.routes.quotes import page_words
 from quoteweave.server.routes.quotes import read_page as read_served_page

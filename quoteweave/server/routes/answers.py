@@ -3,16 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body
-from pydantic import Field
 from starlette.responses import Response
 
-from quoteweave.core.answers import Region
-from quoteweave.core.boxes import Box
-from quoteweave.core.records import Kind, Layout, Record
+from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import all_quote_regions
-from quoteweave.pipeline.search import SearchResult, Trace, hit_fields
-from quoteweave.server.answering import AnswerResponse, ask, find, to_response
+from quoteweave.pipeline.search import SearchResult, hit_fields
+from quoteweave.server.answering import ask, find, to_response
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
 from quoteweave.server.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
@@ -21,34 +18,6 @@ from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
 
 router = APIRouter(tags=["answers"])
-
-
-class FoundQuote(Record):
-    """A hit of a search, with where it stands and where the server shows it."""
-
-    rank: int
-    score: float
-    quote_id: str
-    document: str
-    page: int = Field(description="from 0")
-    page_label: str
-    bbox: Box = Field(description="points from the top left of the page")
-    kind: Kind
-    layout: Layout
-    section: str | None
-    text: str
-    image: str | None = Field(description="its own picture's address, as `image_url`; None for text")
-    regions: tuple[Region, ...] = Field(description="the same box, also as fractions of the page")
-    url: str
-    image_url: str | None
-
-
-class SearchResponse(Record):
-    """The quotes that bear on a question, best first."""
-
-    question: str
-    hits: tuple[FoundQuote, ...]
-    trace: Trace
 
 
 @router.post("/v1/collections/{collection}/search", summary="Find quotes", response_model=SearchResponse)

@@ -6,9 +6,16 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.records import CollectionCounts, Failure
 from quoteweave.core.errors import CollectionExists, QuoteweaveError
 from quoteweave.core.records import Document, Record
+from quoteweave.interchange.responses import (
+    CollectionList,
+    CollectionSummary,
+    DeletedCollection,
+    DocumentList,
+    ModelList,
+    ModelSummary,
+)
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
 from quoteweave.server.problems import ProblemError
@@ -19,58 +26,12 @@ from quoteweave.server.settings import NAME
 router = APIRouter(tags=["collections"])
 
 
-class CollectionSummary(Record):
-    """A collection that is served."""
-
-    name: str
-    counts: CollectionCounts | None = Field(description="None where it cannot be read")
-    error: str | None = Field(default=None, description="why it cannot be read")
-    retrievers: tuple[str, ...] = Field(default=(), description="retrievers that a request may name")
-
-
-class CollectionList(Record):
-    """The collections that the key may read."""
-
-    collections: tuple[CollectionSummary, ...]
-
-
 class NewCollection(Record):
     """A collection to be made."""
 
     name: str = Field(
         pattern=f"^{NAME.pattern}$", description="its name in addresses, and that of its folder", examples=["reports"]
     )
-
-
-class DeletedCollection(Record):
-    """What was deleted with a collection."""
-
-    name: str
-    counts: CollectionCounts | None = Field(description="what it held; null where it could not be read")
-    cancelled_jobs: int = Field(description="jobs that had not ended")
-
-
-class DocumentList(Record):
-    """The documents of a collection, and the files that could not become documents."""
-
-    documents: tuple[Document, ...]
-    failures: tuple[Failure, ...]
-
-
-class ModelSummary(Record):
-    """A model that a request may name."""
-
-    name: str
-    default: bool = Field(description="whether it answers where a request names none")
-    destination: str | None = Field(description="where questions and quotes are sent; None: nowhere")
-
-
-class ModelList(Record):
-    """The models that answer, and how a request may choose among retrievers."""
-
-    models: tuple[ModelSummary, ...]
-    expanders: tuple[str, ...]
-    rerankers: tuple[str, ...]
 
 
 @router.get("/v1/collections", summary="The collections")

@@ -8,12 +8,13 @@ from pydantic import Field
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
+from quoteweave.interchange.conversations import Conversation, ConversationList, ConversationSummary
 from quoteweave.interchange.exported_turns import ExportedTurn
 from quoteweave.interchange.markdown import to_markdown
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.interchange.word import to_word
 from quoteweave.pipeline.page_pictures import stored_crops
-from quoteweave.server.conversations import MAX_LISTED, MAX_TITLE, Conversation, ConversationSummary
+from quoteweave.server.conversations import MAX_LISTED, MAX_TITLE
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.served import Served
@@ -27,12 +28,6 @@ _KINDS: Mapping[ExportFormat, tuple[str, str]] = {
     "docx": ("docx", _WORD),
     "json": ("json", "application/json"),
 }
-
-
-class ConversationList(Record):
-    """Conversations, the last used first."""
-
-    conversations: tuple[ConversationSummary, ...]
 
 
 class NewConversation(Record):

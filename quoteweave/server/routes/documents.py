@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
+from quoteweave.interchange.jobs import JobMade, Uploaded
 from quoteweave.server.depends import JobsState, ServedState, Writable
-from quoteweave.server.jobs.records import Job
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.requests import RetrievalChoices
 from quoteweave.server.routes.quotes import DocumentName
@@ -42,19 +42,6 @@ _UPLOAD: dict[str, Any] = {
         },
     }
 }
-
-
-class Uploaded(Record):
-    """What becomes of uploaded files."""
-
-    job: Job | None = Field(description="the job that adds them; null where all are there already")
-    unchanged: tuple[str, ...] = Field(description="names of documents that have the same content already")
-
-
-class JobMade(Record):
-    """The job that does what was asked for."""
-
-    job: Job
 
 
 class IndexRequest(Record):

@@ -7,22 +7,15 @@ from fastapi import APIRouter, Path, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from quoteweave.core.records import Record
+from quoteweave.interchange.jobs import Job, JobList
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.events import JobEvent, job_events
-from quoteweave.server.jobs.records import Job
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.jobs.store import JobNotFound
 from quoteweave.server.problems import ProblemError
 
 router = APIRouter(tags=["jobs"])
 JobId = Annotated[str, Path(description="id of a job", max_length=100)]
-
-
-class JobList(Record):
-    """Jobs, the newest first."""
-
-    jobs: tuple[Job, ...]
 
 
 @router.get("/v1/jobs", summary="The jobs")

@@ -3,15 +3,21 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import AwareDatetime, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Region
-from quoteweave.core.boxes import Box, fraction_of
+from quoteweave.core.boxes import fraction_of
 from quoteweave.core.errors import QuoteNotFound, UsageError
-from quoteweave.core.records import Document, Page, Quote, Record
+from quoteweave.core.records import Document, Page, Quote
+from quoteweave.interchange.responses import (
+    CitedIn,
+    Neighbours,
+    PageResponse,
+    PageWordBox,
+    QuoteResponse,
+    WordsResponse,
+)
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.server.conversations import StoredQuote
@@ -25,65 +31,6 @@ NEIGHBOURS = 3
 QuoteId = Annotated[str, Path(description="id of a quote", max_length=200)]
 DocumentName = Annotated[str, Path(description="name of a document; it may hold slashes")]
 PageNumber = Annotated[int, Path(ge=0, le=1_000_000, description="from 0")]
-
-
-class Neighbours(Record):
-    """What stands before and behind a quote on its page and the pages beside it."""
-
-    previous: tuple[Quote, ...]
-    next: tuple[Quote, ...]
-
-
-class CitedIn(Record):
-    """The stored answer that a quote is kept with."""
-
-    conversation: str
-    turn: str
-    created: AwareDatetime = Field(description="when the answer was made")
-
-
-class QuoteResponse(Record):
-    """A quote, where it stands, and what stands beside it."""
-
-    quote: Quote
-    regions: tuple[Region, ...]
-    neighbours: Neighbours
-    url: str
-    image_url: str | None
-    cited_in: CitedIn | None = Field(
-        default=None,
-        description="set where the collection holds the quote no more, as its document changed or was removed: where "
-        "it is kept as it was cited",
-    )
-
-
-class PageWordBox(Record):
-    """A word of a page."""
-
-    text: str
-    bbox: Box = Field(description="points from the top left of the page")
-    bbox_fraction: Box = Field(description="the same as fractions of the page")
-    line: int
-    ocr: bool = Field(description="whether OCR read it, so that its box is an estimate")
-
-
-class PageResponse(Record):
-    """A page with its quotes."""
-
-    document: str
-    page: Page
-    pages: int = Field(description="how many pages the document has")
-    has_pages: bool = Field(description="whether the document has pages of its own, which can be shown")
-    quotes: tuple[Quote, ...]
-    image_url: str | None
-
-
-class WordsResponse(Record):
-    """The words of a page with their boxes; None where they are not known."""
-
-    document: str
-    page: int
-    words: tuple[PageWordBox, ...] | None
 
 
 @router.get("/v1/collections/{collection}/quotes/{quote_id}", summary="A quote")

@@ -1,0 +1,49 @@
+"""Prints hits of a search, of a collection in this process or of a server."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import typer
+
+from quoteweave.cli.console import console, place, plain, shown_name, snippet
+from quoteweave.core.protocols import Reason
+from quoteweave.core.records import Hit, Layout
+from quoteweave.interchange.responses import FoundQuote
+
+
+class ShownHit(NamedTuple):
+    """What is printed of a hit."""
+
+    rank: int
+    score: float
+    quote_id: str
+    place: str
+    layout: Layout
+    snippet: str
+
+
+def hit_of_search(hit: Hit) -> ShownHit:
+    """Return what is printed of a hit of this process."""
+    quote = hit.quote
+    return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.words(), quote.layout))
+
+
+def hit_of_server(hit: FoundQuote) -> ShownHit:
+    """Return what is printed of a hit of a server."""
+    shown = f"{shown_name(hit.document)}, {hit.place}"
+    return ShownHit(hit.rank, hit.score, hit.quote_id, shown, hit.layout, snippet(hit.text, hit.layout))
+
+
+def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]) -> None:
+    """Print hits with the reasons of their ranks, by quote id, where there are any."""
+    if not hits:
+        typer.echo("nothing found", err=True)
+    out = console()
+    for hit in hits:
+        line = plain(f"{hit.rank:>2}  ").append_text(plain(hit.place, "bold"))
+        line.append(f"  {hit.layout}  {hit.score:.2f}  {hit.quote_id}\n", style="dim")
+        line.append_text(plain("    " + hit.snippet))
+        for reason in reasons.get(hit.quote_id, ()):
+            line.append_text(plain(f"\n      {reason.points:>6.2f}  {reason.part}", "dim"))
+            line.append_text(plain(f": {reason.detail}" if reason.detail else "", "dim"))
+        out.print(line)

@@ -1,0 +1,81 @@
+"""Asks a running server for the commands `ask` and `search`, and prints what they print."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from quoteweave.cli.answers import AnswerFormat, ask_and_print
+from quoteweave.cli.console import print_json, print_trace
+from quoteweave.cli.hits import hit_of_server, print_hits
+from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
+from quoteweave.client.asynchronous import AsyncClient
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.files.pictures import UnfitPicture, opened, unpack
+from quoteweave.core.records import Filter
+from quoteweave.interchange.responses import ModelSummary
+from quoteweave.pipeline.rag import Answered, StreamEvent
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCollection:
+    """A collection of a server, how it is narrowed, and the settings that a request chooses."""
+
+    client: AsyncClient
+    where: Filter
+    settings: Mapping[str, object]
+
+    def stream(self, question: str) -> AsyncGenerator[StreamEvent, None]:
+        """Yield the events of the answer, as `Rag.stream`; the server keeps nothing of it."""
+        return self.client.stream(question, filters=self.where, settings=self.settings, conversation=False)
+
+    def answer_with_context(self, question: str) -> Answered:
+        """Return the answer with its context, as `Rag.answer_with_context`; the server keeps nothing of it."""
+        return run_sync(self.client.ask(question, filters=self.where, settings=self.settings, conversation=False))
+
+    def crop(self, quote_id: str) -> "Image | None":
+        """Return the picture of a quote; None for what cannot be shown."""
+        try:
+            with opened(run_sync(self.client.quote_image(quote_id)), formats=("PNG", "JPEG")) as image:
+                unpack(image)
+                return image.convert("RGB")
+        except UnfitPicture:
+            return None
+
+
+def served_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> ServedCollection:
+    """Return the collection of a server; of the options, those that were not given are left to the server."""
+    chosen = {key: value for key, value in options.items() if value is not None}
+    return ServedCollection(AsyncClient(url, collection=name), where, chosen)
+
+
+def ask_server(served: ServedCollection, question: str, form: AnswerFormat | None, pictures: PicturesName) -> None:
+    """Ask the question and print the answer; without a form as it is written, where a model writes it."""
+    model = _model(served)
+    if model is not None and model.destination is not None:
+        typer.echo(f"the server sends the question and the quotes found to {model.destination}", err=True)
+    if form is None:
+        form = AnswerFormat.WHOLE if model is None or model.destination is None else AnswerFormat.WRITTEN
+    name = None if model is None else model.name
+    ask_and_print(form, served, question, model=name, pictures=pictures_on_stdout(pictures, served.crop))
+
+
+def search_server(served: ServedCollection, question: str, k: int, *, as_json: bool) -> None:
+    """Search and print the hits."""
+    found = run_sync(served.client.search(question, k, filters=served.where, settings=served.settings))
+    print_trace(found.trace)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        print_hits([hit_of_server(hit) for hit in found.hits], found.trace.reasons)
+
+
+def _model(served: ServedCollection) -> ModelSummary | None:
+    """Return the model that is to answer; None for one that the server does not list, which it then refuses."""
+    models = run_sync(served.client.models()).models
+    name = served.settings.get("model")
+    return next((model for model in models if (model.default if name is None else model.name == name)), None)

@@ -1,0 +1,238 @@
+"""`AsyncClient`: asks a running server from asynchronous programs."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Literal
+
+from quoteweave.client.address import server_address
+from quoteweave.client.connection import Call, ServerConnection
+from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent, TextEvent, ThoughtEvent
+from quoteweave.core.answers import Answer
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import join_names
+from quoteweave.core.records import Document, Filter
+from quoteweave.interchange.responses import (
+    AnswerResponse,
+    CollectionList,
+    CollectionSummary,
+    DocumentList,
+    ErrorEvent,
+    ModelList,
+    PageResponse,
+    PageWordBox,
+    QuoteResponse,
+    SearchResponse,
+    WordsResponse,
+)
+from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
+
+TIMEOUT_S = 180.0
+"""Seconds that a server may go without sending anything; it gives an answer 120 seconds unless set otherwise."""
+RETRIES = 2
+
+_EVENTS: Mapping[str, type[StreamEvent]] = {
+    "sources": SourcesEvent,
+    "thought": ThoughtEvent,
+    "text": TextEvent,
+    "citation": CitationEvent,
+    "image": ImageEvent,
+    "answer": AnswerEvent,
+}
+
+
+class AsyncClient:
+    """Asks a running quoteweave server, from asynchronous programs; `Client` has the same methods without `await`.
+
+    `url` is where the server is, with the path below which a proxy shows it; `key` is one of its keys, else that of
+    QUOTEWEAVE_KEY. `collection` is the name of the collection that calls mean which name none, else the server's only
+    one. `timeout_s` is how long the server may go without sending anything, in seconds; a request that it refuses for
+    the moment (429, 503) is sent again `max_retries` times where it says when. Nothing has to be closed: connections
+    belong to the event loop.
+
+    Methods raise what the same call raises in one process (UsageError, QuoteNotFound, CollectionNotFound,
+    EndpointError and the like), and ServerError where it is the server that could not be asked, or refused.
+
+    >>> client = AsyncClient(server.url)
+    >>> answer = asyncio.run(client.answer("How much grain was shipped in May?"))
+    >>> answer.text.splitlines()[0]
+    'The harbour shipped 4,210 tonnes of grain in May [1].'
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        collection: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        max_retries: int = RETRIES,
+    ) -> None:
+        """Raises UsageError for what is no address of a server, and for a key that no request could carry."""
+        self._connection = ServerConnection(server_address(url, key), timeout_s, max_retries)
+        self._collection = collection
+
+    async def answer(
+        self,
+        question: str,
+        *,
+        collection: str | None = None,
+        filters: Filter | None = None,
+        settings: Mapping[str, object] | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        conversation: str | bool | None = None,
+    ) -> Answer:
+        """Return a cited answer to the question; parameters and errors as for `ask`."""
+        found = await self.ask(
+            question,
+            collection=collection,
+            filters=filters,
+            settings=settings,
+            history=history,
+            conversation=conversation,
+        )
+        return found.answer
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        collection: str | None = None,
+        filters: Filter | None = None,
+        settings: Mapping[str, object] | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        conversation: str | bool | None = None,
+    ) -> AnswerResponse:
+        """Answer a question, and return its context, the trace and the conversation with the answer.
+
+        `settings` are those that the server lets a request choose, such as `{"model": "extractive", "size": 20}`;
+        `history` is what was said before, as `{"role": "user" or "assistant", "content": …}`, oldest first;
+        `conversation` is the id of a stored one that the question belongs to, or whether to keep this one; None leaves
+        that to the server.
+        """
+        body = _question(question, filters, settings) | _turn(history, conversation)
+        return await self._connection.read(await self._post(collection, "answers", body), AnswerResponse)
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        collection: str | None = None,
+        filters: Filter | None = None,
+        settings: Mapping[str, object] | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        conversation: str | bool | None = None,
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Yield the events of the answer as they come, as `Rag.stream` does; parameters and errors as for `ask`.
+
+        Whoever stops reading early closes the stream (`contextlib.aclosing`): the server then ends its work too.
+        """
+        body = _question(question, filters, settings) | _turn(history, conversation) | {"stream": True}
+        answered = False
+        async with aclosing(self._connection.events(await self._post(collection, "answers", body))) as events:
+            async for name, data in events:
+                if name == "error":
+                    raise self._connection.error(self._connection.parse(data, ErrorEvent).problem)
+                if (shape := _EVENTS.get(name)) is not None:
+                    answered = answered or name == "answer"
+                    yield self._connection.parse(data, shape)
+        if not answered:
+            raise self._connection.ended()
+
+    async def search(
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        collection: str | None = None,
+        filters: Filter | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> SearchResponse:
+        """Return the `k` quotes that bear most on a question, best first, and how they were found."""
+        body = _question(question, filters, settings) | {"k": k}
+        return await self._connection.read(await self._post(collection, "search", body), SearchResponse)
+
+    async def quote(self, quote_id: str, *, collection: str | None = None) -> QuoteResponse:
+        """Return a quote, its boxes, and the quotes beside it. Raises QuoteNotFound."""
+        return await self._connection.read(await self._get(collection, "quotes", quote_id), QuoteResponse)
+
+    async def quote_image(self, quote_id: str, *, collection: str | None = None) -> bytes:
+        """Return the picture of a quote, cut out of its page, as PNG. Raises QuoteNotFound."""
+        return await self._connection.fetch(await self._get(collection, "quotes", quote_id, "image"))
+
+    async def page(self, document: str, page: int, *, collection: str | None = None) -> PageResponse:
+        """Return a page, counted from 0, with its quotes. Raises UsageError where there is none."""
+        return await self._connection.read(await self._get(collection, *_page(document, page)), PageResponse)
+
+    async def page_image(
+        self,
+        document: str,
+        page: int,
+        *,
+        quote_id: str | None = None,
+        form: Literal["png", "jpeg"] = "png",
+        collection: str | None = None,
+    ) -> bytes:
+        """Return a page as people see it, with a quote's box drawn if asked. A page with a box is always PNG."""
+        params = {"format": form} | ({} if quote_id is None else {"quote": quote_id})
+        return await self._connection.fetch(await self._get(collection, *_page(document, page), "image", params=params))
+
+    async def page_words(
+        self, document: str, page: int, *, collection: str | None = None
+    ) -> tuple[PageWordBox, ...] | None:
+        """Return the words of a page with their boxes; None where they are not known."""
+        call = await self._get(collection, *_page(document, page), "words")
+        return (await self._connection.read(call, WordsResponse)).words
+
+    async def documents(self, *, collection: str | None = None) -> DocumentList:
+        """Return the documents, and the files that could not become documents, with the reason."""
+        return await self._connection.read(await self._get(collection, "documents"), DocumentList)
+
+    async def document(self, name: str, *, collection: str | None = None) -> Document:
+        """Return a document's record. Raises UsageError where there is none of that name."""
+        return await self._connection.read(await self._get(collection, "documents", *name.split("/")), Document)
+
+    async def collections(self) -> tuple[CollectionSummary, ...]:
+        """Return the collections that the key may read, those that are damaged too, with the reason."""
+        return (await self._connection.read(Call("GET", ("v1", "collections")), CollectionList)).collections
+
+    async def models(self) -> ModelList:
+        """Return the models, expanders and rerankers that `settings` may name."""
+        return await self._connection.read(Call("GET", ("v1", "models")), ModelList)
+
+    async def _post(self, collection: str | None, part: str, body: Mapping[str, object]) -> Call:
+        return Call("POST", await self._path(collection, part), json=body)
+
+    async def _get(self, collection: str | None, *parts: str, params: Mapping[str, str] | None = None) -> Call:
+        return Call("GET", await self._path(collection, *parts), params=params or {})
+
+    async def _path(self, collection: str | None, *parts: str) -> tuple[str, ...]:
+        name = collection or self._collection or await self._only_collection()
+        return ("v1", "collections", name, *parts)
+
+    async def _only_collection(self) -> str:
+        names = [found.name for found in await self.collections()]
+        if len(names) != 1:
+            shown = self._connection.address.shown
+            raise UsageError(
+                f"{shown} serves several collections: name one of {join_names(names)}."
+                if names
+                else f"{shown} serves no collection that may be read here."
+            )
+        self._collection = names[0]
+        return names[0]
+
+
+def _question(question: str, filters: Filter | None, settings: Mapping[str, object] | None) -> dict[str, object]:
+    narrowed = {} if filters is None else filters.model_dump(mode="json", exclude_defaults=True)
+    return {"question": question, "filters": narrowed, "settings": dict(settings or {})}
+
+
+def _turn(history: Sequence[Mapping[str, str]], conversation: str | bool | None) -> dict[str, object]:
+    said: dict[str, object] = {"history": [dict(message) for message in history]}
+    if conversation is None:
+        return said
+    return said | ({"store": conversation} if isinstance(conversation, bool) else {"conversation": conversation})
+
+
+def _page(document: str, page: int) -> tuple[str, ...]:
+    return ("pages", *document.split("/"), str(page))

@@ -1,0 +1,228 @@
+"""Sends requests to a server: with its key, again where it asks for that, and with its problems raised as errors."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from quoteweave.client.address import KEY_VARIABLE, ServerAddress
+from quoteweave.client.server_events import ServerEvent, read_events
+from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable
+from quoteweave.core.urls import without_credentials
+from quoteweave.endpoints.endpoint_errors import one_line
+from quoteweave.endpoints.redaction import endpoint_redactor
+from quoteweave.interchange.problems import MEDIA_TYPE, Problem, error_class, error_of_problem
+
+if TYPE_CHECKING:
+    from httpx2 import Request, Response
+
+    from quoteweave.endpoints.http_client import BoundedClient
+
+MAX_PAUSE_S = 60.0
+"""Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""
+_CONNECT_S = 10.0
+_LONGEST_DETAIL = 2000
+_GATEWAY = frozenset({502, 503, 504})
+_CHECK = "Check that the server runs, and the address and port."
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request: its method, the segments of its path, and what it carries."""
+
+    method: str
+    path: tuple[str, ...]
+    json: object = None
+    params: Mapping[str, str] = field(default_factory=dict)
+    form: Callable[[], Mapping[str, object]] | None = None
+    """Makes the fields and files of a form, as httpx takes them; called anew where the request is sent again."""
+
+
+class ServerConnection:
+    """Sends requests to one server.
+
+    The HTTP connections belong to the event loop and stay open; nothing is to be closed. `timeout_s` is how long the
+    server may go without sending anything, in seconds. Where it answers 429 or 503 and says when to ask again
+    (Retry-After), that is done up to `max_retries` times. The key goes to the origin of the address alone.
+    """
+
+    def __init__(self, address: ServerAddress, timeout_s: float, max_retries: int) -> None:
+        self.address, self._timeout_s, self._max_retries = address, timeout_s, max_retries
+        self._redactor = endpoint_redactor(address.url, address.key or "")
+
+    async def read(self, call: Call, shape: type[Body]) -> Body:
+        """Return the body of the response as a record; fields that a newer server adds are left out.
+
+        Raises ServerUnreachable, ServerBadResponse for what is no such record, and the error of the server's problem.
+        """
+        return self.parse((await self._send(call)).content, shape)
+
+    async def fetch(self, call: Call) -> bytes:
+        """Return the body of the response. Raises as `read` does."""
+        return (await self._send(call)).content
+
+    async def events(self, call: Call) -> AsyncGenerator[ServerEvent, None]:
+        """Yield the events of a response as they come; raises as `read` does.
+
+        Whoever stops reading early closes the generator, and with it the connection, by which the server ends its work.
+        """
+        response = await self._send(call, stream=True)
+        try:
+            kind = response.headers.get("content-type", "")
+            if not kind.startswith("text/event-stream"):
+                raise self.bad_response(f"it is no stream of events, but {self._clean(kind) or 'of no type'}")
+            async with self._faults():
+                async for event in read_events(response.aiter_bytes()):
+                    yield event
+        finally:
+            await response.aclose()
+
+    def parse(self, data: bytes, shape: type[Body]) -> Body:
+        """Read JSON that the server sent. Raises ServerBadResponse, which names the field at fault."""
+        try:
+            return shape.model_validate_json(data, extra="ignore")
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"])) or "its body"
+            raise self.bad_response(f"{place}: {self._clean(first['msg'])}") from None
+
+    def bad_response(self, problem: str) -> ServerBadResponse:
+        """Return the error for a response that no server of this version gives."""
+        return ServerBadResponse(
+            f"{self.address.shown} answered something that is not a quoteweave server's: {problem}. Check the address "
+            "(without /v1), and that server and client are of one version."
+        )
+
+    def ended(self) -> ServerUnreachable:
+        """Return the error for a stream that ends before it should."""
+        return ServerUnreachable(f"{self.address.shown} ended its response early. Ask again, or look into its log.")
+
+    def error(self, problem: Problem) -> QuoteweaveError:
+        """Return the error that a problem of the server tells."""
+        detail = self._redactor.clean(problem.detail[:_LONGEST_DETAIL])
+        if problem.status == HTTPStatus.UNAUTHORIZED:
+            sent = f"no key was sent; pass one, or set {KEY_VARIABLE}" if self.address.key is None else "check the key"
+            detail = f"{self.address.shown}: {detail} ({sent})"
+        return error_of_problem(problem.model_copy(update={"detail": detail}))
+
+    async def _send(self, call: Call, *, stream: bool = False) -> "Response":
+        """Return a response that tells no error, its body unread with `stream`."""
+        from quoteweave.endpoints.http_client import shared_client
+
+        client = await shared_client()
+        async with self._faults():
+            for left in range(self._max_retries, -1, -1):
+                response = await client.send(self._request(client, call), stream=stream)
+                pause = _pause(response)
+                if pause is None or not left:
+                    break
+                await response.aclose()
+                await asyncio.sleep(pause)
+            if response.is_success:
+                return response
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+        raise self._error(response)
+
+    def _request(self, client: "BoundedClient", call: Call) -> "Request":
+        from httpx2 import Timeout
+
+        headers = {"Accept": "*/*"}
+        if self.address.key is not None:
+            headers["Authorization"] = f"Bearer {self.address.key}"
+        form = {} if call.form is None else call.form()
+        return client.build_request(
+            call.method,
+            self.address.of(*call.path),
+            params=call.params or None,
+            json=call.json,
+            data=form.get("data"),  # type: ignore[arg-type]  # its types are httpx's own
+            files=form.get("files"),  # type: ignore[arg-type]
+            headers=headers,
+            timeout=Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s)),
+        )
+
+    @asynccontextmanager
+    async def _faults(self) -> AsyncIterator[None]:
+        """Raise what goes wrong on the way as errors for users."""
+        import httpx2
+
+        from quoteweave.endpoints.http_client import ResponseTooLarge
+
+        try:
+            yield
+        except httpx2.ConnectTimeout:
+            raise ServerUnreachable(f"{self.address.shown} does not accept a connection in time. {_CHECK}") from None
+        except httpx2.TimeoutException:
+            raise ServerUnreachable(
+                f"{self.address.shown} timed out: nothing came for {self._timeout_s:g} s. Ask again, look into its "
+                "log, or wait longer (timeout_s)."
+            ) from None
+        except ResponseTooLarge as error:
+            raise self.bad_response(f"it sent {error}, which is more than is read of a response") from None
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            reason = self._clean(str(error)) or type(error).__name__
+            raise ServerUnreachable(f"No answer from {self.address.shown}: {reason}. {_CHECK}") from None
+
+    def _error(self, response: "Response") -> QuoteweaveError:
+        """Return the error that a response tells."""
+        status, kind = response.status_code, response.headers.get("content-type", "")
+        problem = self._problem(response) if kind.startswith(MEDIA_TYPE) else None
+        if problem is None:
+            return self._foreign(response, kind)
+        if status == 404 and problem.type == "about:blank":
+            return self.bad_response(f"it knows no {urlsplit(str(response.url)).path}")
+        return self.error(problem)
+
+    def _problem(self, response: "Response") -> Problem | None:
+        try:
+            return Problem.model_validate_json(response.content, extra="ignore")
+        except ValidationError:
+            return None
+
+    def _foreign(self, response: "Response", kind: str) -> QuoteweaveError:
+        """Return the error of a response that is no problem of ours, such as that of a proxy in between."""
+        status, shown = response.status_code, self.address.shown
+        if response.is_redirect or 300 <= status < 400:
+            location = self._clean(without_credentials(response.headers.get("location", "")).partition("?")[0])
+            return ServerBadResponse(
+                f"{shown} answered {status}, a redirect to {location or 'nowhere'}, which was not followed. If that is "
+                "where the server is, give its address."
+            )
+        if status in _GATEWAY:
+            return ServerUnreachable(f"{shown} answered {status}: a proxy there does not reach the server.")
+        if status in (401, 403, 429):
+            return error_class(status)(f"{shown} answered {status} ({self._clean(response.reason_phrase)}).")
+        return self.bad_response(f"status {status}, {self._clean(kind) or 'without a type'}")
+
+    def _clean(self, text: str) -> str:
+        """What a server said on one line, without the secrets of the address."""
+        return one_line(self._redactor.clean(text))
+
+
+def _pause(response: "Response") -> float | None:
+    """Seconds after which the server wants to be asked again; None where it does not, or not soon."""
+    said = response.headers.get("retry-after", "").strip()
+    if response.status_code not in (429, 503) or not said:
+        return None
+    if said.isascii() and said.isdigit():
+        pause = float(said)
+    else:
+        try:
+            at = parsedate_to_datetime(said)
+        except ValueError:
+            return None
+        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+        pause = max(0.0, (at - datetime.now(UTC)).total_seconds())
+    return pause if pause <= MAX_PAUSE_S else None

@@ -1,0 +1,120 @@
+"""Errors as RFC 9457 problem details: which problem tells which error, and the error that a problem tells."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from pydantic import Field
+
+from quoteweave.core import errors
+from quoteweave.core.records import Record
+
+MEDIA_TYPE = "application/problem+json"
+BASE = "urn:quoteweave:problem:"
+"""What the URI of each kind of problem begins with; the kind follows."""
+# The first class that an error is an instance of decides.
+_OF_ERRORS: Sequence[tuple[type[errors.QuoteweaveError], HTTPStatus, str]] = (
+    (errors.QuestionTooLong, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "question-too-long"),
+    (errors.BudgetSpent, HTTPStatus.PAYMENT_REQUIRED, "budget-spent"),
+    (errors.MissingExtra, HTTPStatus.NOT_IMPLEMENTED, "missing-extra"),
+    (errors.UsageError, HTTPStatus.UNPROCESSABLE_ENTITY, "not-possible"),
+    (errors.UnsupportedFormat, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported-format"),
+    (errors.DocumentError, HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable-document"),
+    (errors.QuoteNotFound, HTTPStatus.NOT_FOUND, "no-such-quote"),
+    (errors.CollectionNotFound, HTTPStatus.NOT_FOUND, "no-such-collection"),
+    (errors.CollectionExists, HTTPStatus.CONFLICT, "collection-exists"),
+    (errors.CollectionLocked, HTTPStatus.CONFLICT, "collection-locked"),
+    (errors.IndexMissing, HTTPStatus.CONFLICT, "index-missing"),
+    (errors.FingerprintMismatch, HTTPStatus.CONFLICT, "index-of-other-settings"),
+    (errors.StorageError, HTTPStatus.INSUFFICIENT_STORAGE, "storage"),
+    (errors.CollectionError, HTTPStatus.SERVICE_UNAVAILABLE, "damaged-collection"),
+    (errors.EndpointError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
+    (errors.ModelError, HTTPStatus.SERVICE_UNAVAILABLE, "model-unavailable"),
+    (errors.ConversationNotFound, HTTPStatus.NOT_FOUND, "no-such-conversation"),
+    (errors.StateError, HTTPStatus.SERVICE_UNAVAILABLE, "state"),
+    (errors.ProcessError, HTTPStatus.SERVICE_UNAVAILABLE, "no-process"),
+)
+TITLES = {
+    "question-too-long": "The question is too long",
+    "budget-spent": "The answer would cost more than it may",
+    "missing-extra": "A library is not installed on the server",
+    "not-possible": "The request asks for something that cannot be",
+    "invalid-request": "The request is not as it has to be",
+    "unsupported-format": "The file's format is not read",
+    "unreadable-document": "The document cannot be read",
+    "no-such-quote": "There is no such quote",
+    "no-such-collection": "There is no such collection",
+    "collection-exists": "There is such a collection already",
+    "collection-locked": "Another process is writing to the collection",
+    "index-missing": "The retriever has no index in this collection",
+    "index-of-other-settings": "The index was built with other settings",
+    "storage": "The disk is full, or refuses",
+    "damaged-collection": "The collection cannot be read",
+    "model-unavailable": "The model cannot be asked",
+    "no-process": "The system starts no further process",
+    "no-such-conversation": "There is no such conversation",
+    "state": "A file of the server cannot be used",
+    "internal": "The server made a mistake",
+}
+
+
+class Problem(Record):
+    """The details of an error, in the form of RFC 9457."""
+
+    type: str = Field(description="a URI that names the kind of problem", examples=[f"{BASE}no-such-collection"])
+    title: str = Field(description="the kind of problem in words", examples=[TITLES["no-such-collection"]])
+    status: int = Field(description="the HTTP status", examples=[404])
+    detail: str = Field(description="what happened, and what to do")
+    instance: str | None = Field(default=None, description="the path that was asked for")
+    request_id: str | None = Field(default=None, description="by which the server's log names the request")
+    errors: tuple[Mapping[str, str], ...] = Field(default=(), description="each field that is wrong, and why")
+    fallback: str | None = Field(
+        default=None, description="a model with which the same request can be answered, as `extractive`"
+    )
+
+    @property
+    def kind(self) -> str:
+        """The last part of its type, such as `no-such-quote`; that of another server's type is its type."""
+        return self.type.removeprefix(BASE)
+
+
+def problem_of_error(error: BaseException) -> Problem:
+    """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
+    for kind, status, name in _OF_ERRORS:
+        if isinstance(error, kind):
+            fallback = "extractive" if isinstance(error, errors.EndpointError) else None
+            return Problem(
+                type=BASE + name, title=TITLES[name], status=status.value, detail=str(error), fallback=fallback
+            )
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    detail = "the request failed by a mistake of the server; its log says more under the request's id"
+    return Problem(type=BASE + "internal", title=TITLES["internal"], status=status.value, detail=detail)
+
+
+# What a client raises where the class of the table would say something else of the caller's own machine, or where no
+# error of the package stands behind the problem.
+_RAISED: Mapping[str, type[errors.QuoteweaveError]] = {
+    **{name: kind for kind, _, name in reversed(_OF_ERRORS)},
+    "missing-extra": errors.ServerError,
+    "model-unavailable": errors.EndpointError,
+}
+_RAISED_BY_STATUS: Mapping[int, type[errors.QuoteweaveError]] = {
+    HTTPStatus.UNAUTHORIZED: errors.KeyRefused,
+    HTTPStatus.FORBIDDEN: errors.PermissionDenied,
+    HTTPStatus.TOO_MANY_REQUESTS: errors.TooManyRequests,
+}
+
+
+def error_class(status: int, kind: str = "") -> type[errors.QuoteweaveError]:
+    """Return the class of the error that a response of this status tells; `kind` is its problem's, if it has one."""
+    found = _RAISED.get(kind) or _RAISED_BY_STATUS.get(status)
+    if found is not None:
+        return found
+    return errors.UsageError if 400 <= status < 500 else errors.ServerError
+
+
+def error_of_problem(problem: Problem) -> errors.QuoteweaveError:
+    """Return the error that a problem tells: of the class that it has where no server stands between."""
+    error = error_class(problem.status, problem.kind)(problem.detail)
+    if problem.request_id is not None:
+        error.add_note(f"The server's log names the request {problem.request_id}.")
+    return error

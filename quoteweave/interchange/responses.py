@@ -1,0 +1,170 @@
+"""The bodies of the server's responses, which the server writes and its clients read."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from quoteweave.collection.records import CollectionCounts, Failure
+from quoteweave.core.answers import Region
+from quoteweave.core.boxes import Box
+from quoteweave.core.records import Document, Kind, Layout, Page, Quote, Record, place_of
+from quoteweave.interchange.problems import Problem
+from quoteweave.pipeline.rag import Answered
+from quoteweave.pipeline.search import Trace
+
+
+class AnswerResponse(Answered):
+    """An answer, the context that its marks refer to, and how that was found."""
+
+    standalone_question: str | None = Field(
+        default=None, description="the question as it was asked of the documents, where it was rewritten"
+    )
+    conversation: str | None = Field(default=None, description="id of the conversation that keeps it")
+    turn: str | None = Field(default=None, description="id of the answer within its conversation")
+
+
+class ErrorEvent(Record):
+    """The last event of a stream that could not end with an answer."""
+
+    type: Literal["error"] = "error"
+    problem: Problem
+
+
+class FoundQuote(Record):
+    """A hit of a search, with where it stands and where the server shows it."""
+
+    rank: int
+    score: float
+    quote_id: str
+    document: str
+    page: int = Field(description="from 0")
+    page_label: str
+    bbox: Box = Field(description="points from the top left of the page")
+    kind: Kind
+    layout: Layout
+    section: str | None
+    has_pages: bool = Field(description="whether its document has pages; else those here are virtual")
+    text: str
+    image: str | None = Field(description="its own picture's address, as `image_url`; None for text")
+    regions: tuple[Region, ...] = Field(description="the same box, also as fractions of the page")
+    url: str
+    image_url: str | None
+
+    @property
+    def place(self) -> str:
+        """The quote's place in its document as a person would say it; see `Quote.place`."""
+        heading = self.text if self.layout == "title" and not self.has_pages else self.section
+        return place_of(self.page_label, heading, has_pages=self.has_pages)
+
+
+class SearchResponse(Record):
+    """The quotes that bear on a question, best first."""
+
+    question: str
+    hits: tuple[FoundQuote, ...]
+    trace: Trace
+
+
+class Neighbours(Record):
+    """What stands before and behind a quote on its page and the pages beside it."""
+
+    previous: tuple[Quote, ...]
+    next: tuple[Quote, ...]
+
+
+class CitedIn(Record):
+    """The stored answer that a quote is kept with."""
+
+    conversation: str
+    turn: str
+    created: AwareDatetime = Field(description="when the answer was made")
+
+
+class QuoteResponse(Record):
+    """A quote, where it stands, and what stands beside it."""
+
+    quote: Quote
+    regions: tuple[Region, ...]
+    neighbours: Neighbours
+    url: str
+    image_url: str | None
+    cited_in: CitedIn | None = Field(
+        default=None,
+        description="set where the collection holds the quote no more, as its document changed or was removed: where "
+        "it is kept as it was cited",
+    )
+
+
+class PageWordBox(Record):
+    """A word of a page."""
+
+    text: str
+    bbox: Box = Field(description="points from the top left of the page")
+    bbox_fraction: Box = Field(description="the same as fractions of the page")
+    line: int
+    ocr: bool = Field(description="whether OCR read it, so that its box is an estimate")
+
+
+class PageResponse(Record):
+    """A page with its quotes."""
+
+    document: str
+    page: Page
+    pages: int = Field(description="how many pages the document has")
+    has_pages: bool = Field(description="whether the document has pages of its own, which can be shown")
+    quotes: tuple[Quote, ...]
+    image_url: str | None
+
+
+class WordsResponse(Record):
+    """The words of a page with their boxes; None where they are not known."""
+
+    document: str
+    page: int
+    words: tuple[PageWordBox, ...] | None
+
+
+class CollectionSummary(Record):
+    """A collection that is served."""
+
+    name: str
+    counts: CollectionCounts | None = Field(description="None where it cannot be read")
+    error: str | None = Field(default=None, description="why it cannot be read")
+    retrievers: tuple[str, ...] = Field(default=(), description="retrievers that a request may name")
+
+
+class CollectionList(Record):
+    """The collections that the key may read."""
+
+    collections: tuple[CollectionSummary, ...]
+
+
+class DeletedCollection(Record):
+    """What was deleted with a collection."""
+
+    name: str
+    counts: CollectionCounts | None = Field(description="what it held; null where it could not be read")
+    cancelled_jobs: int = Field(description="jobs that had not ended")
+
+
+class DocumentList(Record):
+    """The documents of a collection, and the files that could not become documents."""
+
+    documents: tuple[Document, ...]
+    failures: tuple[Failure, ...]
+
+
+class ModelSummary(Record):
+    """A model that a request may name."""
+
+    name: str
+    default: bool = Field(description="whether it answers where a request names none")
+    destination: str | None = Field(description="where questions and quotes are sent; None: nowhere")
+
+
+class ModelList(Record):
+    """The models that answer, and how a request may choose among retrievers."""
+
+    models: tuple[ModelSummary, ...]
+    expanders: tuple[str, ...]
+    rerankers: tuple[str, ...]
