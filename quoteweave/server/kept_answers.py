@@ -70,19 +70,23 @@ class AnswerKeeper:
         """Return what came before: the request's own history, or else that of its conversation."""
         if self._request.history or not self._turns:
             return self._request.history
-        pairs = ((turn.question, turn.answered.answer.text) for turn in self._turns)
+        pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in self._turns)
         return tuple(
             Message(role=role, content=content)
             for question, answer in pairs
             for role, content in (("user", question), ("assistant", answer))
         )
 
-    async def keep(self, answered: Answered, standalone_question: str | None = None) -> KeptAnswer:
+    def with_history(self) -> AnswerRequest:
+        """Return the request with its history, by which its question is read."""
+        return self._request.model_copy(update={"history": self.history()})
+
+    async def keep(self, answered: Answered) -> KeptAnswer:
         """Keep the answer where it is to be kept; one that cannot be is given all the same, with a warning."""
         if not self._keeps:
             return KeptAnswer(answered)
         try:
-            await run_in_threadpool(self._append, answered, standalone_question)
+            await run_in_threadpool(self._append, answered)
         except StateError as error:
             LOG.error("an answer could not be kept: %s", error)
             warning = "The answer could not be kept in its conversation."
@@ -90,9 +94,7 @@ class AnswerKeeper:
             return KeptAnswer(answered.model_copy(update={"answer": answer}))
         return KeptAnswer(answered, self._conversation, self._turn)
 
-    async def events(
-        self, events: AsyncGenerator[Record, None], standalone_question: str | None = None
-    ) -> AsyncGenerator[Record, None]:
+    async def events(self, events: AsyncGenerator[Record, None]) -> AsyncGenerator[Record, None]:
         """Yield the events of an answer as they are, and keep it before its last one."""
         context, trace = Context(), Trace(clauses=())
         async with aclosing(events):
@@ -101,17 +103,19 @@ class AnswerKeeper:
                     context, trace = event.context, event.trace
                 if isinstance(event, AnswerEvent):
                     answered = Answered(answer=event.answer, context=context, trace=trace)
-                    yield AnswerEvent(answer=(await self.keep(answered, standalone_question)).answered.answer)
+                    yield AnswerEvent(answer=(await self.keep(answered)).answered.answer)
                 else:
                     yield event
 
-    def _append(self, answered: Answered, standalone_question: str | None) -> None:
+    def _append(self, answered: Answered) -> None:
         store, request = self._served.conversations, self._request
         if request.conversation is None:
             store.create(self._collection, self._grant.owner, conversation_id=self._conversation)
         store.append(
             self._conversation,
-            NewTurn(request.question, answered, standalone_question, chosen(request.settings), self._turn),
+            NewTurn(
+                request.question, answered, answered.trace.standalone_question, chosen(request.settings), self._turn
+            ),
             collection=self._collection,
             viewer=self._grant.viewer,
         )
