@@ -1,7 +1,7 @@
 """Keeps the answers of requests in conversations: which request is kept, where, and what its response says of it."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -11,14 +11,25 @@ from quoteweave.core.answer_events import AnswerEvent
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.records import Record
+from quoteweave.pipeline.follow_ups import Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access import Grant
 from quoteweave.server.conversations import NewTurn, Turn, new_id
-from quoteweave.server.requests import AnswerRequest, Message, chosen
+from quoteweave.server.requests import AnswerRequest, chosen
 from quoteweave.server.served import Served
 
 LOG = logging.getLogger("quoteweave.server")
+
+
+def history_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """Return turns as the messages of a conversation, with the questions as they were asked of the documents."""
+    pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in turns)
+    return tuple(
+        Message(role=role, content=content)
+        for question, answer in pairs
+        for role, content in (("user", question), ("assistant", answer))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,11 @@ class AnswerKeeper:
         self._conversation, self._turn = request.conversation or new_id(), new_id()
 
     @property
+    def place(self) -> tuple[str, str] | None:
+        """Ids of the conversation and the turn as which the answer will be kept; None where it is not kept."""
+        return (self._conversation, self._turn) if self._keeps else None
+
+    @property
     def headers(self) -> dict[str, str]:
         """Headers that say, before a stream begins, where its answer is kept once its last event has come."""
         return {"X-Conversation-Id": self._conversation, "X-Turn-Id": self._turn} if self._keeps else {}
@@ -68,14 +84,7 @@ class AnswerKeeper:
 
     def history(self) -> tuple[Message, ...]:
         """Return what came before: the request's own history, or else that of its conversation."""
-        if self._request.history or not self._turns:
-            return self._request.history
-        pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in self._turns)
-        return tuple(
-            Message(role=role, content=content)
-            for question, answer in pairs
-            for role, content in (("user", question), ("assistant", answer))
-        )
+        return self._request.history or history_of(self._turns)
 
     def with_history(self) -> AnswerRequest:
         """Return the request with its history, by which its question is read."""
