@@ -162,9 +162,20 @@ class ModelSummary(Record):
     destination: str | None = Field(description="where questions and quotes are sent; None: nowhere")
 
 
+class OpenAIModel(Record):
+    """A collection as OpenAI's clients list it: in their requests the model is a collection."""
+
+    id: str = Field(description="the collection's name")
+    object: Literal["model"] = "model"
+    created: int = Field(description="when it was last made or changed, in seconds since 1970; 0 where not known")
+    owned_by: str = "quoteweave"
+
+
 class ModelList(Record):
     """The models that answer, and how a request may choose among retrievers."""
 
-    models: tuple[ModelSummary, ...]
+    object: Literal["list"] = "list"
+    data: tuple[OpenAIModel, ...] = Field(description="the collections, for OpenAI's clients")
+    models: tuple[ModelSummary, ...] = Field(description="the chat models, for our own API")
     expanders: tuple[str, ...]
     rerankers: tuple[str, ...]

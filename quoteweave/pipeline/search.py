@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 from pydantic import Field
 
@@ -39,6 +40,12 @@ class Trace(Record):
     expander: str | None = None
     reranker: str | None = None
     seconds: Mapping[str, float] = Field(default_factory=dict, description="what each step took")
+    standalone_question: str | None = Field(
+        default=None, description="the question as it was asked of the documents, where it followed others"
+    )
+    rewritten_by: Literal["model", "rule"] | None = Field(
+        default=None, description="what made the question stand alone; None where it was asked as it is"
+    )
 
 
 def hit_fields(hit: Hit) -> dict[str, object]:

@@ -15,7 +15,7 @@ from starlette.types import Scope as AsgiScope
 
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.server.conversations import Viewer
-from quoteweave.server.keys import Key, KeyStore, Scope
+from quoteweave.server.keys import PREFIX, Key, KeyStore, Scope
 from quoteweave.server.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
 from quoteweave.server.origins import OriginRules
 from quoteweave.server.problems import ProblemError, problem_of, respond
@@ -103,7 +103,8 @@ class AccessControl:
     def grant(self, request: Request) -> Grant:
         """Return what a request may do. Raises ProblemError where its key is refused, or a foreign page sent it."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
+        # Clients of other APIs send some key always; where none is needed, one that is none of ours is passed over.
+        if scheme.lower() == "bearer" and (token.strip().startswith(f"{PREFIX}_") or self.needs_key()):
             key = self.keys.verify(token.strip())
             if key is None:
                 raise refused_key()

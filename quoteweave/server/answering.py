@@ -12,6 +12,7 @@ from quoteweave.core.records import Filter, Query
 from quoteweave.endpoints.budget import Budget, limit_task_spending
 from quoteweave.interchange.responses import AnswerResponse, ErrorEvent
 from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.follow_ups import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import SearchResult, Trace
@@ -30,6 +31,8 @@ class Asked:
 
     rag: Rag
     question: str
+    history: tuple[Message, ...]
+    follow_ups: FollowUps
     where: Filter
     urls: QuoteUrls
     collection: ServedCollection
@@ -41,32 +44,39 @@ class Asked:
         """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long."""
         self._begin()
         async with _time_limit(self.settings.answer_seconds):
-            found = await self.rag.answer_with_context_async(self.question, where=self.where)
+            standalone = await self.follow_ups.rewrite(self.question, self.history)
+            found = await self.rag.answer_with_context_async(standalone.question, where=self.where)
         self._note_sources(found.context, found.trace)
         self._note_answer(found.answer)
-        return found.model_copy(update={"answer": self.urls.answer(found.answer)})
+        update = {"answer": self.urls.answer(found.answer), "trace": standalone.tell(found.trace)}
+        return found.model_copy(update=update)
 
     async def events(self) -> AsyncGenerator[StreamEvent | ErrorEvent, None]:
         """Yield the events of the answer with their URLs; an error is the last of them."""
         self._begin()
         self.metrics.streams.inc()
         try:
-            async with (
-                _time_limit(self.settings.answer_seconds),
-                aclosing(self.rag.stream(self.question, where=self.where)) as events,
-            ):
-                context = Context()
+            async with _time_limit(self.settings.answer_seconds), aclosing(self._stream()) as events:
                 async for event in events:
-                    if isinstance(event, SourcesEvent):
-                        context = event.context
-                        self._note_sources(context, event.trace)
-                    elif isinstance(event, AnswerEvent):
-                        self._note_answer(event.answer)
-                    yield self.urls.event(self._with_regions(event, context))
+                    yield event
         except QuoteweaveError as error:
             yield ErrorEvent(problem=problem_of(error))
         finally:
             self.metrics.streams.dec()
+
+    async def _stream(self) -> AsyncGenerator[StreamEvent, None]:
+        standalone = await self.follow_ups.rewrite(self.question, self.history)
+        context = Context()
+        async with aclosing(self.rag.stream(standalone.question, where=self.where)) as events:
+            async for event in events:
+                if isinstance(event, SourcesEvent):
+                    context = event.context
+                    self._note_sources(context, event.trace)
+                    yield event.model_copy(update={"trace": standalone.tell(event.trace)})
+                    continue
+                if isinstance(event, AnswerEvent):
+                    self._note_answer(event.answer)
+                yield self.urls.event(self._with_regions(event, context))
 
     def _with_regions(self, event: StreamEvent, context: Context) -> StreamEvent:
         """Add the place of its element to a citation that has just been written; its words come with the answer."""
@@ -97,6 +107,8 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
     return Asked(
         rag=collection.rag(settings, request.filters),
         question=request.question,
+        history=request.history,
+        follow_ups=collection.follow_ups(settings),
         where=request.filters,
         urls=QuoteUrls(base_url=base_url, collection=collection.name),
         collection=collection,
@@ -121,7 +133,13 @@ async def find(served: Served, collection: ServedCollection, request: SearchRequ
 
 def to_response(kept: KeptAnswer) -> AnswerResponse:
     """Return the body of the response."""
-    return AnswerResponse(**dict(kept.answered), conversation=kept.conversation, turn=kept.turn)
+    answered = kept.answered
+    return AnswerResponse(
+        **dict(answered),
+        standalone_question=answered.trace.standalone_question,
+        conversation=kept.conversation,
+        turn=kept.turn,
+    )
 
 
 @asynccontextmanager

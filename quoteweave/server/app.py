@@ -9,11 +9,24 @@ from starlette.concurrency import run_in_threadpool
 
 from quoteweave.interchange.problems import Problem
 from quoteweave.server.access import protect
+from quoteweave.server.dialects import openai_chat, openai_responses
+from quoteweave.server.dialects.openai_errors import telling_of
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import handle_problems
-from quoteweave.server.routes import answers, collections, conversations, documents, health, jobs, page, quotes, session
+from quoteweave.server.routes import (
+    answers,
+    collections,
+    conversations,
+    documents,
+    health,
+    jobs,
+    models,
+    page,
+    quotes,
+    session,
+)
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 
@@ -24,6 +37,9 @@ ROUTERS = (
     documents.router,
     jobs.router,
     conversations.router,
+    models.router,
+    openai_chat.router,
+    openai_responses.router,
     session.router,
     health.router,
     page.router,
@@ -67,7 +83,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    app.state.served, app.state.jobs = served, changes
+    app.state.served, app.state.jobs, app.state.telling = served, changes, telling_of
     for router in ROUTERS:
         app.include_router(router)
     mcp = add_mcp(app, served)

@@ -1,7 +1,7 @@
 """Keeps the answers of requests in conversations: which request is kept, where, and what its response says of it."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -12,14 +12,25 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.conversations import Turn
+from quoteweave.pipeline.follow_ups import Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access import Grant
 from quoteweave.server.conversations import NewTurn, new_id
-from quoteweave.server.requests import AnswerRequest, Message, chosen
+from quoteweave.server.requests import AnswerRequest, chosen
 from quoteweave.server.served import Served
 
 LOG = logging.getLogger("quoteweave.server")
+
+
+def history_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """Return turns as the messages of a conversation, with the questions as they were asked of the documents."""
+    pairs = ((turn.standalone_question or turn.question, turn.answered.answer.text) for turn in turns)
+    return tuple(
+        Message(role=role, content=content)
+        for question, answer in pairs
+        for role, content in (("user", question), ("assistant", answer))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,11 @@ class AnswerKeeper:
         self._conversation, self._turn = request.conversation or new_id(), new_id()
 
     @property
+    def place(self) -> tuple[str, str] | None:
+        """Ids of the conversation and the turn as which the answer will be kept; None where it is not kept."""
+        return (self._conversation, self._turn) if self._keeps else None
+
+    @property
     def headers(self) -> dict[str, str]:
         """Headers that say, before a stream begins, where its answer is kept once its last event has come."""
         return {"X-Conversation-Id": self._conversation, "X-Turn-Id": self._turn} if self._keeps else {}
@@ -69,21 +85,18 @@ class AnswerKeeper:
 
     def history(self) -> tuple[Message, ...]:
         """Return what came before: the request's own history, or else that of its conversation."""
-        if self._request.history or not self._turns:
-            return self._request.history
-        pairs = ((turn.question, turn.answered.answer.text) for turn in self._turns)
-        return tuple(
-            Message(role=role, content=content)
-            for question, answer in pairs
-            for role, content in (("user", question), ("assistant", answer))
-        )
+        return self._request.history or history_of(self._turns)
 
-    async def keep(self, answered: Answered, standalone_question: str | None = None) -> KeptAnswer:
+    def with_history(self) -> AnswerRequest:
+        """Return the request with its history, by which its question is read."""
+        return self._request.model_copy(update={"history": self.history()})
+
+    async def keep(self, answered: Answered) -> KeptAnswer:
         """Keep the answer where it is to be kept; one that cannot be is given all the same, with a warning."""
         if not self._keeps:
             return KeptAnswer(answered)
         try:
-            await run_in_threadpool(self._append, answered, standalone_question)
+            await run_in_threadpool(self._append, answered)
         except StateError as error:
             LOG.error("an answer could not be kept: %s", error)
             warning = "The answer could not be kept in its conversation."
@@ -91,9 +104,7 @@ class AnswerKeeper:
             return KeptAnswer(answered.model_copy(update={"answer": answer}))
         return KeptAnswer(answered, self._conversation, self._turn)
 
-    async def events(
-        self, events: AsyncGenerator[Record, None], standalone_question: str | None = None
-    ) -> AsyncGenerator[Record, None]:
+    async def events(self, events: AsyncGenerator[Record, None]) -> AsyncGenerator[Record, None]:
         """Yield the events of an answer as they are, and keep it before its last one."""
         context, trace = Context(), Trace(clauses=())
         async with aclosing(events):
@@ -102,17 +113,19 @@ class AnswerKeeper:
                     context, trace = event.context, event.trace
                 if isinstance(event, AnswerEvent):
                     answered = Answered(answer=event.answer, context=context, trace=trace)
-                    yield AnswerEvent(answer=(await self.keep(answered, standalone_question)).answered.answer)
+                    yield AnswerEvent(answer=(await self.keep(answered)).answered.answer)
                 else:
                     yield event
 
-    def _append(self, answered: Answered, standalone_question: str | None) -> None:
+    def _append(self, answered: Answered) -> None:
         store, request = self._served.conversations, self._request
         if request.conversation is None:
             store.create(self._collection, self._grant.owner, conversation_id=self._conversation)
         store.append(
             self._conversation,
-            NewTurn(request.question, answered, standalone_question, chosen(request.settings), self._turn),
+            NewTurn(
+                request.question, answered, answered.trace.standalone_question, chosen(request.settings), self._turn
+            ),
             collection=self._collection,
             viewer=self._grant.viewer,
         )

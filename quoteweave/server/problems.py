@@ -1,6 +1,6 @@
 """Answers every error with its problem details: what happened, to what, and what to do, as JSON with a status."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -29,13 +29,31 @@ def problem_of(error: BaseException) -> Problem:
     return error.problem if isinstance(error, ProblemError) else problem_of_error(error)
 
 
+Telling = Callable[[Problem], dict[str, object]]
+"""Writes a problem in the form of another API."""
+
+
 def respond(problem: Problem, request: Request, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return the response that tells the problem, with the request's path and id."""
+    """Return the response that tells the problem, with the request's path and id.
+
+    Where the path is that of another API, it is told in its form: `app.state.telling` returns that for a path, or None.
+    """
     update = {"instance": request.url.path, "request_id": request.scope.get("request_id")}
-    body = problem.model_copy(update=update).model_dump(mode="json", exclude_none=True)
+    problem = problem.model_copy(update=update)
+    telling = _telling(request)
+    if telling is not None:
+        return JSONResponse(telling(problem), problem.status, dict(headers or {}))
+    body = problem.model_dump(mode="json", exclude_none=True)
     if not body["errors"]:
         del body["errors"]
     return JSONResponse(body, problem.status, dict(headers or {}), MEDIA_TYPE)
+
+
+def _telling(request: Request) -> Telling | None:
+    find: Callable[[str], Telling | None] | None = None
+    if "app" in request.scope:
+        find = getattr(request.app.state, "telling", None)
+    return None if find is None else find(request.url.path)
 
 
 def handle_problems(app: FastAPI) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, create_model
 
 from quoteweave.core.records import Filter, Record
+from quoteweave.pipeline.follow_ups import Message
 from quoteweave.pipeline.settings import AnswerSettings
 
 RETRIEVAL_FIELDS = ("retriever", "fusion", "expand", "rerank", "explain")
@@ -42,13 +43,6 @@ NO_CHOICES = AnswerChoices()
 def chosen(choices: Record) -> Mapping[str, object]:
     """Return the settings that a request chose, by their names."""
     return {key: value for key in choices.model_fields_set if (value := getattr(choices, key)) is not None}
-
-
-class Message(Record):
-    """A turn of a conversation that came before the question."""
-
-    role: Literal["user", "assistant"]
-    content: str = Field(max_length=200_000)
 
 
 class SearchRequest(Record):

@@ -10,9 +10,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
+from quoteweave.pipeline.follow_ups import FollowUps
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.build import list_indexes
-from quoteweave.pipeline.runs.compose import compose_rag, make_limited_chat_models
+from quoteweave.pipeline.runs.compose import compose_rag, make_follow_ups, make_limited_chat_models
 from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.search import Search
@@ -60,6 +61,10 @@ class ServedCollection:
         # Relevance feedback reads no quotes but those that the filter passes; nothing else is made for one filter.
         within = where if settings.expand else None
         return self._kept(f"rag {settings!r} {within!r}", lambda: compose_rag(self.collection, settings, where=within))
+
+    def follow_ups(self, settings: AnswerSettings) -> FollowUps:
+        """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""
+        return self._kept(f"follow-ups {settings!r}", lambda: make_follow_ups(settings))
 
     def _search(self, settings: AnswerSettings, where: Filter | None) -> Search:
         chats = make_limited_chat_models(settings, Limits())

@@ -121,7 +121,14 @@ def test_wrong_keys_are_refused(client: Made, keys: KeyStore, authorization: str
 
 
 def test_a_wrong_key_is_refused_even_where_none_is_needed(client: Made) -> None:
-    assert kind(client().post(SEARCH, json=WORDS, headers={"Authorization": "Bearer no"})) == (401, "refused-key")
+    assert kind(client().post(SEARCH, json=WORDS, headers={"Authorization": "Bearer qw_no"})) == (401, "refused-key")
+
+
+def test_a_key_of_another_service_is_refused_only_where_one_is_needed(client: Made, keys: KeyStore) -> None:
+    foreign = {"Authorization": "Bearer sk-none"}
+    assert client().post(SEARCH, json=WORDS, headers=foreign).status_code == 200
+    made(keys)
+    assert kind(client().post(SEARCH, json=WORDS, headers=foreign)) == (401, "refused-key")
 
 
 def test_revoked_and_expired_keys_are_refused_at_the_next_request(client: Made, keys: KeyStore, tmp_path: Path) -> None:

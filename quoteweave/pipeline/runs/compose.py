@@ -16,6 +16,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
+from quoteweave.pipeline.follow_ups import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.config import Limits
@@ -206,6 +207,14 @@ def compose_rag(
     if limits.calls is None:  # which may hold the answer
         settings.check_address()
     return Rag(search, generator, split=settings.split, where=where, gate=gate, window=settings.reading_window)
+
+
+def make_follow_ups(settings: ChatSettings) -> FollowUps:
+    """Make what rewrites questions that follow others: the configured chat model, or rules where there is none.
+
+    Raises UsageError for prompts that cannot be read.
+    """
+    return FollowUps(make_limited_chat_models(settings, Limits()).plain, prompts_folder=settings.prompts)
 
 
 def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatModels:

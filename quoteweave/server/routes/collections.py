@@ -1,4 +1,4 @@
-"""Collections, their documents as they are listed, and the models that a request may name."""
+"""Collections, their documents as they are listed, and their retrievers."""
 
 from pathlib import Path
 
@@ -13,14 +13,12 @@ from quoteweave.interchange.responses import (
     CollectionSummary,
     DeletedCollection,
     DocumentList,
-    ModelList,
-    ModelSummary,
 )
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.quotes import DocumentName, find_document
-from quoteweave.server.served import EXTRACTIVE, Served, no_such_collection
+from quoteweave.server.served import Served, no_such_collection
 from quoteweave.server.settings import NAME
 
 router = APIRouter(tags=["collections"])
@@ -114,18 +112,3 @@ def list_documents(collection: Readable) -> DocumentList:
 def read_document(collection: Readable, document: DocumentName) -> Document:
     """Return a document's record."""
     return find_document(collection.collection, document)
-
-
-@router.get("/v1/models", summary="The models")
-def list_models(served: ServedState) -> ModelList:
-    """List the chat models that a request may name, and `extractive`, which asks none."""
-    own = served.defaults.model
-    models = [
-        ModelSummary(name=name, default=name == own, destination=settings.destination)
-        for name, settings in served.models().items()
-    ]
-    models.append(ModelSummary(name=EXTRACTIVE, default=own is None, destination=None))
-    chat = ("chat",) if own is not None else ()
-    return ModelList(
-        models=tuple(models), expanders=("rules", "rm3", *chat), rerankers=(*served.settings.rerankers, *chat)
-    )

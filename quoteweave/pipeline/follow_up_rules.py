@@ -1,0 +1,333 @@
+"""Rewrite a follow-up question by rule, so that it can be understood without the questions before it. English alone.
+
+    How much grain was shipped in May?   And in June?          How much grain was shipped in June?
+    What is the depth of the north quay? When was it built?    When was the north quay built?
+    How many vessel calls were there?    Why?                  Regarding vessel calls, why?
+
+A part of a question takes the place of its counterpart in the question before, a pronoun that of the one noun phrase
+that it can stand for. Where that is not certain, the words of the question before are put beside those of the new one.
+A question that can be understood alone stays as it is, and so does one in another language.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from quoteweave.core.text.tokens import words
+from quoteweave.pipeline.follow_up_words import (
+    AUXILIARIES,
+    COMMANDS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    QUESTION_WORDS,
+    NounPhrase,
+    Time,
+    Word,
+    is_english,
+    is_foreign,
+    noun_phrases,
+    read_words,
+    times_in,
+    topic_of,
+)
+
+_LEAD = re.compile(r"(?:(?:and|or|but|so|ok|okay|also|now|well|then)\b,?\s+)+", re.IGNORECASE)
+_WHAT_ABOUT = re.compile(r"(?:what|how)\s+(?:about|of)\s+(?!\W*$)", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:why(?: not)?|how(?: so| come| much| many| often| long)?|where|when|who|whom|whose|since when|until when"
+    r"|by (?:how much|whom|when)|which(?: (?:ones?|of them))?|what for|for what|compared (?:to|with) what)",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"(?:(?:can|could|would) you\s+|please\s+)*(?:tell me more|(?:any |some )?more (?:details?|examples?)|elaborate"
+    r"|explain(?: further| more)?|go on|say more|give (?:me )?(?:an? |some |more )*(?:examples?|details?)"
+    r"|(?:what|who|where|anything|anyone) else)(?:\s+please)?",
+    re.IGNORECASE,
+)
+_ANAPHORIC = re.compile(
+    r"\bwhich ones?\b|\bthe (?:\w+ )?ones?\b|\bthe (?:others|rest|former|latter)\b(?! of\b)|(?<!\bis )(?<!\bare )"
+    r"(?<!\bwas )(?<!\bwere )(?<!\bbe )\bthere(?=\W*$)",
+    re.IGNORECASE,
+)
+_EXPLETIVE = re.compile(
+    r"\bit(?:\s+\w+){0,3}?\s+(?:take|cost|mean|possible|impossible|true|likely|necessary|required|allowed|permitted|safe"
+    r"|worth|important|common|legal|known|expected|correct|normal|recommended|advisable|better|best|clear|stated|said"
+    r"|mentioned)\b.*\b(?:to|that|for|if|whether|when)\b|\bwhat time is it\b|\bit (?:rain|snow)s?\b",
+    re.IGNORECASE,
+)
+_THAT_TIME = re.compile(r"\b(?:in |during )?that (?:year|month|quarter|time|period)\b", re.IGNORECASE)
+_COURTESY = re.compile(r"\W*(?:thanks?|thank you|ok|okay|hello|hi|good|great|perfect|yes|no)\b[^?]*", re.IGNORECASE)
+# Behind "these" and "those": what is described, and what a question may say of the documents that it is asked of.
+_NOT_REFERRED = frozenset(
+    ["who", "that", "which", "whose", "with", "of", "documents", "reports", "files", "pages", "texts", "papers"]
+)
+_REGARDING = re.compile(r"Regarding (.+?), ")
+MAX_PART_WORDS = 7
+"""Words of a question that may be part of another one, as `And by rail?`."""
+MAX_CHARACTERS = 500
+"""Length of a question beyond which it is neither completed nor part of another: it is no follow-up by then."""
+MAX_TURNS = 20
+"""Questions before the last that are read, since each may follow the one before it."""
+
+
+def rewrite_by_rule(question: str, before: Sequence[str]) -> str | None:
+    """Return the question so that it stands alone; None where it does already, or it is not known what it refers to.
+
+    `before` are the questions that were asked before it, oldest first.
+    """
+    previous = ""
+    for asked in before[-MAX_TURNS:]:
+        if words(asked) and not _COURTESY.fullmatch(asked.strip()):
+            previous = (_rewrite(asked, previous) if previous else None) or asked
+    return _rewrite(question, previous) if previous else None
+
+
+def _rewrite(question: str, previous: str) -> str | None:
+    line, previous = " ".join(question.split()), " ".join(previous.split())
+    if max(len(line), len(previous)) > MAX_CHARACTERS or not is_english(previous) or is_foreign(line):
+        return None
+    plain = line.rstrip(" ?.!")
+    lead = _LEAD.match(plain)
+    asked = plain[lead.end() :] if lead else plain
+    if _BARE.fullmatch(asked):
+        return _bare(asked, previous)
+    if _MORE.fullmatch(asked):
+        return _regarding(asked, previous, line)
+    about = _WHAT_ABOUT.match(asked)
+    part = asked[about.end() :] if about else asked
+    if about or _is_part(part, led=lead is not None, asks=line.endswith("?")):
+        return _complete(part, previous, line)
+    return _resolve(_capitalised(asked) + line[len(plain) :], previous)
+
+
+def _is_part(text: str, *, led: bool, asks: bool) -> bool:
+    """Whether a text without a verb can only be understood as part of the question before."""
+    read = read_words(text)
+    if not read or len(read) > MAX_PART_WORDS:
+        return False
+    if _quantity(read):
+        return True
+    if any(word.low in AUXILIARIES | QUESTION_WORDS | COMMANDS for word in read if word.text != "May"):
+        return False
+    times = times_in(text)
+    is_time = len(times) == 1 and (times[0].start, times[0].end) == (0, len(text))
+    opens = read[0].role == "preposition" and len(read) > 1
+    return led or opens or (asks and (is_time or (read[0].role == "determiner" and len(read) <= 3)))
+
+
+def _quantity(read: Sequence[Word]) -> bool:
+    """Whether it says "how many", and behind it only where or when: "How many in June"."""
+    asks = [word.low for word in read[:2]] in (["how", "many"], ["how", "much"])
+    return asks and len(read) > 3 and read[2].low in PREPOSITIONS and not _has_auxiliary(read)
+
+
+def _has_auxiliary(read: Iterable[Word]) -> bool:
+    return any(word.low in AUXILIARIES and word.text != "May" for word in read)
+
+
+def _bare(asked: str, previous: str) -> str | None:
+    """Complete a question word that stands alone."""
+    first = read_words(previous)[0]
+    if asked.casefold() in ("why", "how", "when", "where", "since when") and first.low in AUXILIARIES:
+        return f"{_capitalised(asked)} {_lowered(previous)}"
+    return _regarding(asked, previous, "?")
+
+
+def _regarding(asked: str, previous: str, line: str) -> str | None:
+    """Put before a question what the one before it was about."""
+    known = _REGARDING.match(previous)
+    topic = known[1] if known else topic_of(previous)
+    end = "?" if line.endswith("?") else ""
+    return f"Regarding {_lowered(topic)}, {_lowered(asked)}{end}" if topic else None
+
+
+def _complete(part: str, previous: str, line: str) -> str | None:
+    """Put a part of a question into the question before it: in place of what it corresponds to, or at its end."""
+    read = read_words(part)
+    if _quantity(read):
+        part = part[read[2].start :]
+    if any(word.role == "pronoun" or word.low in POSSESSIVES for word in read):
+        return _resolve(f"What about {part}?", previous)
+    text: str | None = previous
+    rest, time = _split_time(part)
+    if time is not None:
+        text = _with_time(previous, time)
+    if rest and text is not None:
+        opens = read[0].role == "preposition"
+        text = _with_place(text, rest) if opens else _with_name(text, rest)
+    if text is not None:
+        return text
+    if len(words(rest)) > 2 and time is None:
+        return None  # it says enough by itself
+    return f"{previous.rstrip(' ?.!')}, and what about {part}?" if line else None
+
+
+def _split_time(part: str) -> tuple[str, Time | None]:
+    """Split off the time at the end of a part of a question."""
+    times = times_in(part)
+    if len(times) != 1 or times[0].end != len(part):
+        return part, None
+    return part[: times[0].start].strip(" ,"), times[0]
+
+
+def _with_time(previous: str, time: Time) -> str | None:
+    """Replace the time of a question, or add it; None where it mentions several times."""
+    found = times_in(previous)
+    if len(found) > 1:
+        return None
+    if not found:
+        preposition = time.preposition or ("" if time.relative else "in")
+        return _append(previous, f"{preposition} {time.text}")
+    old = found[0]
+    year = time.year or ("" if time.relative else old.year)
+    unit = time.unit or ("" if time.relative or not time.year else old.unit)
+    new = Time(0, 0, "", unit, year, time.relative).text
+    preposition = time.preposition or old.preposition or "in"
+    is_bare = time.relative and not time.preposition
+    stands_alone = old.relative and not old.preposition
+    if is_bare or (not old.preposition and not stands_alone):
+        preposition = ""
+    return f"{previous[: old.start]}{preposition} {new}".replace("  ", " ") + previous[old.end :]
+
+
+def _with_place(previous: str, part: str) -> str | None:
+    """Replace what stands behind the same preposition, or add the part; None where there are several such places."""
+    preposition = read_words(part)[0].low
+    read, taken = read_words(previous), times_in(previous)
+    spans: list[tuple[int, int]] = []
+    for at, word in enumerate(read):
+        if word.low == preposition and not any(time.start <= word.start < time.end for time in taken):
+            end = at + 1
+            while end < len(read) and read[end].role in ("word", "determiner") and not _begins(read[end], taken):
+                end += 1
+            if end > at + 1:
+                spans.append((word.start, read[end - 1].end))
+    if len(spans) > 1:
+        return None
+    if not spans:
+        return _append(previous, part)
+    start, end = spans[0]
+    noun = previous[:end].rpartition(" ")[2]
+    part = re.sub(r"\bones?$", lambda _: noun, part)
+    return f"{previous[:start]}{_lowered(part)}{previous[end:]}"
+
+
+def _begins(word: Word, times: Sequence[Time]) -> bool:
+    return any(time.start == word.start for time in times)
+
+
+def _with_name(previous: str, part: str) -> str | None:
+    """Replace the noun phrase that the part corresponds to; None where it is not certain which."""
+    phrases = noun_phrases(previous)
+    heads = [phrase for phrase in phrases if phrase.head == " ".join(words(part)[-1:])]
+    names = [phrase for phrase in phrases if phrase.is_name]
+    plain = [word for word in read_words(part) if word.role == "word"]
+    is_name = bool(plain) and all(word.text[:1].isupper() for word in plain)
+    if not heads and is_name:
+        heads = names
+    if not heads and not is_name and read_words(part)[0].role == "word":
+        heads = _counted(previous, phrases)
+    if len(heads) != 1:
+        return None
+    old = heads[0]
+    had, has = read_words(old.text)[0], read_words(part)[0]
+    determiner = f"{had.text} " if had.role == "determiner" and has.role != "determiner" and not is_name else ""
+    return f"{previous[: old.start]}{determiner}{_lowered(part)}{previous[old.end :]}"
+
+
+def _counted(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
+    """The noun phrase behind "how many" or "how much"."""
+    return [phrase for phrase in phrases if re.search(r"\bhow (?:many|much)\s+$", previous[: phrase.start], re.I)]
+
+
+def _resolve(question: str, previous: str) -> str | None:
+    """Replace a pronoun that refers to the question before; None where there is none."""
+    if _EXPLETIVE.search(question):
+        return None
+    if (past := _THAT_TIME.search(question)) and len(times := times_in(previous)) == 1:
+        then = f"{times[0].preposition or 'in'} {times[0].text}"
+        return f"{question[: past.start()]}{then}{question[past.end() :]}"
+    read = read_words(question)
+    found = [at for at in range(len(read)) if _refers(read, at, question)]
+    if not found:
+        plain = question.rstrip(" ?.!")
+        return _regarding(plain, previous, question) if _ANAPHORIC.search(plain) else None
+    names = {_antecedent(read, at, previous) for at in found}
+    name = names.pop()
+    if names or name is None:
+        return _regarding(question.rstrip(" ?.!"), previous, question)
+    for at in reversed(found):
+        start, end, new = read[at].start, _end(read, at), name
+        if read[at].low in POSSESSIVES and _is_possessive(read, at):
+            new = f"{name}'" if name.endswith("s") else f"{name}'s"
+        question = f"{question[:start]}{new}{question[end:]}"
+    return _capitalised(question)
+
+
+def _refers(read: Sequence[Word], at: int, question: str) -> bool:
+    """Whether a word is a pronoun for something of the question before, and for nothing of its own question."""
+    word = read[at]
+    if word.low not in PRONOUNS | POSSESSIVES or not _is_reference(read, at):
+        return False
+    if word.low in POSSESSIVES and _is_possessive(read, at):
+        return not noun_phrases(question[: word.start])
+    clauses = [joint for joint in read[:at] if joint.role == "joint" or joint.text == ","]
+    return not (clauses and noun_phrases(question[: clauses[-1].start]))
+
+
+def _is_reference(read: Sequence[Word], at: int) -> bool:
+    """Whether `this`, `that`, `these` and `those` point back, and not at the documents, nor begin a clause."""
+    low, last = read[at].low, at + 1 == len(read) or read[at + 1].role == "end"
+    behind = read[at + 1].role if at + 1 < len(read) else "end"
+    before = read[at - 1].role if at else "end"
+    if low == "this":
+        return behind not in ("word", "other")
+    if low == "that":
+        return last or (behind in ("auxiliary", "preposition", "word") and before in ("auxiliary", "preposition"))
+    if low in ("these", "those"):
+        return last or read[at + 1].low not in _NOT_REFERRED
+    return True
+
+
+def _is_possessive(read: Sequence[Word], at: int) -> bool:
+    return read[at].low != "her" or (at + 1 < len(read) and read[at + 1].role in ("word", "determiner"))
+
+
+def _end(read: Sequence[Word], at: int) -> int:
+    """Where the words end that the name replaces: of "those calls", behind the noun."""
+    follows = at + 1 < len(read) and read[at + 1].role == "word"
+    return read[at + 1].end if follows and read[at].low in ("that", "these", "those") else read[at].end
+
+
+def _antecedent(read: Sequence[Word], at: int, previous: str) -> str | None:
+    """The one noun phrase of the question before that a pronoun can stand for; None where there are none or several."""
+    low, phrases = read[at].low, noun_phrases(previous)
+    with_noun = at + 1 < len(read) and read[at + 1].role == "word"
+    if low in ("this", "that") and not with_noun:
+        return None  # which is what was said as often as a thing
+    if low in ("that", "these", "those") and with_noun:
+        head = " ".join(words(read[at + 1].text))
+        phrases = [phrase for phrase in phrases if phrase.head == head]
+    elif low in ("he", "she", "him", "his", "her"):
+        phrases = [phrase for phrase in phrases if phrase.is_name]
+    else:
+        plural = low in ("they", "them", "their", "these", "those")
+        phrases = [phrase for phrase in phrases if phrase.is_plural == plural]
+    texts = {phrase.text for phrase in phrases}
+    return _lowered(texts.pop()) if len(texts) == 1 else None
+
+
+def _append(previous: str, part: str) -> str:
+    plain = previous.rstrip(" ?.!")
+    return f"{plain} {_lowered(part.strip())}{previous[len(plain) :]}"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lowered(text: str) -> str:
+    """The text with a small letter, where its first word has a capital only as it began a sentence."""
+    first = next(iter(read_words(text)), None)
+    is_common = first is not None and first.role != "word" and first.text not in ("I", "May")
+    return text[:1].lower() + text[1:] if is_common else text

@@ -1,0 +1,129 @@
+"""Rewrite a question that follows others so that it can be understood alone: by a chat model, or else by rule."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.errors import EndpointError, ModelFailed
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Record
+from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.answer_text import clip
+from quoteweave.generation.gate.claims import strip_marks
+from quoteweave.pipeline.follow_up_rules import rewrite_by_rule
+from quoteweave.pipeline.search import Trace
+
+MAX_MESSAGES = 8
+"""Messages of a conversation that a model reads, the last ones."""
+MAX_MESSAGE_CHARACTERS = 1_200
+_QUOTATION_MARKS = "\"'“”„«»` \t"
+
+
+class Message(Record):
+    """A turn of a conversation that came before the question."""
+
+    role: Literal["user", "assistant"]
+    content: str = Field(max_length=200_000)
+
+
+class StandaloneQuestion(Record):
+    """A question as it is asked of the documents."""
+
+    question: str = Field(description="the question; as it was asked, where it can be understood alone")
+    rewritten_by: Literal["model", "rule"] | None = Field(
+        default=None, description="what rewrote it; None where it is as it was asked"
+    )
+    note: str | None = Field(default=None, description="what went wrong, in a sentence")
+
+    def tell(self, trace: Trace) -> Trace:
+        """Return the trace of the search for the question, with how that was rewritten and what went wrong."""
+        notes = (self.note, *trace.notes) if self.note else trace.notes
+        if self.rewritten_by is None:
+            return trace.model_copy(update={"notes": notes})
+        read = f"It follows what was asked before, and was read as: {self.question}"
+        update = {"standalone_question": self.question, "rewritten_by": self.rewritten_by, "read": (read, *trace.read)}
+        return trace.model_copy(update={"notes": notes, **update})
+
+
+class FollowUps:
+    """Rewrites questions that follow others; `model` is the chat model that does so, None for rules alone.
+
+    The model reads the last `MAX_MESSAGES` messages. Rules are for English; `follow_up_rules` says what they can do.
+    `prompts_folder` may hold its own `follow_up_system.txt` (without fields) and `follow_up_user.txt` (fields:
+    `$history`, `$question`). Raises UsageError when the prompts cannot be read.
+
+    >>> history = [Message(role="user", content="How much grain was shipped in May?")]
+    >>> asyncio.run(FollowUps().rewrite("And in June?", history)).question
+    'How much grain was shipped in June?'
+    """
+
+    def __init__(self, model: ChatModel | None = None, *, prompts_folder: Path | None = None) -> None:
+        self.model = model
+        self.system_prompt = load_prompt("follow_up_system", prompts_folder)
+        self.user_prompt = load_prompt("follow_up_user", prompts_folder)
+
+    async def rewrite(self, question: str, history: Sequence[Message]) -> StandaloneQuestion:
+        """Return the question so that it stands alone. Where the model fails, the rules rewrite it, and a note says so.
+
+        A question that follows none, or is too long to be one, stays as it is. Raises BudgetSpent, and UsageError when
+        a prompt does not have the right fields.
+        """
+        follows = any(message.role == "user" and words(message.content) for message in history)
+        if not follows or len(question) > MAX_ANALYSED_CHARACTERS:
+            return StandaloneQuestion(question=question)
+        if self.model is None:
+            return _by_rule(question, history)
+        try:
+            completion = await self.model.complete(self._messages(question, history))
+        except (EndpointError, ModelFailed) as error:
+            return _by_rule(question, history, f"The question was read without the model: {error}")
+        written = read_question(completion.text)
+        if written is None:
+            return _by_rule(question, history, f"The question was read without {self.model.name}, which wrote none.")
+        same = written.casefold() == " ".join(question.split()).casefold()
+        return StandaloneQuestion(question=question if same else written, rewritten_by=None if same else "model")
+
+    def _messages(self, question: str, history: Sequence[Message]) -> list[dict[str, object]]:
+        lines = [f"{message.role}: {_plain(message.content)}" for message in history[-MAX_MESSAGES:]]
+        user = self.user_prompt.render(
+            {"history": _indented("\n".join(lines)), "question": _indented(" ".join(question.split()))}
+        )
+        return [
+            {"role": "system", "content": self.system_prompt.render({})},
+            {"role": "user", "content": user},
+        ]
+
+
+def read_question(reply: str) -> str | None:
+    """Parse the question from a model's reply: its only line after the reasoning; None where there is none, or more."""
+    before, closed, after = reply.partition("</think>")
+    spoken = after if closed else "" if before.lstrip().startswith("<think>") else before
+    lines = [line for line in spoken.splitlines() if line.strip() and not line.lstrip().startswith("```")]
+    if len(lines) != 1:
+        return None
+    line = " ".join(lines[0].strip(_QUOTATION_MARKS).split())
+    return line if words(line) and len(line) <= MAX_ANALYSED_CHARACTERS else None
+
+
+def _by_rule(question: str, history: Sequence[Message], note: str | None = None) -> StandaloneQuestion:
+    before = [message.content for message in history if message.role == "user"]
+    written = rewrite_by_rule(question, before)
+    if written is None or written == question:
+        return StandaloneQuestion(question=question, note=note)
+    return StandaloneQuestion(question=written, rewritten_by="rule", note=note)
+
+
+def _plain(content: str) -> str:
+    """The beginning of a message on one line, without marks, whose numbers would mean nothing."""
+    text = content[: 2 * MAX_MESSAGE_CHARACTERS]
+    return clip(" ".join(strip_marks(text, parse_marks(text)).split()), MAX_MESSAGE_CHARACTERS)
+
+
+def _indented(text: str) -> str:
+    # Only the prompt's own lines begin at the margin, so that no message can end the conversation and go on as prompt.
+    return "\n".join(f"    {line}" for line in text.splitlines()) or "    (nothing)"

@@ -1,0 +1,261 @@
+"""`POST /v1/chat/completions`: OpenAI's chat completions, whose model is a collection."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Body
+from pydantic import Field
+from sse_starlette import ServerSentEvent
+from starlette.responses import Response
+
+from quoteweave.core.answer_events import AnswerEvent, ThoughtEvent
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Record
+from quoteweave.interchange.openai import chat_delta, chat_message, sources_list
+from quoteweave.interchange.responses import ErrorEvent
+from quoteweave.interchange.shown_text import ShownText, ShownTextStream, shown_text
+from quoteweave.pipeline.rag import Answered, SourcesEvent
+from quoteweave.pipeline.search import Trace
+from quoteweave.server.answering import ask
+from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
+from quoteweave.server.dialects.openai_errors import RESPONSES, openai_error_body, refuse
+from quoteweave.server.dialects.openai_requests import (
+    NO_OPTIONS,
+    AnswerFields,
+    Content,
+    OpenRequest,
+    Options,
+    Spoken,
+    answer_fields,
+    answer_request,
+    is_cut_short,
+    notes_on,
+    read_content,
+    token_counts,
+)
+from quoteweave.server.event_streams import Sent, respond_with_events
+from quoteweave.server.kept_answers import AnswerKeeper
+
+router = APIRouter(tags=["OpenAI"])
+FinishReason = Literal["stop", "length"]
+
+
+class ChatMessage(OpenRequest):
+    """A message of the conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Content = None
+
+
+class StreamOptions(OpenRequest):
+    """Options of a stream."""
+
+    include_usage: bool | None = None
+
+
+class ChatRequest(OpenRequest):
+    """A request for a chat completion. Fields of OpenAI's that are not listed have no effect, and a note says so."""
+
+    model: str = Field(description="name of a collection", examples=["port"])
+    messages: list[ChatMessage] = Field(
+        min_length=1, examples=[[{"role": "user", "content": "How much grain was shipped in May?"}]]
+    )
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    n: int | None = Field(default=None, description="1")
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    response_format: dict[str, Any] | None = Field(default=None, description="text")
+    modalities: list[str] | None = Field(default=None, description="text")
+    logprobs: bool | None = Field(default=None, description="false")
+    store: bool | None = None
+    quoteweave: Options = Field(default=NO_OPTIONS, description="filters, settings and footnotes")
+
+    def check(self) -> None:
+        """Raise ProblemError for what would make the answer another thing than what is sent."""
+        if self.n not in (None, 1):
+            raise refuse("n", "one answer is given to a question")
+        if (self.response_format or {}).get("type", "text") != "text":
+            raise refuse("response_format", "answers are text with citations; leave it out")
+        if self.modalities is not None and set(self.modalities) != {"text"}:
+            raise refuse("modalities", "answers are text")
+        if self.logprobs:
+            raise refuse("logprobs", "the probabilities of tokens are not known")
+
+    def spoken(self) -> list[Spoken]:
+        """The messages in words. Raises ProblemError for what cannot be read."""
+        roles: Mapping[str, Literal["system", "user", "assistant"]] = {
+            "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
+        }  # fmt: skip
+        return [
+            Spoken(
+                role=roles.get(message.role, "other"),
+                text=read_content(message.content, f"messages.{number}.content"),
+                field=f"messages.{number}",
+            )
+            for number, message in enumerate(self.messages)
+        ]
+
+
+class CompletionMessage(Record):
+    """The answer as a message."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: str | None = None
+    annotations: tuple[Mapping[str, object], ...] = Field(description="a `url_citation` for each citation")
+    quoteweave: AnswerFields
+
+
+class Choice(Record):
+    """The one answer."""
+
+    index: int = 0
+    message: CompletionMessage
+    finish_reason: FinishReason
+    logprobs: None = None
+
+
+class CompletionUsage(Record):
+    """Tokens that the chat model read and wrote for the answer."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ChatCompletion(Record):
+    """An answer as a chat completion."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int = Field(description="seconds since 1970")
+    model: str = Field(description="the collection")
+    choices: tuple[Choice]
+    usage: CompletionUsage | None
+
+
+@router.post(
+    "/v1/chat/completions",
+    summary="Chat completions as OpenAI's",
+    response_model=ChatCompletion,
+    responses={**RESPONSES, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def complete_chat(
+    request: Annotated[ChatRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl
+) -> Response:
+    """Answer the last message. The model is a collection; citations are annotations, and whole in `quoteweave`."""
+    request.check()
+    spoken = request.spoken()
+    sampling = {
+        "temperature": request.temperature,
+        "max_tokens": request.max_completion_tokens or request.max_tokens,
+    }
+    collection = await get_collection(request.model, served, grant)
+    ours = answer_request(spoken, request.quoteweave, sampling, request.store)
+    keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
+    asked, notes = ask(served, collection, ours, base_url), notes_on(request.ignored(), spoken)
+    if request.stream:
+        usage = request.stream_options is not None and bool(request.stream_options.include_usage)
+        writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)
+        return respond_with_events(keeper.events(asked.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await keeper.keep(await asked.answer())
+    return record_response(_completion(request, kept.answered, notes))
+
+
+def _completion(request: ChatRequest, found: Answered, notes: tuple[str, ...]) -> ChatCompletion:
+    written = chat_message(found.answer, with_sources=request.quoteweave.footnotes)
+    message = CompletionMessage(
+        content=written["content"],
+        annotations=tuple(dict(each) for each in written["annotations"]),
+        quoteweave=answer_fields(found.answer, found.context, found.trace, notes),
+    )
+    return ChatCompletion(
+        id=f"chatcmpl-{uuid4().hex}",
+        created=int(time.time()),
+        model=request.model,
+        choices=(Choice(message=message, finish_reason=_finish_reason(found.answer)),),
+        usage=_usage(found.answer),
+    )
+
+
+class ChatChunks:
+    """Writes the events of an answer as chunks of a chat completion. Meets `event_streams.EventWriter`.
+
+    A mark and its annotation come in one chunk or in two that follow each other; the whole records of the citations
+    come with them in `quoteweave.citations`, without the verdict, and with it in the last chunk, beside the context.
+    """
+
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, model: str, notes: tuple[str, ...], *, footnotes: bool, usage: bool) -> None:
+        self._head = {
+            "id": f"chatcmpl-{uuid4().hex}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+        }
+        self._notes, self._footnotes, self._with_usage = notes, footnotes, usage
+        self._text = ShownTextStream()
+        self._context, self._trace = Context(), Trace(clauses=())
+        self._begun = self._failed = False
+
+    def write(self, event: Record) -> Iterable[Sent]:
+        """Return the chunks of an event; the first has the role."""
+        if not self._begun:
+            self._begun = True
+            yield self._chunk({"role": "assistant", "content": ""})
+        if isinstance(event, ErrorEvent):
+            self._failed = True
+            yield ServerSentEvent(data=json.dumps(openai_error_body(event.problem)))
+        elif isinstance(event, SourcesEvent):
+            self._context, self._trace = event.context, event.trace
+        elif isinstance(event, ThoughtEvent):
+            yield self._chunk({"reasoning_content": event.text})
+        else:
+            yield from map(self._part, self._text.take(event))
+            if isinstance(event, AnswerEvent):
+                yield from self._last(event.answer)
+
+    def end(self) -> Iterable[Sent]:
+        """Return the mark of the end, unless an error was it."""
+        return () if self._failed else (ServerSentEvent(data="[DONE]"),)
+
+    def _part(self, part: ShownText) -> Sent:
+        delta: dict[str, object] = {**chat_delta(part)}
+        citations = delta.pop("citations", None)
+        if citations is not None:
+            delta["quoteweave"] = {"citations": citations}
+        return self._chunk(delta)
+
+    def _last(self, answer: Answer) -> Iterator[Sent]:
+        sources = sources_list(shown_text(answer).citations) if self._footnotes else ""
+        if sources:
+            yield self._chunk({"content": sources})
+        fields = answer_fields(answer, self._context, self._trace, self._notes)
+        yield self._chunk({"quoteweave": fields.model_dump(mode="json")}, _finish_reason(answer))
+        if self._with_usage:
+            usage = _usage(answer)
+            counted = None if usage is None else usage.model_dump()
+            yield ServerSentEvent(data=json.dumps({**self._head, "choices": [], "usage": counted}))
+
+    def _chunk(self, delta: Mapping[str, object], finish_reason: FinishReason | None = None) -> Sent:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
+        usage = {"usage": None} if self._with_usage else {}
+        return ServerSentEvent(data=json.dumps({**self._head, "choices": [choice], **usage}))
+
+
+def _finish_reason(answer: Answer) -> FinishReason:
+    return "length" if is_cut_short(answer) else "stop"
+
+
+def _usage(answer: Answer) -> CompletionUsage | None:
+    counts = token_counts(answer)
+    if counts is None:
+        return None
+    sent, said = counts
+    return CompletionUsage(prompt_tokens=sent, completion_tokens=said, total_tokens=sent + said)

@@ -1,0 +1,172 @@
+"""What the requests of OpenAI's two APIs have in common: messages in parts, options of ours, fields without effect."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
+from quoteweave.core.records import Filter, Record
+from quoteweave.core.text.question_analysis import check_question_length
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.chat_generator import CUT_SHORT
+from quoteweave.interchange.shown_text import shown_text
+from quoteweave.pipeline.follow_ups import Message
+from quoteweave.pipeline.search import Trace
+from quoteweave.server.dialects.openai_errors import refuse
+from quoteweave.server.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen
+
+MAX_HISTORY = 200
+_MAX_CHARACTERS = 200_000
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "summary_text"})
+_IMAGE_PARTS = frozenset({"image_url", "input_image"})
+# Fields that change nothing of an answer, wherever it comes from.
+_WITHOUT_MEANING = frozenset(
+    {"metadata", "parallel_tool_calls", "prompt_cache_key", "safety_identifier", "service_tier", "user"}
+)
+INSTRUCTIONS_IGNORED = "Instructions have no effect: how answers are written and cited is the server's."
+
+
+class Options(Record):
+    """What a request says to this server beyond OpenAI's fields."""
+
+    filters: Filter = Field(default=Filter(), description="where to search")
+    settings: AnswerChoices = Field(  # type: ignore[valid-type]
+        default=NO_CHOICES, description="how to search and answer"
+    )
+    footnotes: bool = Field(default=False, description="list the sources below the text")
+
+
+NO_OPTIONS = Options()
+
+
+class OpenRequest(BaseModel):
+    """A request that may have fields which are not known here."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def ignored(self) -> list[str]:
+        """The fields that are given and have no effect."""
+        extra = self.model_extra or {}
+        return sorted(name for name, value in extra.items() if value not in (None, [], {}, "") and _means(name))
+
+
+def _means(name: str) -> bool:
+    return name not in _WITHOUT_MEANING
+
+
+class ContentPart(OpenRequest):
+    """A part of a message."""
+
+    type: str
+    text: str | None = None
+
+
+Content = str | list[ContentPart] | None
+
+
+class Spoken(Record):
+    """A message as it was said, in words."""
+
+    role: Literal["system", "user", "assistant", "other"]
+    text: str
+    field: str = Field(description="where it stands in the request, for messages")
+
+
+class AnswerFields(Record):
+    """What this server says of an answer beyond OpenAI's fields."""
+
+    status: AnswerStatus
+    citations: tuple[Citation, ...] = Field(description="every citation; `start` and `end` index the text as sent")
+    context: Context = Field(description="the quotes that the marks refer to")
+    model: str = Field(description="the chat model that wrote the answer, or `extractive`")
+    standalone_question: str | None = Field(
+        default=None, description="the question as it was asked of the documents, where it followed others"
+    )
+    rewritten_by: Literal["model", "rule"] | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = Field(
+        default=(), description="what of the request had no effect, and what went wrong in searching"
+    )
+
+
+def answer_fields(answer: Answer, context: Context, trace: Trace, notes: Sequence[str]) -> AnswerFields:
+    """Return what is said of an answer beyond its text."""
+    return AnswerFields(
+        status=answer.status,
+        citations=shown_text(answer).citations,
+        context=context,
+        model=answer.model,
+        standalone_question=trace.standalone_question,
+        rewritten_by=trace.rewritten_by,
+        warnings=answer.warnings,
+        notes=(*notes, *trace.notes),
+    )
+
+
+def read_content(content: Content, field: str) -> str:
+    """Return the text of a message. Raises ProblemError for what is no text."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    texts = []
+    for number, part in enumerate(content):
+        if part.type in _IMAGE_PARTS:
+            raise refuse(f"{field}.{number}", "questions are read as text, and images are not; ask in words")
+        if part.type == "refusal":
+            continue
+        if part.type not in _TEXT_PARTS:
+            raise refuse(f"{field}.{number}", f"a part of type {part.type!r} is not read; send text")
+        texts.append(part.text or "")
+    return "\n".join(texts)
+
+
+def read_conversation(spoken: Sequence[Spoken]) -> tuple[str, tuple[Message, ...]]:
+    """Return the question, which the last message asks, and what was said before it.
+
+    Raises ProblemError where the last message is not the user's or has no words, QuestionTooLong where it is too long.
+    """
+    said = [message for message in spoken if message.role in ("user", "assistant")]
+    last = said[-1] if said else None
+    if last is None or last.role != "user":
+        raise refuse(last.field if last else "messages", "the last message must be a question of the user's")
+    if not words(last.text, stop=False):
+        raise refuse(last.field, "the question has no words")
+    check_question_length(last.text)
+    before = [message for message in said[:-1] if message.text.strip()][-MAX_HISTORY:]
+    return last.text, tuple(
+        Message(role="user" if message.role == "user" else "assistant", content=message.text[:_MAX_CHARACTERS])
+        for message in before
+    )
+
+
+def answer_request(
+    spoken: Sequence[Spoken], options: Options, sampling: Mapping[str, float | int | None], store: bool | None
+) -> AnswerRequest:
+    """Return the request in our own form; `sampling` is overruled by the settings of the options. Raises as above."""
+    question, history = read_conversation(spoken)
+    given = {name: value for name, value in sampling.items() if value is not None}
+    settings = AnswerChoices.model_validate({**given, **chosen(options.settings)})
+    return AnswerRequest(question=question, history=history, filters=options.filters, settings=settings, store=store)
+
+
+def notes_on(ignored: Iterable[str], spoken: Iterable[Spoken], instructions: str | None = None) -> tuple[str, ...]:
+    """Return what is to be said of the parts of a request that have no effect."""
+    roles = {message.role for message in spoken}
+    found = [INSTRUCTIONS_IGNORED] if instructions or "system" in roles else []
+    names = ", ".join(ignored)
+    found += ["Messages of tools have no effect."] if "other" in roles else []
+    found += [f"These fields of the request have no effect: {names}."] if names else []
+    return tuple(found)
+
+
+def is_cut_short(answer: Answer) -> bool:
+    """Whether the model reached its limit of tokens."""
+    return CUT_SHORT in answer.warnings
+
+
+def token_counts(answer: Answer) -> tuple[int, int] | None:
+    """Tokens read and written; None where the endpoint counts none. Without a model there are none."""
+    usage = answer.usage
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return (0, 0) if answer.model == "extractive" else None
+    return usage.input_tokens, usage.output_tokens

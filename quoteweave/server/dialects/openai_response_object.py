@@ -1,0 +1,160 @@
+"""The object that OpenAI's Responses API answers with: what was searched, and the message with its annotations."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import Field
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Record
+from quoteweave.interchange.openai import file_search_call, output_text, sources_list
+from quoteweave.interchange.shown_text import shown_text
+from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.pipeline.rag import Answered
+from quoteweave.pipeline.search import Trace
+from quoteweave.server.dialects.openai_errors import OpenAIError
+from quoteweave.server.dialects.openai_requests import AnswerFields, answer_fields, is_cut_short, token_counts
+
+Status = Literal["in_progress", "completed", "incomplete", "failed"]
+
+
+class FileSearchItem(Record):
+    """What was searched for, and what was found, where the request includes that."""
+
+    id: str
+    type: Literal["file_search_call"] = "file_search_call"
+    status: Literal["in_progress", "completed"] = "completed"
+    queries: tuple[str, ...]
+    results: tuple[Mapping[str, object], ...] | None = None
+
+
+class MessageItem(Record):
+    """The answer as a message with one `output_text`."""
+
+    id: str
+    type: Literal["message"] = "message"
+    role: Literal["assistant"] = "assistant"
+    status: Literal["in_progress", "completed", "incomplete"]
+    content: tuple[Mapping[str, object], ...]
+    quoteweave: AnswerFields | None = None
+
+
+class ResponseUsage(Record):
+    """Tokens that the chat model read and wrote for the answer."""
+
+    input_tokens: int
+    input_tokens_details: Mapping[str, int] = Field(default={"cached_tokens": 0, "cache_write_tokens": 0})
+    output_tokens: int
+    output_tokens_details: Mapping[str, int] = Field(default={"reasoning_tokens": 0})
+    total_tokens: int
+
+
+class ResponseFailure(Record):
+    """Why there is no answer."""
+
+    code: str
+    message: str
+
+
+class ResponseObject(Record):
+    """An answer as a response."""
+
+    id: str
+    object: Literal["response"] = "response"
+    created_at: int = Field(description="seconds since 1970")
+    completed_at: int | None = None
+    status: Status
+    background: bool = False
+    error: ResponseFailure | None = None
+    incomplete_details: Mapping[str, str] | None = None
+    instructions: None = None
+    max_output_tokens: int | None = None
+    model: str = Field(description="the collection")
+    output: tuple[FileSearchItem | MessageItem, ...] = ()
+    parallel_tool_calls: bool = False
+    previous_response_id: str | None = None
+    temperature: float | None = None
+    text: Mapping[str, Any] = Field(default={"format": {"type": "text"}})
+    tool_choice: str = "auto"
+    tools: tuple[Mapping[str, Any], ...] = ()
+    top_p: float | None = None
+    truncation: str = "disabled"
+    store: bool = Field(description="whether a later request may name it as `previous_response_id`")
+    metadata: Mapping[str, str] = Field(default={})
+    usage: ResponseUsage | None = None
+
+    @property
+    def message(self) -> MessageItem:
+        """The answer. Raises StopIteration while there is none."""
+        return next(item for item in self.output if isinstance(item, MessageItem))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseMaker:
+    """Makes the response of one request: its ids and all that does not depend on the answer."""
+
+    response_id: str
+    item_id: str
+    model: str
+    urls: QuoteUrls
+    stored: bool
+    with_results: bool
+    footnotes: bool
+    notes: tuple[str, ...]
+    previous: str | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def response(
+        self, status: Status, output: Sequence[FileSearchItem | MessageItem] = (), *, error: OpenAIError | None = None
+    ) -> ResponseObject:
+        """Return the response as it stands."""
+        return ResponseObject(
+            id=self.response_id,
+            created_at=self.created,
+            status=status,
+            error=None if error is None else ResponseFailure(code=error.code or "server_error", message=error.message),
+            model=self.model,
+            output=tuple(output),
+            previous_response_id=self.previous,
+            temperature=self.temperature,
+            max_output_tokens=self.max_output_tokens,
+            store=self.stored,
+        )
+
+    def whole(self, found: Answered) -> ResponseObject:
+        """Return the response with the answer."""
+        search, message = self.search(found.context, found.trace), self.message(found)
+        counts = token_counts(found.answer)
+        update: dict[str, object] = {"completed_at": int(time.time())}
+        if counts is not None:
+            sent, said = counts
+            update["usage"] = ResponseUsage(input_tokens=sent, output_tokens=said, total_tokens=sent + said)
+        if message.status == "incomplete":
+            update["incomplete_details"] = {"reason": "max_output_tokens"}
+        return self.response(message.status, (search, message)).model_copy(update=update)
+
+    def search(self, context: Context, trace: Trace) -> FileSearchItem:
+        """Return the item of the search; its results only where the request includes them."""
+        call_id = f"fs_{self.item_id}"
+        call = file_search_call(call_id, trace.clauses, [*context.texts, *context.images], self.urls)
+        results = tuple(dict(each) for each in call["results"]) if self.with_results else None
+        return FileSearchItem(id=call_id, queries=tuple(call["queries"]), results=results)
+
+    def message(self, found: Answered) -> MessageItem:
+        """Return the item of the answer."""
+        content: dict[str, object] = {**output_text(found.answer)}
+        content["text"] = f"{content['text']}{self.sources(found.answer)}"
+        return MessageItem(
+            id=f"msg_{self.item_id}",
+            status="incomplete" if is_cut_short(found.answer) else "completed",
+            content=(content,),
+            quoteweave=answer_fields(found.answer, found.context, found.trace, self.notes),
+        )
+
+    def sources(self, answer: Answer) -> str:
+        """Return the list of sources that is put below the text, where the request asks for it."""
+        return sources_list(shown_text(answer).citations) if self.footnotes else ""

@@ -1,0 +1,177 @@
+"""`POST /v1/responses`: OpenAI's Responses, whose model is a collection and whose search is a file search call."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Body
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from quoteweave.core.errors import ConversationNotFound
+from quoteweave.interchange.conversations import Conversation
+from quoteweave.server.access import Grant
+from quoteweave.server.answering import Asked, ask
+from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
+from quoteweave.server.dialects.openai_errors import RESPONSES, refuse
+from quoteweave.server.dialects.openai_requests import (
+    NO_OPTIONS,
+    Content,
+    OpenRequest,
+    Options,
+    Spoken,
+    answer_request,
+    notes_on,
+    read_content,
+)
+from quoteweave.server.dialects.openai_response_events import ResponseEvents
+from quoteweave.server.dialects.openai_response_object import ResponseMaker, ResponseObject
+from quoteweave.server.event_streams import respond_with_events
+from quoteweave.server.kept_answers import AnswerKeeper, history_of
+from quoteweave.server.requests import AnswerRequest
+from quoteweave.server.served import Served
+
+router = APIRouter(tags=["OpenAI"])
+RESULTS = "file_search_call.results"
+_KEPT = re.compile(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
+# Items of earlier responses that clients send back with the messages.
+_EARLIER_OUTPUT = frozenset({"file_search_call", "reasoning"})
+_ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
+}  # fmt: skip
+
+
+class InputItem(OpenRequest):
+    """A message, or another item of the input."""
+
+    type: str = "message"
+    role: str | None = None
+    content: Content = None
+
+
+class ConversationName(OpenRequest):
+    """A conversation by its id."""
+
+    id: str
+
+
+class ResponseRequest(OpenRequest):
+    """A request for a response. Fields of OpenAI's that are not listed have no effect, and a note says so."""
+
+    model: str = Field(description="name of a collection", examples=["port"])
+    input: str | list[InputItem] = Field(examples=["How much grain was shipped in May?"])
+    instructions: str | None = Field(default=None, description="without effect, which a note says")
+    stream: bool | None = None
+    include: list[str] | None = Field(default=None, examples=[[RESULTS]])
+    previous_response_id: str | None = Field(default=None, description="of a response that was stored")
+    conversation: str | ConversationName | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    text: dict[str, Any] | None = Field(default=None, description="of the format text")
+    background: bool | None = Field(default=None, description="false")
+    store: bool | None = None
+    quoteweave: Options = Field(default=NO_OPTIONS, description="filters, settings and footnotes")
+
+    def check(self) -> None:
+        """Raise ProblemError for what would make the response another thing than what is sent."""
+        kind = ((self.text or {}).get("format") or {}).get("type", "text")
+        if kind != "text":
+            raise refuse("text.format", "answers are text with citations; leave it out")
+        if self.background:
+            raise refuse("background", "a response is given when it is asked for; stream it where it takes long")
+        if self.previous_response_id is not None and self.conversation is not None:
+            raise refuse("previous_response_id", "send this or a conversation, not both")
+
+    def spoken(self) -> list[Spoken]:
+        """The messages in words. Raises ProblemError for what cannot be read."""
+        if isinstance(self.input, str):
+            return [Spoken(role="user", text=self.input, field="input")]
+        found = []
+        for number, item in enumerate(self.input):
+            field = f"input.{number}"
+            if item.type == "item_reference":
+                raise refuse(field, "items are not kept by their ids; send the message itself")
+            if item.type in _EARLIER_OUTPUT:
+                continue
+            role = _ROLES.get(item.role or "", "other") if item.type == "message" else "other"
+            text = "" if role == "other" else read_content(item.content, f"{field}.content")
+            found.append(Spoken(role=role, text=text, field=field))
+        return found
+
+    def ours(self) -> AnswerRequest:
+        """The request in our own form. Raises ProblemError for what cannot be done."""
+        sampling = {"temperature": self.temperature, "max_tokens": self.max_output_tokens}
+        request = answer_request(self.spoken(), self.quoteweave, sampling, self.store)
+        named = self.conversation
+        conversation = named.id if isinstance(named, ConversationName) else named
+        return request.model_copy(update={"conversation": conversation})
+
+
+@router.post(
+    "/v1/responses",
+    summary="Responses as OpenAI's",
+    response_model=ResponseObject,
+    responses={**RESPONSES, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def make_response(
+    request: Annotated[ResponseRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl
+) -> Response:
+    """Answer the input. The model is a collection; citations are annotations, and whole in `quoteweave`."""
+    request.check()
+    ours = request.ours()
+    collection = await get_collection(request.model, served, grant)
+    if request.previous_response_id is not None:
+        ours = await _following(request.previous_response_id, ours, served, grant)
+    keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
+    await keeper.find_conversation()
+    asked = ask(served, collection, keeper.with_history(), base_url)
+    maker = _maker(request, asked, keeper)
+    if request.stream:
+        writer = ResponseEvents(maker, keeper.headers)
+        return respond_with_events(keeper.events(asked.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await keeper.keep(await asked.answer())
+    return record_response(maker.whole(kept.answered))
+
+
+def _maker(request: ResponseRequest, asked: Asked, keeper: AnswerKeeper) -> ResponseMaker:
+    place = keeper.place
+    return ResponseMaker(
+        response_id=f"resp_{uuid4().hex}" if place is None else f"resp_{place[0]}_{place[1]}",
+        item_id=uuid4().hex,
+        model=request.model,
+        urls=asked.urls,
+        stored=place is not None,
+        with_results=RESULTS in (request.include or ()),
+        footnotes=request.quoteweave.footnotes,
+        notes=notes_on(request.ignored(), request.spoken(), request.instructions),
+        previous=request.previous_response_id,
+        temperature=request.temperature,
+        max_output_tokens=request.max_output_tokens,
+    )
+
+
+async def _following(response_id: str, request: AnswerRequest, served: Served, grant: Grant) -> AnswerRequest:
+    """Return the request as one that follows a stored response: in its conversation where that is the last of it.
+
+    Where it is not, the conversation goes on from there as another one. Raises ProblemError where no such response is
+    stored, or not for this key.
+    """
+    kept = _KEPT.fullmatch(response_id)
+    found: Conversation | None = None
+    if kept is not None:
+        try:
+            found = await run_in_threadpool(served.conversations.get, kept[1], grant.viewer)
+        except ConversationNotFound:
+            found = None
+    turns = () if found is None else found.turns
+    place = next((at for at, turn in enumerate(turns) if kept is not None and turn.id == kept[2]), None)
+    if found is None or place is None:
+        detail = f"no response {response_id!r} is stored; send what was said before in input"
+        raise refuse("previous_response_id", detail)
+    history = (*history_of(turns[: place + 1]), *request.history)
+    is_last = place + 1 == len(turns)
+    # A request that wants nothing stored may follow a stored one, and is not added to its conversation.
+    conversation = found.id if is_last and request.store is not False else None
+    return request.model_copy(update={"history": history, "conversation": conversation})
