@@ -1,0 +1,245 @@
+// @ts-check
+/** The right pane: the documents of the collection, or one document opened at a place. */
+import { base, call, pageUrl, quoteUrl } from "./api.js";
+import { byId, h, icon, narrow, say, toast, tool } from "./dom.js";
+import { EvidenceBar } from "./evidence.js";
+import { Find } from "./find.js";
+import { PagesView } from "./pages.js";
+import { placeOf } from "./records.js";
+import { open } from "./state.js";
+import { WrittenView } from "./written.js";
+
+/** @typedef {import("./records.js").Place} Place */
+/** @typedef {PagesView | WrittenView} View */
+
+const KEPT = 6; // documents whose pages stay in memory
+const ZOOMS = [["auto", "Automatic"], ["page", "Whole page"], ["width", "Full width"], ["75", "75 %"], ["100", "100 %"], ["125", "125 %"], ["150", "150 %"], ["200", "200 %"]];
+
+export class Viewer {
+  /** @param {HTMLElement} library what is shown while no document is open */
+  constructor(library) {
+    this.root = byId("viewer");
+    this.library = library;
+    /** @type {Map<string, View>} */
+    this.views = new Map();
+    /** @type {View | null} */
+    this.view = null;
+    this.document = "";
+    this.opening = 0;
+    /** @type {HTMLElement | null} */
+    this.from = null;
+    this.evidence = new EvidenceBar((by) => this.onStep(by), () => this.#clear());
+    this.find = new Find((place) => this.open(place, { keepFind: true }));
+    /** @type {(by: number) => void} */
+    this.onStep = () => {};
+    this.#build();
+    this.root.append(this.library, this.panel);
+    this.panel.hidden = true;
+  }
+
+  #build() {
+    this.name = h("bdi", { class: "name" });
+    this.page = h("input", { type: "text", inputmode: "numeric", "aria-label": "Page", on: { change: () => this.#typed() } });
+    this.total = h("span");
+    this.previous = tool("up", "Previous page", () => this.turn(-1), { title: "Previous page (left arrow)" });
+    this.next = tool("down", "Next page", () => this.turn(1), { title: "Next page (right arrow)" });
+    this.zoom = h("select", { class: "quiet", "aria-label": "Size of the pages", on: { change: () => this.setZoom(this.zoom.value) } }, ...ZOOMS.map(([value, words]) => h("option", { value, text: words })));
+    this.pager = h("div", { class: "pager" }, this.previous, this.page, this.total, this.next);
+    this.zooming = h("div", { class: "zoom" }, this.zoom);
+    this.finder = tool("search", "Search in this document", () => this.toggleFind(), { title: "Search in this document (f)" });
+    const bar = h("div", { class: "viewbar", role: "toolbar", "aria-label": "Document" },
+      tool("grid", "All documents", () => this.showLibrary(true), { title: "All documents (d)" }), this.name, this.pager, this.zooming, this.finder,
+      tool("close", "Close", () => this.close(), { class: "tool sheet-only" }));
+    this.stage = h("div", { class: "stage" });
+    this.panel = h("section", { class: "viewer", "aria-label": "Document" }, bar, this.find.element, this.stage);
+    this.stage.append(this.evidence.element);
+    this.panel.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    this.turn(by);
+  }
+
+  /**
+   * Opens a document at a place. What is shown already is not asked for again.
+   * @param {Place} place
+   * @param {{claim?: import("./evidence.js").Claim | null, from?: HTMLElement | null, keepFind?: boolean}} [more]
+   */
+  async open(place, { claim = null, from = null, keepFind = false } = {}) {
+    const opening = (this.opening += 1);
+    if (from) this.from = from;
+    this.#reveal();
+    if (!keepFind && place.document !== this.document) this.find.close();
+    try {
+      const complete = await located(place);
+      const view = await this.#viewOf(complete);
+      if (opening !== this.opening) return;
+      this.#use(view, complete);
+      this.evidence.show(claim, complete);
+      await view.show(complete);
+      if (opening === this.opening) this.#told(complete.regions[0]?.page ?? complete.page);
+      say(`${complete.document}, ${placeOf({ ...complete, page_label: complete.page_label ?? String(complete.page + 1) })} is shown`);
+    } catch (error) {
+      if (opening === this.opening) this.#failed(place, error);
+    }
+  }
+
+  /** Shows the pane: on small screens as a sheet over the answer. */
+  #reveal() {
+    this.library.hidden = true;
+    this.panel.hidden = false;
+    this.sheet(true);
+  }
+
+  /** Opens or closes the sheet of small screens. @param {boolean} shown */
+  sheet(shown) {
+    this.root.classList.toggle("open", shown);
+    byId("left").inert = shown && narrow();
+  }
+
+  /** @param {Place} place @returns {Promise<View>} */
+  async #viewOf(place) {
+    const key = `${place.collection}\n${place.document}`;
+    const kept = this.views.get(key);
+    if (kept) {
+      this.views.delete(key);
+      this.views.set(key, kept);
+      return kept;
+    }
+    const count = await pagesOf(place);
+    const made = place.has_pages
+      ? new PagesView(place.collection, place.document, count, (page) => this.#told(page))
+      : new WrittenView(place.collection, place.document, count);
+    made.setZoom(this.zoom.value);
+    this.views.set(key, made);
+    if (this.views.size > KEPT) this.views.delete(/** @type {string} */ (this.views.keys().next().value));
+    return made;
+  }
+
+  /** @param {View} view @param {Place} place */
+  #use(view, place) {
+    this.document = place.document;
+    this.name.textContent = place.document;
+    this.name.title = place.document;
+    this.pager.hidden = this.zooming.hidden = !place.has_pages;
+    this.find.of(place);
+    if (this.view === view) return;
+    this.view?.rest();
+    this.view?.element.remove();
+    this.view = view;
+    this.stage.prepend(view.element);
+    this.stage.querySelector(".notice")?.remove();
+    view.watch();
+    this.total.textContent = `of ${view.count}`;
+  }
+
+  /** @param {Place} place @param {unknown} error */
+  #failed(place, error) {
+    this.view?.element.remove();
+    this.view = null;
+    this.name.textContent = place.document;
+    this.evidence.show(null);
+    this.stage.querySelector(".notice")?.remove();
+    this.stage.prepend(h("div", { class: "notice error", role: "alert" }, h("h3", {}, icon("alert"), "The document cannot be shown"), h("p", { text: error instanceof Error ? error.message : String(error) })));
+  }
+
+  /** @param {number} page */
+  #told(page) {
+    this.page.value = String(page + 1);
+    this.previous.disabled = page <= 0;
+    this.next.disabled = page >= (this.view?.count ?? 1) - 1;
+    if (this.view) this.view.current = page;
+  }
+
+  #typed() {
+    const page = parseInt(this.page.value, 10);
+    if (page >= 1) this.view?.goTo(page - 1);
+    this.#told(Math.max(0, Math.min((page || 1) - 1, (this.view?.count ?? 1) - 1)));
+  }
+
+  /** Turns pages. @param {number} by */
+  turn(by) {
+    if (!this.view || this.panel.hidden) return;
+    const page = Math.max(0, Math.min(this.view.current + by, this.view.count - 1));
+    this.view.goTo(page);
+    this.#told(page);
+  }
+
+  /** @param {string} zoom */
+  setZoom(zoom) {
+    this.zoom.value = zoom;
+    this.views.forEach((view) => view.setZoom(zoom));
+  }
+
+  /** Zooms in or out by a step. @param {number} by */
+  zoomBy(by) {
+    const steps = ZOOMS.map(([value]) => value).slice(3);
+    const at = steps.indexOf(this.zoom.value);
+    this.setZoom(steps[Math.max(0, Math.min(at < 0 ? 1 : at + by, steps.length - 1))]);
+  }
+
+  /** Opens or closes the search within the document. */
+  toggleFind() {
+    if (!this.panel.hidden) this.find.toggle();
+  }
+
+  /** Opens a document at its first page. @param {string} document */
+  async openDocument(document) {
+    try {
+      const { has_pages: hasPages } = await call(pageUrl(open.collection, document, 0));
+      await this.open({ collection: open.collection, document, page: 0, has_pages: hasPages ?? true, regions: [] });
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Opens a quote by its id. @param {string} collection @param {string} id */
+  async openQuote(collection, id) {
+    const { quote, regions } = await call(quoteUrl(collection, id));
+    await this.open({ ...quote, collection, quote_id: quote.id, regions, quoted: quote.text || null });
+  }
+
+  /** Shows the documents. @param {boolean} [sheet] whether to open the sheet of small screens */
+  showLibrary(sheet = false) {
+    this.opening += 1;
+    this.#clear();
+    this.panel.hidden = true;
+    this.library.hidden = false;
+    if (sheet) this.sheet(true);
+    if (sheet) /** @type {HTMLElement | null} */ (this.library.querySelector("button, input"))?.focus({ preventScroll: true });
+  }
+
+  #clear() {
+    this.view?.clear();
+    this.evidence.show(null);
+  }
+
+  /** Closes the sheet, and gives the focus back to where it was opened from; returns whether there was one. */
+  close() {
+    if (!narrow() || !this.root.classList.contains("open")) return false;
+    this.sheet(false);
+    this.from?.focus();
+    return true;
+  }
+}
+
+/** A place with its regions, asked for where it has none yet. @param {Place} place @returns {Promise<Place>} */
+async function located(place) {
+  if (place.regions.length || !place.has_pages || !place.quote_id) return place;
+  const { regions } = await call(quoteUrl(place.collection, place.quote_id));
+  return { ...place, regions };
+}
+
+/** How many pages a place's document has. @param {Place} place @returns {Promise<number>} */
+async function pagesOf(place) {
+  const listed = place.collection === open.collection && open.documents.find((each) => each.name === place.document);
+  if (listed) return listed.pages;
+  const page = await call(pageUrl(place.collection, place.document, place.page));
+  return page.pages ?? (await call(`${base(place.collection)}/documents`)).documents.find((/** @type {any} */ each) => each.name === place.document).pages;
+}
