@@ -69,22 +69,18 @@ export class Composer {
     this.scope.replaceChildren(icon("documents"), words);
     this.scope.classList.toggle("narrowed", size > 0);
     this.scope.title = "Choose which documents are asked";
-    this.field.placeholder = open.documents.length === 1 ? "Ask a question of this document" : "Ask a question of these documents";
   }
 
-  /** Fills in which models and retrievers can be chosen. */
-  async readModels() {
-    let found = /** @type {any} */ ({});
-    try {
-      found = await call(`/v1/models?${new URLSearchParams({ collection: open.collection })}`);
-    } catch {
-      // Without the list the server's own settings answer.
-    }
-    const nameOf = (/** @type {any} */ one) => (typeof one === "string" ? one : (one.name ?? one.id));
-    const models = (found.models ?? []).map(nameOf).filter((/** @type {string} */ name) => name && name !== "extractive");
-    const retrievers = (Array.isArray(found.retrievers) ? found.retrievers : (found.retrievers?.[open.collection] ?? [])).map(nameOf);
-    fill(byId("model"), [...models.map((/** @type {string} */ name) => [name, name]), ["extractive", "Own sentences, no model"]], settings.model);
-    fill(byId("retriever"), retrievers.map((/** @type {string} */ name) => [name, name]), settings.retriever);
+  /** Fills in which models and retrievers can be chosen. @param {string[]} retrievers of the collection */
+  async readModels(retrievers) {
+    /** @type {{name: string, default: boolean, destination: string | null}[]} */
+    const models = (await call("/v1/models")).models;
+    const own = models.find((model) => model.default);
+    const others = models.filter((model) => !model.default);
+    fill(byId("model"), [["", nameOf(own?.name ?? "")], ...others.map((model) => /** @type {[string, string]} */ ([model.name, nameOf(model.name)]))], settings.model);
+    fill(byId("retriever"), [["", "Standard search"], ...retrievers.map((name) => /** @type {[string, string]} */ ([name, name]))], settings.retriever);
+    const sent = models.filter((model) => model.destination).map((model) => `${model.name}: ${model.destination}`);
+    byId("model").title = sent.length ? `What writes the answer. Questions and quotes are sent to ${sent.join(", ")}` : "What writes the answer";
   }
 
   /** Puts a question into the field. @param {string} question */
@@ -95,10 +91,13 @@ export class Composer {
   }
 }
 
+/** @param {string} model */
+const nameOf = (model) => (model === "extractive" ? "Own sentences, no model" : model || "As the server is set");
+
 /** @param {HTMLSelectElement} select @param {[string, string][]} choices @param {string} current */
 function fill(select, choices, current) {
   select.replaceChildren(...choices.map(([value, text]) => h("option", { value, text })));
-  if (choices.some(([value]) => value === current)) select.value = current;
+  select.value = choices.some(([value]) => value === current) ? current : "";
   select.hidden = choices.length < 2;
 }
 

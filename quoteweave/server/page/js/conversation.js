@@ -79,12 +79,13 @@ export class Conversation {
   #request(question, model) {
     const before = this.turns.filter((turn) => turn.answer && turn.question);
     const history = before.slice(-6).flatMap((turn) => [{ role: "user", content: turn.question }, { role: "assistant", content: turn.text }]);
-    const chosen = model ?? settings.model;
+    const chosen = model ?? byId("model").value;
+    const retriever = byId("retriever").value;
     return {
       question,
       stream: true,
       filters: filters(),
-      settings: { size: settings.size, gate: settings.gate, ...(chosen ? { model: chosen } : {}), ...(settings.retriever ? { retriever: settings.retriever.split(",") } : {}) },
+      settings: { size: settings.size, gate: settings.gate, ...(chosen ? { model: chosen } : {}), ...(retriever ? { retriever: [retriever] } : {}) },
       ...(this.id ? { conversation: this.id } : { history }),
     };
   }

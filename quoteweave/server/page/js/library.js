@@ -16,7 +16,7 @@ export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString
 /** Reads which documents there are. */
 export async function readDocuments() {
   const found = await call(`${base(open.collection)}/documents`);
-  open.documents = Array.isArray(found) ? found : (found.documents ?? []);
+  open.documents = found.documents;
   const names = new Set(open.documents.map((document) => document.name));
   for (const name of open.chosen) if (!names.has(name)) open.chosen.delete(name);
   documentsChanged();

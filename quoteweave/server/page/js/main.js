@@ -16,6 +16,8 @@ import { Viewer } from "./viewer.js";
 applyTheme();
 onUnauthorised(signIn);
 
+/** The collections with the retrievers of each. @type {Map<string, string[]>} */
+let collections = new Map();
 const uploads = new Uploads();
 const library = new Library({ openDocument: (name) => viewer.openDocument(name), close: () => viewer.close(), upload: (files) => uploads.add([...files]), reading: uploads.element });
 const viewer = new Viewer(library.element);
@@ -59,7 +61,7 @@ async function openCollection(name) {
   change({ collection: name });
   document.title = `${name} · quoteweave`;
   byId("collection").value = name;
-  await Promise.all([readDocuments(), composer.readModels()]);
+  await Promise.all([readDocuments(), composer.readModels(collections.get(name) ?? [])]);
 }
 
 /** What the address names: a collection, and a conversation or a quote of it. */
@@ -74,9 +76,8 @@ function addressed() {
 /** Lists the collections. @returns {Promise<string[]>} */
 async function readCollections() {
   const found = await call("/v1/collections");
-  /** @type {any[]} */
-  const collections = Array.isArray(found) ? found : found.collections;
-  const names = collections.map((one) => (typeof one === "string" ? one : one.name));
+  collections = new Map(found.collections.map((/** @type {any} */ one) => [one.name, one.retrievers]));
+  const names = [...collections.keys()];
   byId("collection").replaceChildren(...names.map((name) => h("option", { value: name, text: name })));
   byId("collection").hidden = names.length < 2;
   return names;

@@ -1,6 +1,6 @@
 // @ts-check
 /** The right pane: the documents of the collection, or one document opened at a place. */
-import { base, call, pageUrl, quoteUrl } from "./api.js";
+import { call, pageUrl, quoteUrl } from "./api.js";
 import { byId, h, icon, narrow, say, toast, tool } from "./dom.js";
 import { EvidenceBar } from "./evidence.js";
 import { Find } from "./find.js";
@@ -193,7 +193,7 @@ export class Viewer {
   async openDocument(document) {
     try {
       const { has_pages: hasPages } = await call(pageUrl(open.collection, document, 0));
-      await this.open({ collection: open.collection, document, page: 0, has_pages: hasPages ?? true, regions: [] });
+      await this.open({ collection: open.collection, document, page: 0, has_pages: hasPages, regions: [] });
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error));
     }
@@ -240,6 +240,6 @@ async function located(place) {
 async function pagesOf(place) {
   const listed = place.collection === open.collection && open.documents.find((each) => each.name === place.document);
   if (listed) return listed.pages;
-  const page = await call(pageUrl(place.collection, place.document, place.page));
-  return page.pages ?? (await call(`${base(place.collection)}/documents`)).documents.find((/** @type {any} */ each) => each.name === place.document).pages;
+  const page = await call(pageUrl(place.collection, place.document, place.page)); // of another collection
+  return page.pages;
 }
