@@ -2,7 +2,7 @@
 /** The field for the question, and what it is asked of: documents, model, retriever. */
 import { call } from "./api.js";
 import { byId, h, icon, narrow } from "./dom.js";
-import { counted } from "./library.js";
+import { counted } from "./documents.js";
 import { change, onDocuments, open, settings } from "./state.js";
 
 const LONG = 4000; // characters of a question from which its length is told

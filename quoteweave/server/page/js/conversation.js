@@ -1,7 +1,7 @@
 // @ts-check
 /** The questions and answers of one conversation, and what is open of them in the viewer. */
 import { call } from "./api.js";
-import { byId, h, narrow, toast } from "./dom.js";
+import { byId, narrow, toast } from "./dom.js";
 import { Card } from "./marks.js";
 import { placeOfCitation } from "./records.js";
 import { filters, open, settings } from "./state.js";
@@ -132,7 +132,7 @@ export class Conversation {
 
   /** @param {{turn: Turn, place: number} | null} shown */
   #mark(shown) {
-    this.element.querySelectorAll("[aria-current]").forEach((chip) => chip.removeAttribute("aria-current"));
+    for (const chip of this.element.querySelectorAll("[aria-current]")) chip.removeAttribute("aria-current");
     this.shown = shown;
     shown?.turn.chip(shown.place)?.setAttribute("aria-current", "true");
   }
@@ -162,7 +162,7 @@ export class Conversation {
       const found = await call(`/v1/conversations/${encodeURIComponent(id)}`);
       this.clear();
       this.id = id;
-      for (const stored of found.turns ?? []) this.#restore(stored, id);
+      for (const stored of found.turns) this.#restore(stored, id);
       this.turns[this.turns.length - 1]?.element.scrollIntoView({ block: "start" });
       this.#address();
     } catch (error) {
@@ -173,10 +173,9 @@ export class Conversation {
 
   /** @param {any} stored @param {string} id */
   #restore(stored, id) {
-    const answer = stored.answer?.answer ?? stored.answer;
-    const turn = this.#add(stored.question ?? answer?.question ?? "");
+    const turn = this.#add(stored.question);
     turn.conversation = id;
-    if (answer) turn.show(answer, stored.context ?? stored.answer?.context ?? null);
-    else turn.element.append(h("p", { class: "notice", text: "This question was not answered." }));
+    if (stored.standalone_question) turn.understand(stored.standalone_question);
+    turn.show(stored.answered.answer, stored.answered.context);
   }
 }

@@ -3,18 +3,14 @@
 import { call } from "./api.js";
 import { confirm, makeDialog } from "./dialogs.js";
 import { h, toast, tool } from "./dom.js";
+import { counted } from "./documents.js";
 
-/** @typedef {{id: string, title?: string, question?: string, updated?: string | number, updated_at?: string | number, turns?: unknown}} Earlier */
+/** @typedef {{id: string, title: string, updated: string, questions: number}} Earlier */
 
 const WHEN = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
 /** @param {Earlier} one */
-function when(one) {
-  const value = one.updated ?? one.updated_at;
-  if (value === undefined) return "";
-  const date = typeof value === "number" ? new Date(value * 1000) : new Date(value);
-  return Number.isNaN(date.getTime()) ? "" : WHEN.format(date);
-}
+const about = (one) => `${WHEN.format(new Date(one.updated))} · ${counted(one.questions, "question")}`;
 
 /**
  * Opens the list of conversations of a collection.
@@ -26,9 +22,8 @@ export async function openHistory({ collection, current, open, gone }) {
   const dialog = makeDialog("Earlier conversations", [note, list], { class: "drawer" });
   dialog.showModal();
   try {
-    const found = await call(`/v1/conversations?${new URLSearchParams({ collection })}`);
     /** @type {Earlier[]} */
-    const conversations = Array.isArray(found) ? found : (found.conversations ?? found.data ?? []);
+    const conversations = (await call(`/v1/conversations?${new URLSearchParams({ collection, limit: "200" })}`)).conversations;
     note.textContent = conversations.length ? "" : "There are none yet. Each question you ask begins one, or goes on with the one that is open.";
     note.hidden = conversations.length > 0;
     list.append(...conversations.map((one) => row(one)));
@@ -39,8 +34,8 @@ export async function openHistory({ collection, current, open, gone }) {
   /** @param {Earlier} one */
   function row(one) {
     const pick = h("button", { type: "button", class: "pick", "aria-current": one.id === current, on: { click: () => { dialog.close(); open(one.id); } } },
-      h("span", { dir: "auto", text: one.title || one.question || "Without a title" }), h("small", { text: when(one) }));
-    const save = h("a", { class: "tool", href: `/v1/conversations/${encodeURIComponent(one.id)}/export?format=markdown`, download: "", "aria-label": "Save as Markdown", title: "Save as Markdown" });
+      h("span", { dir: "auto", text: one.title || "Without a title" }), h("small", { text: about(one) }));
+    const save = h("a", { class: "tool", href: `/v1/conversations/${encodeURIComponent(one.id)}/export?format=json`, download: "", "aria-label": "Save", title: "Save as JSON" });
     save.append(tool("download", "", () => {}).firstElementChild ?? "");
     const remove = tool("trash", "Delete", async () => {
       if (!(await confirm("Delete this conversation?", "Its questions and answers are deleted from the server. The documents stay.", "Delete"))) return;

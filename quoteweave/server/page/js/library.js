@@ -2,6 +2,7 @@
 /** The documents of the collection: look into one, ask only some, add and remove files. */
 import { base, call, pageUrl, pathOf } from "./api.js";
 import { confirm } from "./dialogs.js";
+import { counted, follow, readDocuments } from "./documents.js";
 import { h, icon, toast, tool } from "./dom.js";
 import { documentsChanged, onDocuments, open } from "./state.js";
 
@@ -10,24 +11,13 @@ const AT_ONCE = 60; // covers made at a time
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
 
-/** @param {number} count @param {string} one @param {string} [many] */
-export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-
-/** Reads which documents there are. */
-export async function readDocuments() {
-  const found = await call(`${base(open.collection)}/documents`);
-  open.documents = found.documents;
-  const names = new Set(open.documents.map((document) => document.name));
-  for (const name of open.chosen) if (!names.has(name)) open.chosen.delete(name);
-  documentsChanged();
-}
-
 export class Library {
   /** @param {{openDocument: (name: string) => void, close: () => void, upload: (files: FileList | File[]) => void, reading: HTMLElement}} around */
   constructor(around) {
     this.around = around;
     this.wanted = "";
     this.shown = AT_ONCE;
+    this.made = 0;
     this.count = h("span", { class: "count" });
     this.all = h("button", { type: "button", class: "tool worded", hidden: true, text: "Ask all", on: { click: () => this.#askAll() } });
     this.search = h("input", { type: "search", "aria-label": "Find a document by its name", placeholder: "Find by name", on: { input: () => this.#find() } });
@@ -72,7 +62,7 @@ export class Library {
   /** @param {DocumentRecord} document @param {string} key */
   #make(document, key) {
     const name = document.name;
-    const id = `ask-${CSS.escape(key).replace(/[^\w]/g, "")}`;
+    const id = `ask-${(this.made += 1)}`;
     const box = h("input", { type: "checkbox", id, title: "Ask only the documents that are ticked", "aria-label": `Ask only ${name}` });
     box.checked = open.chosen.has(name);
     box.addEventListener("change", () => {
@@ -88,7 +78,9 @@ export class Library {
   async #remove(name) {
     if (!(await confirm("Remove this document?", `“${name}” is removed with everything that was read of it. Earlier answers that cite it stay, without their pages.`, "Remove"))) return;
     try {
-      await call(`${base(open.collection)}/documents/${pathOf(name)}`, { method: "DELETE" });
+      const { job } = await call(`${base(open.collection)}/documents/${pathOf(name)}`, { method: "DELETE" });
+      const ended = await follow(job.id, () => {});
+      if (ended.status !== "done") throw new Error(ended.error ?? "The document was not removed.");
       open.chosen.delete(name);
       await readDocuments();
       toast("The document is removed");

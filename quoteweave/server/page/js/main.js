@@ -4,9 +4,10 @@ import { Problem, call, onUnauthorised } from "./api.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { openSettings, openShortcuts, signIn } from "./dialogs.js";
+import { readDocuments } from "./documents.js";
 import { byId, h, icon, narrow } from "./dom.js";
 import { openHistory } from "./history.js";
-import { Library, readDocuments } from "./library.js";
+import { Library } from "./library.js";
 import { problemNotice } from "./notices.js";
 import { listenForKeys } from "./keys.js";
 import { applyTheme, change, onDocuments, open, settings } from "./state.js";
@@ -48,7 +49,7 @@ function button(id, sign, act, words) {
 button("open-history", "history", showHistory);
 button("open-documents", "documents", showDocuments, "Documents");
 button("new-conversation", "plus", begin);
-button("open-settings", "settings", () => openSettings({ signOut: null }));
+button("open-settings", "settings", () => openSettings({ signOut: session.name ? signOut : null }));
 button("open-shortcuts", "help", openShortcuts);
 byId("open-documents").setAttribute("aria-label", "Documents");
 
@@ -73,6 +74,28 @@ function addressed() {
     : { collection: query.get("collection"), quote: null, conversation: query.get("conversation"), question: query.get("q") };
 }
 
+/** What the key that is used may do. */
+let session = { key_needed: false, name: /** @type {string | null} */ (null), scopes: ["read", "write"] };
+
+/** Asks what may be done, and for a key where nothing may be without one. */
+async function readSession() {
+  try {
+    session = await call("/v1/session");
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 404) throw error; // a server without keys
+  }
+  if (session.key_needed && !session.scopes.length) {
+    await signIn();
+    session = await call("/v1/session");
+  }
+  open.writable = session.scopes.includes("write");
+}
+
+async function signOut() {
+  await call("/v1/session", { method: "DELETE" });
+  location.assign("/");
+}
+
 /** Lists the collections. @returns {Promise<string[]>} */
 async function readCollections() {
   const found = await call("/v1/collections");
@@ -85,6 +108,7 @@ async function readCollections() {
 
 async function start() {
   const wanted = addressed();
+  await readSession();
   const names = await readCollections();
   const name = wanted.collection ?? (names.includes(settings.collection) ? settings.collection : names[0]);
   if (!name) throw new Problem({ title: "There is no collection yet", detail: "Make one with `quoteweave add FILES -c FOLDER`, and serve it with `quoteweave serve -c FOLDER`." });

@@ -71,7 +71,7 @@ export class Turn {
   /** @param {string} type @param {any} data */
   #take(type, data) {
     this.conversation = data.conversation ?? this.conversation;
-    if (data.standalone_question) this.#understand(data.standalone_question);
+    if (data.standalone_question) this.understand(data.standalone_question);
     if (type === "sources") this.#takeSources(data);
     else if (type === "thought") this.#think(data.text);
     else if (type === "text") this.#addText(data.text);
@@ -102,8 +102,8 @@ export class Turn {
     this.#drawSoon();
   }
 
-  /** @param {string} question as it was understood with what came before */
-  #understand(question) {
+  /** Shows how a question was understood. @param {string} question with what came before */
+  understand(question) {
     this.understood.hidden = question === this.question;
     this.understood.textContent = `Understood as: ${question}`;
   }

@@ -1,9 +1,11 @@
 // @ts-check
 /** Adds files to the collection, and shows how they are read page by page. */
-import { Problem, base, call, stream } from "./api.js";
-import { h, say, toast } from "./dom.js";
-import { counted, readDocuments } from "./library.js";
+import { Problem, base, call } from "./api.js";
+import { counted, follow, readDocuments } from "./documents.js";
+import { h, say, toast, tool } from "./dom.js";
 import { open } from "./state.js";
+
+const SHOWN_MS = 10_000; // how long it stays in the list that files are ready
 
 export class Uploads {
   constructor() {
@@ -23,107 +25,83 @@ export class Uploads {
     this.onAdd = () => {};
   }
 
-  /** Adds files; what goes wrong is shown beside each. @param {File[]} files */
+  /** Adds files; what goes wrong is shown beside them. @param {File[]} files */
   async add(files) {
     this.onAdd();
-    const rows = new Map(files.map((file) => [file.name, this.#row(file.name)]));
+    const row = this.#row(files.length === 1 ? files[0].name : counted(files.length, "file"));
     const form = new FormData();
     for (const file of files) form.append("files", file, file.name);
     try {
-      const answer = await call(`${base(open.collection)}/documents`, { method: "POST", body: form });
-      const id = answer.id ?? answer.job?.id ?? answer.job;
-      await this.#follow(String(id), rows);
+      const { job, unchanged } = await call(`${base(open.collection)}/documents`, { method: "POST", body: form });
+      const ended = job && (await follow(job.id, (progress) => row.progress(progress)));
+      this.#end(row, ended, unchanged);
     } catch (error) {
-      const words = error instanceof Problem ? `${error.title}. ${error.detail}` : String(error);
-      rows.forEach((row) => row.settled || row.fail(words));
+      row.fail(error instanceof Problem && error.detail ? `${error.title}. ${error.detail}` : /** @type {Error} */ (error).message);
     }
     await readDocuments().catch((error) => toast(error.message));
   }
 
+  /** @param {Row} row @param {import("./documents.js").Job | null} job @param {string[]} unchanged */
+  #end(row, job, unchanged) {
+    const report = job?.report ?? {};
+    for (const { name, reason } of report.failed ?? []) this.#row(name).fail(reason);
+    if (job && job.status !== "done") return row.fail(job.error ?? "The files were not added.");
+    const same = unchanged.length + (report.unchanged?.length ?? 0);
+    const added = report.added?.length ?? 0;
+    if (!added && !same) return this.#drop(row.element);
+    row.finish(added ? `${counted(added, "file is", "files are")} ready to be asked` : "It was here already");
+    return setTimeout(() => this.#drop(row.element), SHOWN_MS);
+  }
+
   /** @param {string} name */
   #row(name) {
+    const row = new Row(name, () => this.#drop(row.element));
     this.element.hidden = false;
-    const state = h("span", { class: "state", text: "Sending" });
-    const bar = h("progress", { max: "1", "aria-label": `Reading ${name}` });
-    const item = h("li", {}, h("bdi", { class: "file", text: name, title: name }), state, bar);
-    this.element.prepend(item);
-    const row = {
-      settled: false,
-      /** @param {string} words @param {number} [done] @param {number} [total] */
-      tell(words, done, total) {
-        state.textContent = words;
-        if (done !== undefined && total) Object.assign(bar, { max: total, value: done });
-      },
-      /** @param {string} words */
-      finish: (words) => {
-        row.settled = true;
-        state.textContent = words;
-        bar.remove();
-        setTimeout(() => this.#drop(item), 8000);
-      },
-      /** @param {string} words */
-      fail(words) {
-        row.settled = true;
-        item.classList.add("failed");
-        state.textContent = words;
-        bar.remove();
-        say(`${name}: ${words}`);
-      },
-    };
+    this.element.append(row.element);
     return row;
   }
 
-  /** @param {HTMLElement} item */
-  #drop(item) {
-    item.remove();
+  /** @param {HTMLElement} element */
+  #drop(element) {
+    element.remove();
     this.element.hidden = !this.element.childElementCount;
-  }
-
-  /**
-   * Follows a job until it ends.
-   * @param {string} id
-   * @param {Map<string, any>} rows
-   */
-  async #follow(id, rows) {
-    let last = null;
-    for await (const { type, data } of stream(`/v1/jobs/${encodeURIComponent(id)}/events`)) {
-      if (type === "job") last = data.job ?? data;
-      else if (type === "error") throw new Problem(data);
-      else this.#progress(data, rows);
-    }
-    this.#end(last ?? {}, rows);
-  }
-
-  /** @param {any} data @param {Map<string, any>} rows */
-  #progress(data, rows) {
-    const named = rowOf(data.document ?? data.file, rows);
-    const [done, total] = [data.page ?? data.done ?? data.completed, data.pages ?? data.total];
-    const words = done !== undefined && total ? `Page ${done} of ${total}` : (data.message ?? data.stage ?? "Reading");
-    for (const row of named ? [named] : rows.values()) if (!row.settled) row.tell(words, done, total);
-    if (data.added || data.state === "added") {
-      named?.finish("Ready to be asked");
-      readDocuments().catch(() => {});
-    }
-  }
-
-  /** @param {any} job @param {Map<string, any>} rows */
-  #end(job, rows) {
-    const report = job.report ?? job.result ?? job;
-    for (const failed of report.failed ?? []) rowOf(failed.name ?? failed.document ?? failed.file, rows)?.fail(failed.reason ?? failed.error ?? failed.detail ?? "It could not be read.");
-    const wrong = job.state === "failed" || job.status === "failed" ? (job.error?.detail ?? job.error ?? job.detail ?? "The files could not be added.") : null;
-    let ready = 0;
-    for (const row of rows.values()) {
-      if (row.settled) continue;
-      if (wrong) row.fail(String(wrong));
-      else row.finish("Ready to be asked");
-      ready += wrong ? 0 : 1;
-    }
-    if (ready) say(`${counted(ready, "file is", "files are")} ready to be asked`);
   }
 }
 
-/** The row of a file, by its name or the end of its path. @param {string | undefined} name @param {Map<string, any>} rows */
-function rowOf(name, rows) {
-  if (!name) return null;
-  return rows.get(name) ?? rows.get(name.split("/").pop() ?? "") ?? null;
+/** What is being added, and how far it is. */
+class Row {
+  /** @param {string} name @param {() => void} drop */
+  constructor(name, drop) {
+    this.name = name;
+    this.drop = drop;
+    this.done = 0;
+    this.state = h("span", { class: "state", text: "Sending" });
+    this.bar = h("progress", { max: "1", "aria-label": `Reading ${name}` });
+    this.element = h("li", {}, h("bdi", { class: "file", text: name, title: name }), this.state, this.bar);
+  }
+
+  /** @param {any} told of the job */
+  progress(told) {
+    const { document, page, pages, files_done: done } = told;
+    if (pages) Object.assign(this.bar, { max: pages, value: page ?? 0 });
+    const of = document && document !== this.name ? `${document}, ` : "";
+    this.state.textContent = pages ? `${of}page ${page ?? 0} of ${pages}` : (told.waiting ?? told.step ?? "Waiting");
+    if (done > this.done) readDocuments().catch(() => {}); // what is ready can be asked already
+    this.done = done ?? this.done;
+  }
+
+  /** @param {string} words */
+  finish(words) {
+    this.state.textContent = words;
+    this.bar.remove();
+    say(`${this.name}: ${words}`);
+  }
+
+  /** @param {string} reason */
+  fail(reason) {
+    this.element.classList.add("failed");
+    this.state.textContent = reason;
+    this.bar.replaceWith(tool("close", "Dismiss", this.drop));
+    say(`${this.name}: ${reason}`);
+  }
 }

@@ -1,19 +1,19 @@
 // @ts-check
 /** The right pane: the documents of the collection, or one document opened at a place. */
 import { call, pageUrl, quoteUrl } from "./api.js";
-import { byId, h, icon, narrow, say, toast, tool } from "./dom.js";
+import { byId, h, icon, narrow, say, toast } from "./dom.js";
 import { EvidenceBar } from "./evidence.js";
 import { Find } from "./find.js";
 import { PagesView } from "./pages.js";
 import { placeOf } from "./records.js";
 import { open } from "./state.js";
+import { ViewBar } from "./viewbar.js";
 import { WrittenView } from "./written.js";
 
 /** @typedef {import("./records.js").Place} Place */
 /** @typedef {PagesView | WrittenView} View */
 
 const KEPT = 6; // documents whose pages stay in memory
-const ZOOMS = [["auto", "Automatic"], ["page", "Whole page"], ["width", "Full width"], ["75", "75 %"], ["100", "100 %"], ["125", "125 %"], ["150", "150 %"], ["200", "200 %"]];
 
 export class Viewer {
   /** @param {HTMLElement} library what is shown while no document is open */
@@ -32,28 +32,18 @@ export class Viewer {
     this.find = new Find((place) => this.open(place, { keepFind: true }));
     /** @type {(by: number) => void} */
     this.onStep = () => {};
-    this.#build();
-    this.root.append(this.library, this.panel);
-    this.panel.hidden = true;
-  }
-
-  #build() {
-    this.name = h("bdi", { class: "name" });
-    this.page = h("input", { type: "text", inputmode: "numeric", "aria-label": "Page", on: { change: () => this.#typed() } });
-    this.total = h("span");
-    this.previous = tool("up", "Previous page", () => this.turn(-1), { title: "Previous page (left arrow)" });
-    this.next = tool("down", "Next page", () => this.turn(1), { title: "Next page (right arrow)" });
-    this.zoom = h("select", { class: "quiet", "aria-label": "Size of the pages", on: { change: () => this.setZoom(this.zoom.value) } }, ...ZOOMS.map(([value, words]) => h("option", { value, text: words })));
-    this.pager = h("div", { class: "pager" }, this.previous, this.page, this.total, this.next);
-    this.zooming = h("div", { class: "zoom" }, this.zoom);
-    this.finder = tool("search", "Search in this document", () => this.toggleFind(), { title: "Search in this document (f)" });
-    const bar = h("div", { class: "viewbar", role: "toolbar", "aria-label": "Document" },
-      tool("grid", "All documents", () => this.showLibrary(true), { title: "All documents (d)" }), this.name, this.pager, this.zooming, this.finder,
-      tool("close", "Close", () => this.close(), { class: "tool sheet-only" }));
-    this.stage = h("div", { class: "stage" });
-    this.panel = h("section", { class: "viewer", "aria-label": "Document" }, bar, this.find.element, this.stage);
-    this.stage.append(this.evidence.element);
+    this.bar = new ViewBar({
+      documents: () => this.showLibrary(true),
+      turn: (by) => this.turn(by),
+      goTo: (page) => this.view?.goTo(page),
+      zoom: (zoom) => this.setZoom(zoom),
+      find: () => this.toggleFind(),
+      close: () => this.close(),
+    });
+    this.stage = h("div", { class: "stage" }, this.evidence.element);
+    this.panel = h("section", { class: "viewer", "aria-label": "Document", hidden: true }, this.bar.element, this.find.element, this.stage);
     this.panel.addEventListener("keydown", (event) => this.#key(event));
+    this.root.append(this.library, this.panel);
   }
 
   /** @param {KeyboardEvent} event */
@@ -116,7 +106,7 @@ export class Viewer {
     const made = place.has_pages
       ? new PagesView(place.collection, place.document, count, (page) => this.#told(page))
       : new WrittenView(place.collection, place.document, count);
-    made.setZoom(this.zoom.value);
+    made.setZoom(this.bar.select.value);
     this.views.set(key, made);
     if (this.views.size > KEPT) this.views.delete(/** @type {string} */ (this.views.keys().next().value));
     return made;
@@ -125,9 +115,7 @@ export class Viewer {
   /** @param {View} view @param {Place} place */
   #use(view, place) {
     this.document = place.document;
-    this.name.textContent = place.document;
-    this.name.title = place.document;
-    this.pager.hidden = this.zooming.hidden = !place.has_pages;
+    this.bar.of(place.document, place.has_pages, view.count);
     this.find.of(place);
     if (this.view === view) return;
     this.view?.rest();
@@ -136,14 +124,13 @@ export class Viewer {
     this.stage.prepend(view.element);
     this.stage.querySelector(".notice")?.remove();
     view.watch();
-    this.total.textContent = `of ${view.count}`;
   }
 
   /** @param {Place} place @param {unknown} error */
   #failed(place, error) {
     this.view?.element.remove();
     this.view = null;
-    this.name.textContent = place.document;
+    this.bar.of(place.document, false);
     this.evidence.show(null);
     this.stage.querySelector(".notice")?.remove();
     this.stage.prepend(h("div", { class: "notice error", role: "alert" }, h("h3", {}, icon("alert"), "The document cannot be shown"), h("p", { text: error instanceof Error ? error.message : String(error) })));
@@ -151,16 +138,8 @@ export class Viewer {
 
   /** @param {number} page */
   #told(page) {
-    this.page.value = String(page + 1);
-    this.previous.disabled = page <= 0;
-    this.next.disabled = page >= (this.view?.count ?? 1) - 1;
+    this.bar.tell(page);
     if (this.view) this.view.current = page;
-  }
-
-  #typed() {
-    const page = parseInt(this.page.value, 10);
-    if (page >= 1) this.view?.goTo(page - 1);
-    this.#told(Math.max(0, Math.min((page || 1) - 1, (this.view?.count ?? 1) - 1)));
   }
 
   /** Turns pages. @param {number} by */
@@ -173,15 +152,13 @@ export class Viewer {
 
   /** @param {string} zoom */
   setZoom(zoom) {
-    this.zoom.value = zoom;
+    this.bar.select.value = zoom;
     this.views.forEach((view) => view.setZoom(zoom));
   }
 
   /** Zooms in or out by a step. @param {number} by */
   zoomBy(by) {
-    const steps = ZOOMS.map(([value]) => value).slice(3);
-    const at = steps.indexOf(this.zoom.value);
-    this.setZoom(steps[Math.max(0, Math.min(at < 0 ? 1 : at + by, steps.length - 1))]);
+    this.setZoom(this.bar.stepped(by));
   }
 
   /** Opens or closes the search within the document. */
