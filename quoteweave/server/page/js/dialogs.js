@@ -4,6 +4,8 @@ import { Problem, call } from "./api.js";
 import { h, tool } from "./dom.js";
 import { change, settings } from "./state.js";
 
+let made = 0;
+
 /**
  * Makes a dialog. It is removed when it closes.
  * @param {string} title
@@ -11,9 +13,10 @@ import { change, settings } from "./state.js";
  * @param {{class?: string, closable?: boolean}} [more]
  */
 export function makeDialog(title, content, { class: kind = "", closable = true } = {}) {
-  const heading = h("h2", { id: "dialog-title", text: title });
+  const id = `dialog-title-${(made += 1)}`;
+  const heading = h("h2", { id, text: title });
   const close = closable && tool("close", "Close", () => dialog.close());
-  const dialog = h("dialog", { class: kind, "aria-labelledby": "dialog-title" }, h("div", {}, h("header", {}, heading, close), h("div", { class: "body" }, ...content)));
+  const dialog = h("dialog", { class: kind, "aria-labelledby": id }, h("div", {}, h("header", {}, heading, close), h("div", { class: "body" }, ...content)));
   dialog.addEventListener("click", (event) => event.target === dialog && closable && dialog.close());
   dialog.addEventListener("cancel", (event) => closable || event.preventDefault());
   dialog.addEventListener("close", () => dialog.remove());

@@ -25,8 +25,17 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** Puts the shapes of icons.svg into the page, once: each icon that named the file itself would ask for it again. */
+export async function loadIcons() {
+  const text = await (await fetch("/page/icons.svg")).text();
+  const store = document.adoptNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
+  store.setAttribute("class", "unseen");
+  store.setAttribute("aria-hidden", "true");
+  document.body.append(store);
+}
+
 /**
- * Makes an icon of icons.svg, hidden from screen readers.
+ * Makes an icon, hidden from screen readers; it is drawn once `loadIcons` has put its shape into the page.
  * @param {string} name
  * @param {string} [more] further classes
  */
@@ -36,7 +45,7 @@ export function icon(name, more = "") {
   svg.setAttribute("aria-hidden", "true");
   svg.setAttribute("data-sign", name);
   const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `/page/icons.svg#${name}`);
+  use.setAttribute("href", `#icon-${name}`);
   svg.append(use);
   return svg;
 }
@@ -78,8 +87,13 @@ export function toast(words) {
 /** How to scroll: at once for people who asked for less motion. @returns {ScrollBehavior} */
 export const motion = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 
+const NARROW = matchMedia("(max-width: 59.99rem)");
+
 /** Whether the page viewer is a sheet over the answer. */
-export const narrow = () => matchMedia("(max-width: 59.99rem)").matches;
+export const narrow = () => NARROW.matches;
+
+/** Calls `listener` when the viewer becomes a sheet, or a pane again. @param {() => void} listener */
+export const onNarrow = (listener) => NARROW.addEventListener("change", listener);
 
 /**
  * Offers a file that this page made.

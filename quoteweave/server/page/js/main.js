@@ -5,7 +5,7 @@ import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { openSettings, openShortcuts, signIn } from "./dialogs.js";
 import { readDocuments } from "./documents.js";
-import { byId, h, icon, narrow } from "./dom.js";
+import { byId, h, icon, loadIcons, narrow } from "./dom.js";
 import { openHistory } from "./history.js";
 import { Library } from "./library.js";
 import { problemNotice } from "./notices.js";
@@ -15,6 +15,7 @@ import { Uploads } from "./uploads.js";
 import { Viewer } from "./viewer.js";
 
 applyTheme();
+loadIcons();
 onUnauthorised(signIn);
 
 /** The collections with the retrievers of each. @type {Map<string, string[]>} */

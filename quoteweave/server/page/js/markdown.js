@@ -104,7 +104,7 @@ const makers = {
   code: (lines) => h("pre", { tabindex: "0", dir: "ltr" }, h("code", { text: lines.slice(1, FENCE.test(lines[lines.length - 1]) && lines.length > 1 ? -1 : undefined).join("\n") })),
   heading: (lines, write) => {
     const [, signs, text] = HEADING.exec(lines[0]) ?? ["", "#", lines[0]];
-    return h(/** @type {"h3"} */ (`h${Math.min(signs.length + 2, 5)}`.replace("h2", "h3")), { dir: "auto" }, ...write(text));
+    return h(/** @type {"h3"} */ (`h${Math.max(3, Math.min(signs.length + 1, 5))}`), { dir: "auto" }, ...write(text));
   },
   rule: () => h("hr"),
   quotation: (lines, write) => h("blockquote", { dir: "auto" }, ...broken(lines.map((line) => line.replace(/^ {0,3}> ?/, "")), write)),

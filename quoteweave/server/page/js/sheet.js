@@ -82,8 +82,9 @@ export class Sheet {
     const marking = this.marking;
     const drawn = await this.load();
     if (!drawn || marking !== this.marking) return;
-    const plain = kind === "image" && !region.words_fraction.length;
-    const element = h("div", { class: `region arrived${plain ? " image" : ""}${region.words_fraction.length ? "" : " exact"}` });
+    // A fill would change the colours that an image is read by: images are framed.
+    const look = kind === "image" ? "image" : region.words_fraction.length ? "" : "alone";
+    const element = h("div", { class: `region arrived ${look}`.trim() });
     const words = region.words_fraction.map((box) => placed(h("div", { class: "word" }), box));
     this.paper.append(placed(element, region.bbox_fraction), ...words);
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The right pane: the documents of the collection, or one document opened at a place. */
 import { call, pageUrl, quoteUrl } from "./api.js";
-import { byId, h, icon, narrow, say, toast } from "./dom.js";
+import { byId, h, icon, narrow, onNarrow, say, toast } from "./dom.js";
 import { EvidenceBar } from "./evidence.js";
 import { Find } from "./find.js";
 import { PagesView } from "./pages.js";
@@ -44,6 +44,7 @@ export class Viewer {
     this.panel = h("section", { class: "viewer", "aria-label": "Document", hidden: true }, this.bar.element, this.find.element, this.stage);
     this.panel.addEventListener("keydown", (event) => this.#key(event));
     this.root.append(this.library, this.panel);
+    onNarrow(() => this.sheet(this.root.classList.contains("open") && !this.panel.hidden));
   }
 
   /** @param {KeyboardEvent} event */
@@ -89,8 +90,12 @@ export class Viewer {
 
   /** Opens or closes the sheet of small screens. @param {boolean} shown */
   sheet(shown) {
+    const over = shown && narrow();
     this.root.classList.toggle("open", shown);
-    byId("left").inert = shown && narrow();
+    this.root.setAttribute("role", over ? "dialog" : "complementary");
+    if (over) this.root.setAttribute("aria-modal", "true");
+    else this.root.removeAttribute("aria-modal");
+    byId("left").inert = over;
   }
 
   /** @param {Place} place @returns {Promise<View>} */
