@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from live_server import LiveServer
-from page_visits import PHONE, TABLET, WIDE, PageVisit, Visit, sent_json
+from live_server import LiveServer, Serve
+from page_visits import PHONE, TABLET, WIDE, Visit, sent_json
 
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, add
@@ -34,11 +34,6 @@ The crane lifted 412 containers in June 🏗 for the yard. {ATTACK}
 def problem(status: int, kind: str, title: str, detail: str) -> dict[str, Any]:
     body = {"type": f"urn:quoteweave:problem:{kind}", "title": title, "status": status, "detail": detail}
     return {"status": status, "content_type": "application/problem+json", "body": json.dumps(body)}
-
-
-def answer_json(live: LiveServer, question: str = QUESTION) -> dict[str, Any]:
-    body: dict[str, Any] = live.client.post("/v1/collections/port/answers", json={"question": question}).json()
-    return body
 
 
 def events(*named: tuple[str, Any]) -> dict[str, Any]:
@@ -231,42 +226,44 @@ def test_a_document_is_removed_only_after_a_question(live: LiveServer, visit: Vi
     assert removed == [f"{live.url}/v1/collections/port/documents/visitor-guide.pdf"]
 
 
-def keep(seen: PageVisit, live: LiveServer) -> None:
-    """Has the server keep one conversation."""
-    summary = {"id": "c1", "collection": "port", "title": QUESTION, "updated": "2024-05-01T10:00:00Z", "questions": 1}
-    turn = {"id": "t1", "question": QUESTION, "standalone_question": None, "answered": answer_json(live)}
-
-    def conversation(route: "Route") -> None:
-        if route.request.method == "DELETE":
-            return route.fulfill(status=204)
-        return route.fulfill(json={**summary, "turns": [turn]})
-
-    seen.page.route("**/v1/conversations?*", lambda route: route.fulfill(json={"conversations": [summary]}))
-    seen.page.route("**/v1/conversations/c1", conversation)
-
-
-def test_an_earlier_conversation_is_opened_with_its_boxes(live: LiveServer, visit: Visit) -> None:
-    seen = visit(live.url).open()
-    keep(seen, live)
-    seen.page.get_by_role("button", name="Earlier conversations").click()
-    seen.page.get_by_role("button", name=QUESTION).click()
+def test_an_earlier_conversation_is_opened_with_its_boxes_and_deleted(serve: Serve, visit: Visit) -> None:
+    server = serve()
+    first = visit(server.url).open()
+    first.ask(QUESTION)
+    first.page.get_by_role("button", name="Copy link").click()
+    first.page.locator(".toast").wait_for()
+    link = first.page.evaluate("navigator.clipboard.readText()")
+    seen = visit(server.url).open(link.removeprefix(server.url))
     turn = seen.page.locator(".turn")
     turn.locator(".after").wait_for()
-    assert "conversation=c1" in seen.page.url
+    assert turn.locator(".question").inner_text() == QUESTION
     seen.cite(turn.locator(".prose .chip").first)
     seen.page.locator(".word").first.wait_for(state="attached")
-
-
-def test_a_shared_link_opens_its_conversation_and_deleting_it_closes_it(live: LiveServer, visit: Visit) -> None:
-    seen = visit(live.url)
-    keep(seen, live)
-    seen.open("/?collection=port&conversation=c1")
-    seen.page.locator(".turn .after").wait_for()
     seen.page.get_by_role("button", name="Earlier conversations").click()
+    assert "1 question" in seen.page.get_by_role("button", name=QUESTION).inner_text()
+    with seen.page.expect_download() as saved:
+        seen.page.get_by_role("link", name="Save").click()
+    assert saved.value.suggested_filename.endswith(".docx")
     seen.page.get_by_role("button", name="Delete", exact=True).click()
     seen.page.get_by_role("dialog", name="Delete this conversation?").get_by_role("button", name="Delete").click()
-    seen.page.locator(".welcome").wait_for()
+    seen.page.locator(".welcome").wait_for(state="attached")
+    assert server.client.get("/v1/conversations").json()["conversations"] == []
     assert "conversation" not in seen.page.url
+
+
+def test_what_was_cited_of_a_document_that_changed_is_shown_without_a_box(serve: Serve, visit: Visit) -> None:
+    server = serve()
+    first = visit(server.url).open()
+    first.ask(QUESTION)
+    seen = visit(server.url)
+    gone = problem(404, "no-such-quote", "There is no such quote", "Its document may have been changed.")
+    seen.page.route("**/collections/port/quotes/*", lambda route: route.fulfill(**gone))
+    seen.open(first.page.url.removeprefix(server.url))
+    seen.page.locator(".turn .prose .chip").first.click()
+    kept = seen.page.locator(".kept")
+    kept.wait_for()
+    assert "1,058" in kept.locator("mark").first.inner_text()
+    assert seen.page.locator(".region").count() == 0
 
 
 def test_a_quote_that_is_gone_is_told(live: LiveServer, visit: Visit) -> None:

@@ -72,11 +72,12 @@ export async function call(path, options) {
 /**
  * Yields the events of a stream, each with its type and its JSON.
  * @param {string} path
- * @param {{method?: string, body?: unknown, signal?: AbortSignal}} [options]
+ * @param {{method?: string, body?: unknown, signal?: AbortSignal, opened?: (headers: Headers) => void}} [options]
  * @returns {AsyncGenerator<{type: string, data: any}>}
  */
 export async function* stream(path, options) {
   const response = await send(path, { ...options, accept: "text/event-stream" });
+  options?.opened?.(response.headers);
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";

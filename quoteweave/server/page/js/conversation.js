@@ -127,7 +127,7 @@ export class Conversation {
     this.card.hide();
     const back = () => this.back();
     const claim = { citation, index: place, count: turn.citations.length, back };
-    this.viewer.open(placeOfCitation(citation, turn.around.collection), { claim, from: chip ?? turn.chip(place) });
+    this.viewer.open(placeOfCitation(citation, turn.around.collection, turn.earlier), { claim, from: chip ?? turn.chip(place) });
   }
 
   /** @param {{turn: Turn, place: number} | null} shown */
@@ -174,7 +174,7 @@ export class Conversation {
   /** @param {any} stored @param {string} id */
   #restore(stored, id) {
     const turn = this.#add(stored.question);
-    turn.conversation = id;
+    Object.assign(turn, { conversation: id, earlier: true });
     if (stored.standalone_question) turn.understand(stored.standalone_question);
     turn.show(stored.answered.answer, stored.answered.context);
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The bar below the pages: which citation is open, what was found of it, and the way to the next. */
 import { h, tool } from "./dom.js";
-import { dressChip, verdictLine } from "./marks.js";
+import { dressChip, excerpt, verdictLine } from "./marks.js";
 import { placeOf } from "./records.js";
 import { copyLink } from "./share.js";
 
@@ -35,7 +35,9 @@ export class EvidenceBar {
   #showClaim(claim, place) {
     const { citation, index, count } = claim;
     const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
-    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), h("p", { class: "note", text: noteOn(citation) }));
+    // Shown where the page is too small to be read.
+    const says = citation.quoted && citation.kind === "text" && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
+    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(citation) }));
     const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
     this.element.replaceChildren(told, steps);
   }

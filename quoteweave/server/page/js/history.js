@@ -35,7 +35,7 @@ export async function openHistory({ collection, current, open, gone }) {
   function row(one) {
     const pick = h("button", { type: "button", class: "pick", "aria-current": one.id === current, on: { click: () => { dialog.close(); open(one.id); } } },
       h("span", { dir: "auto", text: one.title || "Without a title" }), h("small", { text: about(one) }));
-    const save = h("a", { class: "tool", href: `/v1/conversations/${encodeURIComponent(one.id)}/export?format=json`, download: "", "aria-label": "Save", title: "Save as JSON" });
+    const save = h("a", { class: "tool", href: `/v1/conversations/${encodeURIComponent(one.id)}/export?format=docx`, download: "", "aria-label": "Save", title: "Save as a Word file" });
     save.append(tool("download", "", () => {}).firstElementChild ?? "");
     const remove = tool("trash", "Delete", async () => {
       if (!(await confirm("Delete this conversation?", "Its questions and answers are deleted from the server. The documents stay.", "Delete"))) return;

@@ -80,11 +80,7 @@ let session = { key_needed: false, name: /** @type {string | null} */ (null), sc
 
 /** Asks what may be done, and for a key where nothing may be without one. */
 async function readSession() {
-  try {
-    session = await call("/v1/session");
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 404) throw error; // a server without keys
-  }
+  session = await call("/v1/session");
   if (session.key_needed && !session.scopes.length) {
     await signIn();
     session = await call("/v1/session");

@@ -60,7 +60,7 @@ export function markedWords(text, spans) {
 }
 
 /** Part of a long text from a little before its first marked words. @param {Citation} citation */
-function excerpt(citation) {
+export function excerpt(citation) {
   const text = citation.quoted ?? "";
   const first = citation.spans[0]?.start ?? 0;
   const cut = first > 160 ? first - 80 : 0;

@@ -8,6 +8,7 @@ const ADVICE = {
   "model-unavailable": "The model that writes answers does not reply. The documents can still be asked without it.",
   "index-missing": "This retriever has no index here. Choose another one below the question.",
   "index-of-other-settings": "Choose another retriever below the question, or build the index again.",
+  "no-such-conversation": "It may have been deleted. Begin a new one above, and ask again.",
   "no-such-collection": "It may have been removed. Choose another collection above.",
   "collection-locked": "Another program is writing to the collection. Try again in a moment.",
   "budget-spent": "The limit that was set for spending is reached.",

@@ -29,7 +29,7 @@
  * What the viewer opens: a citation, a hit, or a quote.
  * @typedef {{collection: string, document: string, page: number, page_label?: string, has_pages: boolean,
  *   quote_id?: string, kind?: "text" | "image", regions: Region[], quoted?: string | null, spans?: Span[],
- *   evidence?: "words" | "element" | null, section?: string | null}} Place
+ *   evidence?: "words" | "element" | null, section?: string | null, earlier?: boolean, gone?: boolean}} Place
  */
 
 /** All text of a quote, as `Quote.words` gives it. @param {Quote} quote */
@@ -63,8 +63,9 @@ export function unitsOf(text) {
  * The place of a citation, for the viewer.
  * @param {Citation} citation
  * @param {string} collection
+ * @param {boolean} earlier whether it was cited earlier, so that its document may have changed since
  * @returns {Place}
  */
-export function placeOfCitation(citation, collection) {
-  return { ...citation, collection };
+export function placeOfCitation(citation, collection, earlier) {
+  return { ...citation, collection, earlier };
 }

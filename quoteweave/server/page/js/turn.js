@@ -30,8 +30,10 @@ export class Turn {
     this.answer = null;
     /** @type {Context | null} */
     this.context = null;
-    /** @type {string | null} */
+    /** The conversation that keeps the answer. @type {string | null} */
     this.conversation = null;
+    /** Whether it was answered earlier: its documents may have changed since. */
+    this.earlier = false;
     this.drawing = 0;
     this.prose = new Prose(around.collection, (place, chip) => around.show(this, place, chip));
     this.status = h("ul", { class: "facts" });
@@ -58,7 +60,12 @@ export class Turn {
     this.element.setAttribute("aria-busy", "true");
     say("Looking for an answer");
     try {
-      for await (const { type, data } of stream(`${base(this.around.collection)}/answers`, { method: "POST", body, signal })) this.#take(type, data);
+      let kept = /** @type {string | null} */ (null);
+      const opened = (/** @type {Headers} */ headers) => (kept = headers.get("x-conversation-id"));
+      for await (const { type, data } of stream(`${base(this.around.collection)}/answers`, { method: "POST", body, signal, opened })) {
+        if (type === "answer") this.conversation = kept;
+        this.#take(type, data);
+      }
       if (!this.answer) throw new Problem({ title: "The answer is not complete", detail: "The server ended before the answer was checked. What had arrived is shown." });
     } catch (error) {
       this.#fail(error, signal.aborted);
@@ -70,7 +77,6 @@ export class Turn {
 
   /** @param {string} type @param {any} data */
   #take(type, data) {
-    this.conversation = data.conversation ?? this.conversation;
     if (data.standalone_question) this.understand(data.standalone_question);
     if (type === "sources") this.#takeSources(data);
     else if (type === "thought") this.#think(data.text);

@@ -1,9 +1,10 @@
 // @ts-check
 /** The right pane: the documents of the collection, or one document opened at a place. */
-import { call, pageUrl, quoteUrl } from "./api.js";
+import { Problem, call, pageUrl, quoteUrl } from "./api.js";
 import { byId, h, icon, narrow, onNarrow, say, toast } from "./dom.js";
 import { EvidenceBar } from "./evidence.js";
 import { Find } from "./find.js";
+import { markedWords } from "./marks.js";
 import { PagesView } from "./pages.js";
 import { placeOf } from "./records.js";
 import { open } from "./state.js";
@@ -69,6 +70,7 @@ export class Viewer {
     if (!keepFind && place.document !== this.document) this.find.close();
     try {
       const complete = await located(place);
+      if (complete.gone && opening === this.opening) return this.#showKept(complete, claim);
       const view = await this.#viewOf(complete);
       if (opening !== this.opening) return;
       this.#use(view, complete);
@@ -126,19 +128,33 @@ export class Viewer {
     this.view?.rest();
     this.view?.element.remove();
     this.view = view;
-    this.stage.prepend(view.element);
     this.stage.querySelector(".notice")?.remove();
+    this.stage.prepend(view.element);
     view.watch();
+  }
+
+  /** Shows a quote as it was cited, as its document is not what it was: on its pages the box would be a wrong one. @param {Place} place @param {import("./evidence.js").Claim | null} claim */
+  #showKept(place, claim) {
+    const words = h("blockquote", { dir: "auto" }, ...markedWords(place.quoted ?? "", place.spans ?? []));
+    this.#showInstead(place, h("div", { class: "notice kept" }, h("h3", { text: "The document has changed, or was removed" }), h("p", { text: "This is what it said when it was cited:" }), words));
+    this.evidence.show(claim, place);
   }
 
   /** @param {Place} place @param {unknown} error */
   #failed(place, error) {
+    this.#showInstead(place, h("div", { class: "notice error", role: "alert" }, h("h3", {}, icon("alert"), "The document cannot be shown"), h("p", { text: error instanceof Error ? error.message : String(error) })));
+  }
+
+  /** Shows a notice in place of the pages. @param {Place} place @param {HTMLElement} notice */
+  #showInstead(place, notice) {
+    this.view?.rest();
     this.view?.element.remove();
     this.view = null;
+    this.document = place.document;
     this.bar.of(place.document, false);
     this.evidence.show(null);
     this.stage.querySelector(".notice")?.remove();
-    this.stage.prepend(h("div", { class: "notice error", role: "alert" }, h("h3", {}, icon("alert"), "The document cannot be shown"), h("p", { text: error instanceof Error ? error.message : String(error) })));
+    this.stage.prepend(notice);
   }
 
   /** @param {number} page */
@@ -183,8 +199,8 @@ export class Viewer {
 
   /** Opens a quote by its id. @param {string} collection @param {string} id */
   async openQuote(collection, id) {
-    const { quote, regions } = await call(quoteUrl(collection, id));
-    await this.open({ ...quote, collection, quote_id: quote.id, regions, quoted: quote.text || null });
+    const { quote, regions, cited_in: kept } = await call(quoteUrl(collection, id));
+    await this.open({ ...quote, collection, quote_id: quote.id, regions, quoted: quote.text || null, gone: Boolean(kept) });
   }
 
   /** Shows the documents. @param {boolean} [sheet] whether to open the sheet of small screens */
@@ -211,11 +227,23 @@ export class Viewer {
   }
 }
 
+/** Quotes that were asked for. @type {Map<string, Promise<any>>} */
+const found = new Map();
+
 /** A place with its regions, asked for where it has none yet. @param {Place} place @returns {Promise<Place>} */
 async function located(place) {
-  if (place.regions.length || !place.has_pages || !place.quote_id) return place;
-  const { regions } = await call(quoteUrl(place.collection, place.quote_id));
-  return { ...place, regions };
+  const known = place.regions.length > 0 || !place.has_pages;
+  if (place.gone || !place.quote_id || (known && !place.earlier)) return place;
+  const url = quoteUrl(place.collection, place.quote_id);
+  if (!found.has(url)) found.set(url, call(url));
+  try {
+    const { regions, cited_in: kept } = await found.get(url);
+    return { ...place, regions: known ? place.regions : regions, gone: Boolean(kept) };
+  } catch (error) {
+    found.delete(url);
+    if (!(error instanceof Problem) || error.status !== 404) throw error;
+    return { ...place, gone: true };
+  }
 }
 
 /** How many pages a place's document has. @param {Place} place @returns {Promise<number>} */
