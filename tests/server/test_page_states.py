@@ -1,13 +1,13 @@
 """The page in Chromium where something is unusual: errors, keys, uploads, history, foreign text, themes, assistance."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from live_server import LiveServer, Serve
+from made_collections import make_collection
 from page_visits import PHONE, TABLET, WIDE, Visit, sent_json
 
 from quoteweave.collection.collection import Collection
@@ -187,23 +187,30 @@ def test_files_are_added_and_watched_page_by_page(live: LiveServer, visit: Visit
     assert b'name="files"; filename="new.pdf"' in sent[1]
 
 
-def test_a_document_is_removed_only_after_a_question(live: LiveServer, visit: Visit) -> None:
-    seen = visit(live.url).open()
-    removed: list[str] = []
-
-    def document(route: "Route") -> None:
-        removed.append(route.request.url)
-        route.fulfill(status=202, json={"job": {"id": "j2"}})
-
-    seen.page.route(re.compile("/documents/.+"), document)
-    seen.page.route("**/v1/jobs/j2/events", lambda route: route.fulfill(**events(("job", {"status": "done"}))))
-    seen.page.get_by_role("button", name="Remove visitor-guide.pdf").click()
-    seen.page.get_by_role("button", name="Cancel").click()
-    assert removed == []
-    seen.page.get_by_role("button", name="Remove visitor-guide.pdf").click()
+def test_a_file_that_is_dropped_in_can_be_asked_and_removed(serve: Serve, visit: Visit, tmp_path: Path) -> None:
+    make_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
+    server = serve(collections={"own": tmp_path / "collection"})
+    (tmp_path / "pilots.md").write_text("# Pilots\n\nNine pilots carried out 1,312 acts of pilotage.\n", "utf-8")
+    seen = visit(server.url).open()
+    seen.page.set_input_files("input[type=file]", [tmp_path / "pilots.md"])
+    seen.page.get_by_role("button", name="Read pilots.md").wait_for()
+    turn = seen.ask("How many acts of pilotage were there?")
+    assert "1,312" in turn.locator(".prose").inner_text()
+    seen.page.get_by_role("button", name="Remove pilots.md").click()
     seen.page.get_by_role("button", name="Remove", exact=True).click()
-    seen.page.locator(".toast").wait_for()
-    assert removed == [f"{live.url}/v1/collections/port/documents/visitor-guide.pdf"]
+    seen.page.get_by_role("button", name="Read pilots.md").wait_for(state="detached")
+    names = [each["name"] for each in server.client.get("/v1/collections/own/documents").json()["documents"]]
+    assert names == ["port.md"]
+
+
+def test_no_document_is_removed_without_a_question(live: LiveServer, visit: Visit) -> None:
+    seen = visit(live.url).open()
+    seen.page.get_by_role("button", name="Remove visitor-guide.pdf").click()
+    dialog = seen.page.get_by_role("dialog", name="Remove this document?")
+    assert seen.page.evaluate("document.activeElement.textContent") == "Cancel"
+    seen.page.keyboard.press("Enter")
+    assert dialog.count() == 0
+    assert not any(url.endswith("/documents/visitor-guide.pdf") for url in seen.requests)
 
 
 def test_an_earlier_conversation_is_opened_with_its_boxes_and_deleted(serve: Serve, visit: Visit) -> None:

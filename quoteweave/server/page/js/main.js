@@ -113,6 +113,7 @@ async function start() {
   const path = location.pathname;
   conversation.clear();
   await openCollection(name);
+  if (open.writable) uploads.resume().catch(() => {}); // the list of jobs is a help, and no more
   if (wanted.quote) {
     history.replaceState(null, "", path);
     await viewer.openQuote(name, wanted.quote);

@@ -41,6 +41,19 @@ export class Uploads {
     await readDocuments().catch((error) => toast(error.message));
   }
 
+  /** Shows the files that are being read already, as after the page was loaded again. */
+  async resume() {
+    const { jobs } = await call(`/v1/jobs?${new URLSearchParams({ collection: open.collection, limit: "20" })}`);
+    for (const job of jobs) {
+      if (job.kind !== "add" || !["queued", "running"].includes(job.status)) continue;
+      const row = this.#row(job.documents.length === 1 ? job.documents[0] : counted(job.documents.length, "file"));
+      follow(job.id, (progress) => row.progress(progress)).then((ended) => {
+        this.#end(row, ended, []);
+        return readDocuments();
+      }).catch((error) => row.fail(error.message));
+    }
+  }
+
   /** @param {Row} row @param {import("./documents.js").Job | null} job @param {string[]} unchanged */
   #end(row, job, unchanged) {
     const report = job?.report ?? {};
