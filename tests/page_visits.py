@@ -18,9 +18,12 @@ WIDE, TABLET, PHONE = (1440, 900), (820, 1180), (390, 844)
 PATIENCE_MS = 20_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator["Browser"]:
-    """A browser; each visit has a context of its own in it."""
+    """A browser; each visit has a context of its own in it.
+
+    Of one file's tests, as Playwright's loop lets neither a second one nor tests of async code run beside it.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:

@@ -175,7 +175,7 @@ def test_files_are_added_and_watched_page_by_page(live: LiveServer, visit: Visit
     seen.page.route("**/collections/port/documents", documents)
     seen.page.route("**/v1/jobs/j1/events", lambda route: route.fulfill(**events(("progress", progress))))
     seen.page.route("**/v1/jobs/j1", lambda _: None)  # never answers: the job goes on
-    ended = {"status": "done", "report": report, "notes": [], "error": None}
+    ended: dict[str, Any] = {"status": "done", "report": report, "notes": [], "error": None}
     seen.page.route("**/v1/jobs/j2/events", lambda route: route.fulfill(**events(("job", ended))))
     files, rows = seen.page.locator("input[type=file]"), seen.page.locator(".reading li")
     files.set_input_files([tmp_path / "slow.pdf"])
