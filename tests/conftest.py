@@ -15,7 +15,7 @@ import pytest
 from command_line import Outcome, Quoteweave
 from slow_files import SLOW_FILES
 
-pytest_plugins = ["live_server", "made_runs"]
+pytest_plugins = ["live_server", "made_runs", "page_visits"]
 
 # What the environment may say; the tests of the command line begin without any of it.
 SETTINGS = tuple(

@@ -1,5 +1,6 @@
 """The page at `/`, its files, and the stable URL of each quote."""
 
+import re
 from importlib import resources
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from quoteweave.server.routes.quotes import QuoteId, read_quote
 
 router = APIRouter(include_in_schema=False)
 _FOLDER = resources.files("quoteweave.server") / "page"
+# A file of the folder, or of one within it; nothing that leads out of it.
+_NAME = re.compile(r"(?:[a-z]+/)?[a-z][a-z0-9_-]*\.[a-z]+")
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -27,7 +30,7 @@ def index() -> Response:
     return _file("index.html")
 
 
-@router.get("/page/{name}")
+@router.get("/page/{name:path}")
 def page_file(name: str) -> Response:
     """Return a script, style or icon of the page."""
     return _file(name)
@@ -56,8 +59,8 @@ def quote_url(
 
 
 def _file(name: str) -> Response:
-    found = _FOLDER / name
     suffix = name[name.rfind(".") :]
-    if suffix not in _TYPES or "/" in name or not found.is_file():
+    found = _FOLDER.joinpath(*name.split("/"))
+    if suffix not in _TYPES or _NAME.fullmatch(name) is None or not found.is_file():
         raise ProblemError(404, "no-such-file", "There is no such file", f"the page has no file {name!r}")
     return Response(found.read_bytes(), media_type=_TYPES[suffix], headers={"Cache-Control": "no-cache"})

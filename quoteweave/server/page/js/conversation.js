@@ -1,0 +1,181 @@
+// @ts-check
+/** The questions and answers of one conversation, and what is open of them in the viewer. */
+import { call } from "./api.js";
+import { byId, narrow, toast } from "./dom.js";
+import { Card } from "./marks.js";
+import { placeOfCitation } from "./records.js";
+import { filters, open, settings } from "./state.js";
+import { Turn } from "./turn.js";
+import { makeWelcome } from "./welcome.js";
+
+/** @typedef {import("./viewer.js").Viewer} Viewer */
+
+export class Conversation {
+  /** @param {Viewer} viewer @param {(busy: boolean) => void} onBusy */
+  constructor(viewer, onBusy) {
+    this.viewer = viewer;
+    this.onBusy = onBusy;
+    this.element = byId("turns");
+    this.card = new Card();
+    this.welcome = makeWelcome((question) => this.ask(question));
+    /** @type {string | null} */
+    this.id = null;
+    /** @type {Turn[]} */
+    this.turns = [];
+    /** @type {AbortController | null} */
+    this.asking = null;
+    /** @type {{turn: Turn, place: number} | null} */
+    this.shown = null;
+    viewer.onStep = (by) => this.step(by);
+  }
+
+  /** Begins anew. */
+  clear() {
+    this.asking?.abort();
+    this.id = null;
+    this.turns = [];
+    this.shown = null;
+    this.card.hide();
+    this.viewer.showLibrary();
+    this.element.replaceChildren(this.welcome.element);
+    this.welcome.draw();
+    this.#address();
+  }
+
+  /** Writes into the address what is open, so that it can be shared and opened again. */
+  #address() {
+    const query = new URLSearchParams({ collection: open.collection });
+    if (this.id) query.set("conversation", this.id);
+    history.replaceState(null, "", `/?${query}`);
+  }
+
+  /**
+   * Asks a question, with those before as what it refers to.
+   * @param {string} question
+   * @param {string} [model] that answers this time
+   */
+  async ask(question, model) {
+    this.asking?.abort();
+    this.#follow();
+    const asking = (this.asking = new AbortController());
+    const turn = this.#add(question);
+    this.onBusy(true);
+    await turn.ask(this.#request(question, model), asking.signal);
+    if (this.asking === asking) {
+      this.asking = null;
+      this.onBusy(false);
+    }
+    if (!this.turns.includes(turn)) return;
+    if (turn.conversation) this.id = turn.conversation;
+    this.#address();
+  }
+
+  /** Stops the answer that is being written. */
+  stop() {
+    this.asking?.abort();
+  }
+
+  /** @param {string} question @param {string} [model] */
+  #request(question, model) {
+    const before = this.turns.filter((turn) => turn.answer && turn.question);
+    const history = before.slice(-6).flatMap((turn) => [{ role: "user", content: turn.question }, { role: "assistant", content: turn.text }]);
+    const chosen = model ?? byId("model").value;
+    const retriever = byId("retriever").value;
+    return {
+      question,
+      stream: true,
+      filters: filters(),
+      settings: { size: settings.size, gate: settings.gate, ...(chosen ? { model: chosen } : {}), ...(retriever ? { retriever: [retriever] } : {}) },
+      ...(this.id ? { conversation: this.id } : { history }),
+    };
+  }
+
+  /** @param {string} question */
+  #add(question) {
+    this.welcome.element.remove();
+    const turn = new Turn(question, {
+      collection: open.collection,
+      card: this.card,
+      show: (of, place, chip) => this.show(of, place, chip),
+      showHit: (place) => {
+        this.#mark(null);
+        this.viewer.open(place, { from: /** @type {HTMLElement} */ (document.activeElement) });
+      },
+      again: (of, model) => this.ask(of.question, model),
+    });
+    this.turns.push(turn);
+    this.element.append(turn.element);
+    turn.reveal();
+    return turn;
+  }
+
+  /** Keeps the end in view while an answer grows only as long as the reader does not scroll. */
+  #follow() {
+    this.card.hide();
+  }
+
+  /**
+   * Opens a citation of an answer in the viewer.
+   * @param {Turn} turn
+   * @param {number} place of the citation
+   * @param {HTMLElement | null} chip that was pressed
+   */
+  show(turn, place, chip) {
+    const citation = turn.citations[place];
+    if (!citation) return;
+    this.#mark({ turn, place });
+    this.card.hide();
+    const back = () => this.back();
+    const claim = { citation, index: place, count: turn.citations.length, back };
+    this.viewer.open(placeOfCitation(citation, turn.around.collection, turn.earlier), { claim, from: chip ?? turn.chip(place) });
+  }
+
+  /** @param {{turn: Turn, place: number} | null} shown */
+  #mark(shown) {
+    for (const chip of this.element.querySelectorAll("[aria-current]")) chip.removeAttribute("aria-current");
+    this.shown = shown;
+    shown?.turn.chip(shown.place)?.setAttribute("aria-current", "true");
+  }
+
+  /** Gives the focus back to the mark whose page is open. */
+  back() {
+    const chip = this.shown?.turn.chip(this.shown.place);
+    this.viewer.close();
+    chip?.scrollIntoView({ block: "nearest" });
+    chip?.focus();
+  }
+
+  /** Opens the next citation, or the one before. @param {number} by */
+  step(by) {
+    const turn = this.shown?.turn ?? [...this.turns].reverse().find((each) => each.citations.length);
+    if (!turn?.citations.length) return;
+    const count = turn.citations.length;
+    const from = this.shown ? this.shown.place : by > 0 ? -1 : 0;
+    const place = (from + by + count) % count;
+    this.show(turn, place, null);
+    if (!narrow()) turn.chip(place)?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Opens an earlier conversation, with the places of its citations. @param {string} id */
+  async open(id) {
+    try {
+      const found = await call(`/v1/conversations/${encodeURIComponent(id)}`);
+      this.clear();
+      this.id = id;
+      for (const stored of found.turns) this.#restore(stored, id);
+      this.turns[this.turns.length - 1]?.element.scrollIntoView({ block: "start" });
+      this.#address();
+    } catch (error) {
+      const gone = /** @type {any} */ (error).status === 404;
+      toast(gone ? "There is no such conversation. It may have been deleted." : /** @type {Error} */ (error).message);
+    }
+  }
+
+  /** @param {any} stored @param {string} id */
+  #restore(stored, id) {
+    const turn = this.#add(stored.question);
+    Object.assign(turn, { conversation: id, earlier: true });
+    if (stored.standalone_question) turn.understand(stored.standalone_question);
+    turn.show(stored.answered.answer, stored.answered.context);
+  }
+}

@@ -1,0 +1,32 @@
+// @ts-check
+/** Reads which documents the collection has, and follows the jobs that change them. */
+import { base, call, stream } from "./api.js";
+import { documentsChanged, open } from "./state.js";
+
+/** @typedef {{status: string, report: any, notes: string[], error: string | null}} Job */
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+/** Reads which documents there are. */
+export async function readDocuments() {
+  const found = await call(`${base(open.collection)}/documents`);
+  open.documents = found.documents;
+  const names = new Set(open.documents.map((document) => document.name));
+  for (const name of open.chosen) if (!names.has(name)) open.chosen.delete(name);
+  documentsChanged();
+}
+
+/**
+ * Follows a job until it ends.
+ * @param {string} id
+ * @param {(progress: any) => void} told of its progress
+ * @returns {Promise<Job>}
+ */
+export async function follow(id, told) {
+  for await (const { type, data } of stream(`/v1/jobs/${encodeURIComponent(id)}/events`)) {
+    if (type === "job") return data;
+    if (type === "progress") told(data);
+  }
+  return call(`/v1/jobs/${encodeURIComponent(id)}`);
+}

@@ -1,0 +1,59 @@
+// @ts-check
+/** The bar below the pages: which citation is open, what was found of it, and the way to the next. */
+import { h, tool } from "./dom.js";
+import { dressChip, excerpt, verdictLine } from "./marks.js";
+import { placeOf } from "./records.js";
+import { copyLink } from "./share.js";
+
+/** @typedef {import("./records.js").Place} Place */
+/** @typedef {{citation: import("./records.js").Citation, index: number, count: number, back: () => void}} Claim */
+
+export class EvidenceBar {
+  /** @param {(by: number) => void} step @param {() => void} close */
+  constructor(step, close) {
+    this.element = h("div", { class: "evidence", role: "region", "aria-label": "Open citation", hidden: true });
+    this.step = step;
+    this.close = close;
+  }
+
+  /** Shows what is open: a citation, or a quote alone; null for both hides the bar. @param {Claim | null} claim @param {Place | null} [place] */
+  show(claim, place = null) {
+    this.element.hidden = !claim && !place?.quote_id;
+    if (claim) this.#showClaim(claim, place);
+    else if (place?.quote_id) this.#showQuote(place);
+    else this.element.replaceChildren();
+  }
+
+  /** @param {Place} place */
+  #showQuote(place) {
+    const where = h("p", {}, h("bdi", { text: place.document }), `, ${placeOf({ ...place, page_label: place.page_label ?? String(place.page + 1) })}`);
+    const section = place.has_pages && place.section ? h("p", { class: "note" }, h("bdi", { text: place.section })) : null;
+    this.element.replaceChildren(h("div", { class: "told" }, where, ...(section ? [section] : [])), h("div", { class: "steps" }, linkTo(place), tool("close", "Take the mark away", () => this.close())));
+  }
+
+  /** @param {Claim} claim @param {Place | null} place */
+  #showClaim(claim, place) {
+    const { citation, index, count } = claim;
+    const chip = dressChip(h("button", { type: "button", class: "chip", "aria-current": "true", title: "Back to the answer", on: { click: () => claim.back() } }), citation);
+    // Shown where the page is too small to be read.
+    const says = citation.quoted && citation.kind === "text" && h("p", { class: "says", dir: "auto" }, ...excerpt(citation));
+    const told = h("div", { class: "told" }, h("p", {}, chip, " ", h("bdi", { text: citation.document }), `, ${placeOf(citation)}`), verdictLine(citation), says, h("p", { class: "note", text: noteOn(citation) }));
+    const steps = h("div", { class: "steps" }, tool("previous", "Previous citation", () => this.step(-1), { title: "Previous citation (p)" }), h("span", { text: `${index + 1} of ${count}` }), tool("next", "Next citation", () => this.step(1), { title: "Next citation (n)" }), place && linkTo(place));
+    this.element.replaceChildren(told, steps);
+  }
+}
+
+/** @param {Place} place */
+const linkTo = (place) => tool("link", "Copy the link of this place", () => copyLink(place.collection, place.quote_id ?? ""));
+
+/** How closely the evidence is known. @param {import("./records.js").Citation} citation */
+function noteOn(citation) {
+  const pages = citation.regions.length > 1 ? " It goes on at the next page." : "";
+  if (citation.evidence === "words") {
+    const estimated = citation.regions.some((region) => region.estimated) ? " OCR placed them, to about a letter." : "";
+    return `The words that support the claim are marked.${estimated}${pages}`;
+  }
+  if (citation.kind === "image") return `The whole image is marked.${pages}`;
+  if (citation.evidence === "element") return `Which of its words support the claim is not sure: the whole passage is marked.${pages}`;
+  return pages.trim();
+}

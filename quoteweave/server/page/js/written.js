@@ -1,0 +1,80 @@
+// @ts-check
+/** A document without pages of its own: its quotes as text, the cited one marked. */
+import { call, pageUrl, quoteUrl } from "./api.js";
+import { h, motion } from "./dom.js";
+import { markedWords } from "./marks.js";
+import { wordsOf } from "./records.js";
+
+/** @typedef {import("./records.js").Quote} Quote */
+/** @typedef {import("./records.js").Place} Place */
+
+export class WrittenView {
+  /** @param {string} collection @param {string} document @param {number} count parts */
+  constructor(collection, document, count) {
+    this.collection = collection;
+    this.document = document;
+    this.count = count;
+    this.current = 0;
+    this.text = h("div", { class: "written" });
+    this.element = h("div", { class: "pages", tabindex: "0", role: "region", "aria-label": `Text of ${document}` }, this.text);
+    /** @type {Map<string, {quote: Quote, element: HTMLElement}>} */
+    this.quotes = new Map();
+    /** @type {Promise<void> | null} */
+    this.loaded = null;
+  }
+
+  watch() {}
+  rest() {}
+  /** @param {string} _zoom */
+  setZoom(_zoom) {}
+
+  /** Reads every part, once. */
+  load() {
+    this.loaded ??= this.#read();
+    return this.loaded;
+  }
+
+  async #read() {
+    for (let part = 0; part < this.count; part += 1) {
+      const { quotes } = await call(pageUrl(this.collection, this.document, part));
+      for (const quote of quotes) this.#add(quote);
+    }
+  }
+
+  /** @param {Quote} quote */
+  #add(quote) {
+    const words = wordsOf(quote);
+    if (!words && !quote.image) return;
+    const picture = quote.image && h("img", { src: `${quoteUrl(this.collection, quote.id)}/image`, alt: quote.caption ?? "", loading: "lazy" });
+    const element = h("div", { class: `layout-${quote.layout}` }, picture, h("p", { dir: "auto", text: words }));
+    this.quotes.set(quote.id, { quote, element });
+    this.text.append(element);
+  }
+
+  /** Takes the mark away. */
+  clear() {
+    for (const { quote, element } of this.quotes.values()) {
+      if (!element.classList.contains("cited-quote")) continue;
+      element.classList.remove("cited-quote");
+      element.querySelector("p")?.replaceChildren(wordsOf(quote));
+    }
+  }
+
+  /** Marks the quote of a place, and the words in it that support the claim. @param {Place} place */
+  async show(place) {
+    await this.load();
+    this.clear();
+    const found = this.quotes.get(place.quote_id ?? "");
+    if (!found) return;
+    found.element.classList.add("cited-quote");
+    // What is marked counts characters of `quoted`, which may be shorter than all that is shown of the quote.
+    if (place.quoted) found.element.querySelector("p")?.replaceChildren(...markedWords(place.quoted, place.spans ?? []));
+    found.element.scrollIntoView({ block: "center", behavior: motion() });
+  }
+
+  /** @param {number} page */
+  goTo(page) {
+    const first = [...this.quotes.values()].find(({ quote }) => quote.page >= page);
+    first?.element.scrollIntoView({ block: "start", behavior: motion() });
+  }
+}
