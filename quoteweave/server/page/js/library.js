@@ -26,7 +26,7 @@ export class Library {
     this.input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", "aria-hidden": "true", on: { change: () => this.#picked() } });
     this.drop = h("div", { class: "drop" },
       h("strong", { text: "Drop files here to add them" }),
-      h("span", { text: "PDF, Word, slides, sheets, pages, images, text. They stay on this server." }),
+      h("span", { text: "PDF, images, Markdown, HTML and plain text. They stay on this server." }),
       h("button", { type: "button", class: "button", on: { click: () => this.input.click() } }, icon("upload"), "Choose files"), this.input);
     const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
     this.element = h("section", { class: "library", "aria-label": "Documents" }, head, around.reading, this.shelf, this.more, this.drop);
