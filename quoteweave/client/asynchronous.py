@@ -1,20 +1,25 @@
 """`AsyncClient`: asks a running server from asynchronous programs."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Literal
 
 from quoteweave.client.address import server_address
 from quoteweave.client.connection import Call, ServerConnection
+from quoteweave.client.uploads import Added, upload_forms
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import JobFailed, UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Document, Filter
+from quoteweave.interchange.conversations import Conversation, ConversationList, ConversationSummary
+from quoteweave.interchange.jobs import Job, JobList, JobMade, JobProgress, Uploaded
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionList,
     CollectionSummary,
+    DeletedCollection,
     DocumentList,
     ErrorEvent,
     ModelList,
@@ -29,6 +34,8 @@ from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
 TIMEOUT_S = 180.0
 """Seconds that a server may go without sending anything; it gives an answer 120 seconds unless set otherwise."""
 RETRIES = 2
+ProgressCallback = Callable[[JobProgress], None]
+"""Is called with how far a job is."""
 
 _EVENTS: Mapping[str, type[StreamEvent]] = {
     "sources": SourcesEvent,
@@ -38,6 +45,7 @@ _EVENTS: Mapping[str, type[StreamEvent]] = {
     "image": ImageEvent,
     "answer": AnswerEvent,
 }
+_COLLECTIONS, _JOBS, _CONVERSATIONS = ("v1", "collections"), ("v1", "jobs"), ("v1", "conversations")
 
 
 class AsyncClient:
@@ -193,11 +201,138 @@ class AsyncClient:
 
     async def collections(self) -> tuple[CollectionSummary, ...]:
         """Return the collections that the key may read, those that are damaged too, with the reason."""
-        return (await self._connection.read(Call("GET", ("v1", "collections")), CollectionList)).collections
+        return (await self._connection.read(Call("GET", _COLLECTIONS), CollectionList)).collections
 
     async def models(self) -> ModelList:
         """Return the models, expanders and rerankers that `settings` may name."""
         return await self._connection.read(Call("GET", ("v1", "models")), ModelList)
+
+    async def create_collection(self, name: str) -> CollectionSummary:
+        """Make an empty collection, where the server lets collections be made. Raises CollectionExists."""
+        return await self._connection.read(Call("POST", _COLLECTIONS, json={"name": name}), CollectionSummary)
+
+    async def remove_collection(self, name: str) -> DeletedCollection:
+        """Delete a collection with all that it holds. Raises CollectionNotFound."""
+        return await self._connection.read(Call("DELETE", (*_COLLECTIONS, name)), DeletedCollection)
+
+    async def add(
+        self,
+        paths: Sequence[Path | str],
+        *,
+        collection: str | None = None,
+        folder: str = "",
+        metadata: Mapping[str, str] | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Added:
+        """Send files, and what can be read below folders, to be added; a document of the same name is replaced.
+
+        A document is named by its path below the folder that was given, behind `folder` and a slash. Each folder is a
+        job. With `wait` they have ended when this returns, and their reports name the documents that could not be read;
+        `progress` is called with how far each is. Raises DocumentError for a file that cannot be sent, and JobFailed,
+        once all have ended, where nothing came of one.
+        """
+        path = await self._path(collection, "documents")
+        calls = [Call("POST", path, form=form) for form in upload_forms(paths, folder, metadata or {})]
+        sent = [await self._connection.read(call, Uploaded) for call in calls]
+        jobs = [one.job for one in sent if one.job is not None]
+        if wait:
+            jobs = await self._wait_for_all(jobs, progress)
+        return Added(jobs=tuple(jobs), unchanged=tuple(name for one in sent for name in one.unchanged))
+
+    async def remove(
+        self,
+        name: str,
+        *,
+        collection: str | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Job:
+        """Remove a document; `wait` and `progress` as for `add`. Raises UsageError where there is none, JobFailed."""
+        call = Call("DELETE", await self._path(collection, "documents", *name.split("/")))
+        job = (await self._connection.read(call, JobMade)).job
+        return await self.wait_for_job(job.id, progress) if wait else job
+
+    async def build_index(
+        self,
+        retriever: str,
+        *,
+        replace: bool = False,
+        collection: str | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Job:
+        """Build a retriever's index, or bring it up to date; `wait` and `progress` as for `add`. Raises JobFailed."""
+        call = await self._post(collection, "indexes", {"retriever": retriever, "replace": replace})
+        job = (await self._connection.read(call, JobMade)).job
+        return await self.wait_for_job(job.id, progress) if wait else job
+
+    async def jobs(self, *, collection: str | None = None) -> tuple[Job, ...]:
+        """Return the last jobs, the newest first: those of one collection, or of all that the key may read."""
+        call = Call("GET", _JOBS, params={} if collection is None else {"collection": collection})
+        return (await self._connection.read(call, JobList)).jobs
+
+    async def job(self, job_id: str) -> Job:
+        """Return a job: how far it is, and its report once it has ended. Raises UsageError where there is none."""
+        return await self._connection.read(Call("GET", (*_JOBS, job_id)), Job)
+
+    async def cancel_job(self, job_id: str) -> Job:
+        """Cancel a job: at once where it waits, soon where it runs; what it has stored stays."""
+        return await self._connection.read(Call("DELETE", (*_JOBS, job_id)), Job)
+
+    async def wait_for_job(self, job_id: str, progress: ProgressCallback | None = None) -> Job:
+        """Return a job once it is done; `progress` is called with how far it is, each time that changes.
+
+        Raises JobFailed, and ServerUnreachable where the server ends meanwhile; the job goes on when it is back.
+        """
+        async with aclosing(self._connection.events(Call("GET", (*_JOBS, job_id, "events")))) as events:
+            async for name, data in events:
+                if name == "progress" and progress is not None:
+                    progress(self._connection.parse(data, JobProgress))
+                elif name == "error":
+                    raise self._connection.error(self._connection.parse(data, ErrorEvent).problem)
+                elif name == "job":
+                    return _done(self._connection.parse(data, Job))
+        raise self._connection.ended()
+
+    async def _wait_for_all(self, jobs: Sequence[Job], progress: ProgressCallback | None) -> list[Job]:
+        done, failed = [], []
+        for job in jobs:
+            try:
+                done.append(await self.wait_for_job(job.id, progress))
+            except JobFailed as error:
+                failed.append(str(error))
+        if failed:
+            raise JobFailed("; ".join(failed))
+        return done
+
+    async def conversations(
+        self, *, collection: str | None = None, words: str = "", limit: int = 50, offset: int = 0
+    ) -> tuple[ConversationSummary, ...]:
+        """Return the stored conversations of the key, the last used first; those with all these words, if any."""
+        params = {"words": words, "limit": str(limit), "offset": str(offset)}
+        call = Call("GET", _CONVERSATIONS, params=params if collection is None else params | {"collection": collection})
+        return (await self._connection.read(call, ConversationList)).conversations
+
+    async def begin_conversation(self, title: str = "", *, collection: str | None = None) -> ConversationSummary:
+        """Begin a conversation, to which questions that name its id are added."""
+        body = {"collection": await self._name(collection), "title": title}
+        return await self._connection.read(Call("POST", _CONVERSATIONS, json=body), ConversationSummary)
+
+    async def conversation(self, conversation_id: str) -> Conversation:
+        """Return a conversation with its questions and answers. Raises ConversationNotFound."""
+        return await self._connection.read(Call("GET", (*_CONVERSATIONS, conversation_id)), Conversation)
+
+    async def remove_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation with its answers. Raises ConversationNotFound."""
+        await self._connection.fetch(Call("DELETE", (*_CONVERSATIONS, conversation_id)))
+
+    async def export_conversation(
+        self, conversation_id: str, form: Literal["markdown", "docx", "json"] = "markdown"
+    ) -> bytes:
+        """Return a conversation as a file: Markdown or Word with footnotes, or JSON. Raises ConversationNotFound."""
+        call = Call("GET", (*_CONVERSATIONS, conversation_id, "export"), params={"format": form})
+        return await self._connection.fetch(call)
 
     async def _post(self, collection: str | None, part: str, body: Mapping[str, object]) -> Call:
         return Call("POST", await self._path(collection, part), json=body)
@@ -206,8 +341,10 @@ class AsyncClient:
         return Call("GET", await self._path(collection, *parts), params=params or {})
 
     async def _path(self, collection: str | None, *parts: str) -> tuple[str, ...]:
-        name = collection or self._collection or await self._only_collection()
-        return ("v1", "collections", name, *parts)
+        return (*_COLLECTIONS, await self._name(collection), *parts)
+
+    async def _name(self, collection: str | None) -> str:
+        return collection or self._collection or await self._only_collection()
 
     async def _only_collection(self) -> str:
         names = [found.name for found in await self.collections()]
@@ -236,3 +373,9 @@ def _turn(history: Sequence[Mapping[str, str]], conversation: str | bool | None)
 
 def _page(document: str, page: int) -> tuple[str, ...]:
     return ("pages", *document.split("/"), str(page))
+
+
+def _done(job: Job) -> Job:
+    if job.status == "done":
+        return job
+    raise JobFailed(f"the server's job {job.id} ({job.kind}) {job.status}: {job.error or 'somebody ended it'}")

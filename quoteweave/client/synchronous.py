@@ -1,15 +1,20 @@
 """`Client`: asks a running server from programs without an event loop."""
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
-from quoteweave.client.asynchronous import RETRIES, TIMEOUT_S, AsyncClient
+from quoteweave.client.asynchronous import RETRIES, TIMEOUT_S, AsyncClient, ProgressCallback
+from quoteweave.client.uploads import Added
 from quoteweave.core.answers import Answer
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Document, Filter
+from quoteweave.interchange.conversations import Conversation, ConversationSummary
+from quoteweave.interchange.jobs import Job
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionSummary,
+    DeletedCollection,
     DocumentList,
     ModelList,
     PageResponse,
@@ -173,6 +178,96 @@ class Client:
     def models(self) -> ModelList:
         """Return the models, expanders and rerankers that `settings` may name."""
         return run_sync(self._client.models())
+
+    def create_collection(self, name: str) -> CollectionSummary:
+        """Make an empty collection, where the server lets collections be made."""
+        return run_sync(self._client.create_collection(name))
+
+    def remove_collection(self, name: str) -> DeletedCollection:
+        """Delete a collection with all that it holds."""
+        return run_sync(self._client.remove_collection(name))
+
+    def add(
+        self,
+        paths: Sequence[Path | str],
+        *,
+        collection: str | None = None,
+        folder: str = "",
+        metadata: Mapping[str, str] | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Added:
+        """Send files, and what can be read below folders, to be added; a document of the same name is replaced."""
+        return run_sync(
+            self._client.add(
+                paths, collection=collection, folder=folder, metadata=metadata, wait=wait, progress=progress
+            )
+        )
+
+    def remove(
+        self,
+        name: str,
+        *,
+        collection: str | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Job:
+        """Remove a document."""
+        return run_sync(self._client.remove(name, collection=collection, wait=wait, progress=progress))
+
+    def build_index(
+        self,
+        retriever: str,
+        *,
+        replace: bool = False,
+        collection: str | None = None,
+        wait: bool = True,
+        progress: ProgressCallback | None = None,
+    ) -> Job:
+        """Build a retriever's index, or bring it up to date."""
+        return run_sync(
+            self._client.build_index(retriever, replace=replace, collection=collection, wait=wait, progress=progress)
+        )
+
+    def jobs(self, *, collection: str | None = None) -> tuple[Job, ...]:
+        """Return the last jobs, the newest first."""
+        return run_sync(self._client.jobs(collection=collection))
+
+    def job(self, job_id: str) -> Job:
+        """Return a job: how far it is, and its report once it has ended."""
+        return run_sync(self._client.job(job_id))
+
+    def cancel_job(self, job_id: str) -> Job:
+        """Cancel a job: at once where it waits, soon where it runs; what it has stored stays."""
+        return run_sync(self._client.cancel_job(job_id))
+
+    def wait_for_job(self, job_id: str, progress: ProgressCallback | None = None) -> Job:
+        """Return a job once it is done; `progress` is called with how far it is, from another thread."""
+        return run_sync(self._client.wait_for_job(job_id, progress))
+
+    def conversations(
+        self, *, collection: str | None = None, words: str = "", limit: int = 50, offset: int = 0
+    ) -> tuple[ConversationSummary, ...]:
+        """Return the stored conversations of the key, the last used first; those with all these words, if any."""
+        return run_sync(self._client.conversations(collection=collection, words=words, limit=limit, offset=offset))
+
+    def begin_conversation(self, title: str = "", *, collection: str | None = None) -> ConversationSummary:
+        """Begin a conversation, to which questions that name its id are added."""
+        return run_sync(self._client.begin_conversation(title, collection=collection))
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        """Return a conversation with its questions and answers."""
+        return run_sync(self._client.conversation(conversation_id))
+
+    def remove_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation with its answers."""
+        run_sync(self._client.remove_conversation(conversation_id))
+
+    def export_conversation(
+        self, conversation_id: str, form: Literal["markdown", "docx", "json"] = "markdown"
+    ) -> bytes:
+        """Return a conversation as a file: Markdown or Word with footnotes, or JSON."""
+        return run_sync(self._client.export_conversation(conversation_id, form))
 
 
 async def _closed(events: AsyncGenerator[StreamEvent, None]) -> None:

@@ -1,0 +1,87 @@
+"""Files as they are sent to a server: below folders, named, and opened one at a time."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import Field
+
+from quoteweave.core.errors import DocumentError, UsageError
+from quoteweave.core.records import Record
+from quoteweave.documents.discovery import FoundFile, find_files
+from quoteweave.interchange.jobs import Job
+
+MAX_FILES = 500
+"""Files of one request; a server takes a thousand."""
+
+
+class FileToSend:
+    """A file that is opened when it is read, and closed at its end, as a process may have few open at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._size = path, path.stat().st_size
+        self._file: BinaryIO | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if self._file is None:
+            self._file = self._path.open("rb")
+        data = self._file.read(size)
+        if not data:
+            self._file.close()
+        return data
+
+    def tell(self) -> int:
+        """Where it is read: before it is sent, at its beginning."""
+        return 0
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to its beginning, or tell its size in bytes: all that a form needs before it is sent."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        return self._size if whence == os.SEEK_END else offset
+
+
+class Added(Record):
+    """What became of files that were sent to a server."""
+
+    jobs: tuple[Job, ...] = Field(description="those that add them, one for each folder; none where all were there")
+    unchanged: tuple[str, ...] = Field(description="names of documents that had the same content already")
+
+
+Form = Callable[[], Mapping[str, object]]
+
+
+def upload_forms(paths: Sequence[Path | str], folder: str, metadata: Mapping[str, str]) -> list[Form]:
+    """Return what makes the forms of an upload: one for each folder, as a form has one folder for its files.
+
+    Raises UsageError for a path that does not exist and where there is no file, DocumentError for what cannot be read.
+    """
+    found = find_files([Path(path) for path in paths])
+    if not found:
+        raise UsageError(f"there is no document below {', '.join(map(str, paths)) or 'no path'}; nothing was sent")
+    by_folder: dict[str, list[FoundFile]] = {}
+    for file in found:
+        if file.is_folder or not os.access(file.path, os.R_OK):
+            reason = f": {file.refused}" if file.refused else ""
+            raise DocumentError(f"{file.path} cannot be read{reason}; nothing was sent")
+        by_folder.setdefault(file.name.rpartition("/")[0], []).append(file)
+    return [
+        _form("/".join(part for part in (folder.strip("/"), below) if part), files[start : start + MAX_FILES], metadata)
+        for below, files in by_folder.items()
+        for start in range(0, len(files), MAX_FILES)
+    ]
+
+
+def _form(folder: str, files: Sequence[FoundFile], metadata: Mapping[str, str]) -> Form:
+    said = {"folder": folder, "metadata": json.dumps(metadata) if metadata else ""}
+    data = {name: text for name, text in said.items() if text}
+
+    def form() -> Mapping[str, object]:
+        sent = [("files", (file.name.rpartition("/")[2], FileToSend(file.path))) for file in files]
+        return {"data": data, "files": sent}
+
+    return form
