@@ -72,7 +72,7 @@ class ChatRequest(OpenRequest):
     response_format: dict[str, Any] | None = Field(default=None, description="text")
     modalities: list[str] | None = Field(default=None, description="text")
     logprobs: bool | None = Field(default=None, description="false")
-    store: bool | None = None
+    store: bool | None = Field(default=None, description="keep the question as a conversation; else it is not kept")
     quoteweave: Options = Field(default=NO_OPTIONS, description="filters, settings and footnotes")
 
     def check(self) -> None:
@@ -156,7 +156,8 @@ async def complete_chat(
         "max_tokens": request.max_completion_tokens or request.max_tokens,
     }
     collection = await get_collection(request.model, served, grant)
-    ours = answer_request(spoken, request.quoteweave, sampling, request.store)
+    # Each request brings the whole conversation along: kept by default, every question would be one of its own.
+    ours = answer_request(spoken, request.quoteweave, sampling, bool(request.store))
     keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
     asked, notes = ask(served, collection, ours, base_url), notes_on(request.ignored(), spoken)
     if request.stream:
