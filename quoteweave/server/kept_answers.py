@@ -46,14 +46,14 @@ class KeptAnswer:
 class AnswerKeeper:
     """Keeps the answer to one request, where it is to be kept.
 
-    It is if the request says so, or belongs to a conversation; else as the server is set.
+    It is if the request says so or belongs to a conversation, else as the server is set; never where that says so.
     """
 
     def __init__(self, served: Served, grant: Grant, *, collection: str, request: AnswerRequest) -> None:
         self._served, self._grant, self._collection, self._request = served, grant, collection, request
-        self._keeps = request.conversation is not None or (
-            served.settings.store if request.store is None else request.store
-        )
+        policy = served.settings.store
+        asked = policy == "always" if request.store is None else request.store
+        self._keeps = policy != "never" and (request.conversation is not None or asked)
         self._turns: tuple[Turn, ...] = ()
         self._conversation, self._turn = request.conversation or new_id(), new_id()
 
@@ -75,6 +75,8 @@ class AnswerKeeper:
         """
         if self._request.conversation is None:
             return
+        if self._served.settings.store == "never":
+            raise UsageError("conversation: this server keeps none; leave it out, and send what was said as history")
         if self._request.store is False:
             raise UsageError("conversation: it keeps every answer; leave out conversation, or store")
         viewer = self._grant.viewer

@@ -69,7 +69,11 @@ class ServerSettings(Record):
         default=None, ge=1, description="tokens that the models of one answer may read and write together"
     )
     shutdown_seconds: int = Field(default=20, ge=0, description="seconds that answers under way have to end")
-    store: bool = Field(default=True, description="keep conversations, where a request does not say otherwise")
+    store: Literal["asked", "always", "never"] = Field(
+        default="asked",
+        description="whether answers are kept in conversations: where the request asks for it, as the page does; also "
+        "where it does not say; or never",
+    )
     log_text: bool = Field(default=False, description="log questions too; without it no text of people or documents")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     retrievers: tuple[str, ...] = Field(

@@ -33,7 +33,7 @@ def port(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(port: Path, tmp_path: Path) -> TestClient:
-    settings = ServerSettings(collections={"port": port, "other": port}, state=tmp_path / "state")
+    settings = ServerSettings(collections={"port": port, "other": port}, state=tmp_path / "state", store="always")
     return TestClient(make_app(settings), base_url="http://localhost")
 
 
@@ -80,6 +80,19 @@ def test_a_streamed_answer_is_kept_and_its_headers_say_where(client: TestClient)
 def test_an_answer_that_is_not_to_be_kept_leaves_nothing(client: TestClient, tmp_path: Path) -> None:
     assert ask(client, store=False)["conversation"] is None
     assert not (tmp_path / "state" / CONVERSATIONS_FILE).exists()
+
+
+def test_a_server_keeps_what_is_asked_for_unless_it_is_set_otherwise(port: Path, tmp_path: Path) -> None:
+    def serving(store: str) -> TestClient:
+        settings = {"collections": {"port": port}, "state": tmp_path / store, "store": store}
+        return TestClient(make_app(ServerSettings.model_validate(settings)), base_url="http://127.0.0.1")
+
+    asked, never = serving("asked"), serving("never")
+    assert ask(asked)["conversation"] is None
+    assert ask(asked, store=True)["conversation"] is not None
+    assert ask(never, store=True)["conversation"] is None
+    refused = never.post(ANSWERS, json={"question": QUESTION, "conversation": "any"})
+    assert (refused.status_code, "keeps none" in refused.json()["detail"]) == (422, True)
 
 
 def test_conversations_are_begun_renamed_exported_and_deleted(client: TestClient) -> None:
@@ -182,7 +195,9 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
 
 
 def test_pictures_that_an_answer_shows_are_in_the_word_file(live: LiveServer) -> None:
-    asked = live.client.post(ANSWERS, json={"question": "Show the chart of vessel calls by quarter."}).json()
+    asked = live.client.post(
+        ANSWERS, json={"question": "Show the chart of vessel calls by quarter.", "store": True}
+    ).json()
     at = f"/v1/conversations/{asked['conversation']}"
     word = live.client.get(f"{at}/export", params={"format": "docx"}).content
     shown = [block for block in asked["answer"]["blocks"] if block["type"] == "image"]

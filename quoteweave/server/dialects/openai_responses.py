@@ -103,7 +103,7 @@ class ResponseRequest(OpenRequest):
     def ours(self) -> AnswerRequest:
         """The request in our own form. Raises ProblemError for what cannot be done."""
         sampling = {"temperature": self.temperature, "max_tokens": self.max_output_tokens}
-        request = answer_request(self.spoken(), self.quoteweave, sampling, self.store)
+        request = answer_request(self.spoken(), self.quoteweave, sampling, self.store is not False)
         named = self.conversation
         conversation = named.id if isinstance(named, ConversationName) else named
         return request.model_copy(update={"conversation": conversation})

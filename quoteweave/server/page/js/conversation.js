@@ -84,6 +84,7 @@ export class Conversation {
     return {
       question,
       stream: true,
+      store: true,
       filters: filters(),
       settings: { size: settings.size, gate: settings.gate, ...(chosen ? { model: chosen } : {}), ...(retriever ? { retriever: [retriever] } : {}) },
       ...(this.id ? { conversation: this.id } : { history }),
