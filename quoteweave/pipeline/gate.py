@@ -83,7 +83,7 @@ class Gate:
         What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            answer = await run_in_pool("gate", check_answer, answer, context)
+            answer = await run_in_pool("answer", check_answer, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:
@@ -91,7 +91,7 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await run_in_pool("gate", add_highlights, answer, context, self.pages)
+            answer = await run_in_pool("answer", add_highlights, answer, context, self.pages)
         return with_price(answer)
 
 

@@ -1,4 +1,4 @@
-"""Bounded threads for what would keep an event loop standing still: searches, and checks of answers.
+"""Bounded threads for what would keep an event loop standing still: searches, extracted answers, checks of answers.
 
 Many threads at once would be no faster in Python, and the event loop, which is one of them, would seldom get its turn.
 """
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-PoolName = Literal["search", "gate"]
+PoolName = Literal["search", "answer"]
 
 
 async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the function returns, called in a thread with the context variables of here.
 
-    An event loop has a thread for each core for its searches, and one for its checks; work waits in the order that it
-    came. Of many answers that come together, the first is done with at once, and the next question takes its place,
-    where else all would be checked before any, and come together again. A caller that is cancelled while it waits for
-    its turn goes at once, else when the function has returned, so that there are never more threads.
+    An event loop has a thread for each core for its searches, and one for its answers and checks; work waits in the
+    order that it came. Of many answers that come together, the first is done with at once, and the next question takes
+    its place, where else all would be checked before any, and come together again. A caller that is cancelled while it
+    waits for its turn goes at once, else when the function has returned, so that there are never more threads.
     """
     from anyio.to_thread import run_sync
 
@@ -36,6 +36,6 @@ def _limiters() -> "dict[PoolName, CapacityLimiter]":
     of_this_loop = RunVar[dict[PoolName, CapacityLimiter]]("quoteweave.core.concurrency.thread_pools")
     limiters = of_this_loop.get(None)
     if limiters is None:
-        limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "gate": CapacityLimiter(1)}
+        limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "answer": CapacityLimiter(1)}
         of_this_loop.set(limiters)
     return limiters

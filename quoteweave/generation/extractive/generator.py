@@ -20,6 +20,7 @@ mark (`wording`). The rules match words, not meaning: how often they answer, and
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Context
+from quoteweave.core.concurrency.thread_pools import run_in_pool
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.tokens import words
@@ -99,15 +100,28 @@ class ExtractiveGenerator:
 
         Raises what the model that scores sentences raises.
         """
-        if (nothing := off_topic_abstention(query.text, context)) is not None:
+        read = await run_in_pool("answer", self._read, query.text, context)
+        if isinstance(read, Answer):
+            return read
+        orders = [await self._standings(question, context, weights) for question, weights in read]
+        return await run_in_pool("answer", self._composed, query.text, context, read, orders)
+
+    def _read(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
+        """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
+        if (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
-        asked = [question_terms(part) for part in split_into_questions(query.text)]
-        held = [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
-        parts = [(question, weigh_terms(question, held, context.rarity)) for question in asked]
+        asked = [question_terms(part) for part in split_into_questions(question)]
+        held = _held(context)
+        parts: list[WeightedPart] = [(part, weigh_terms(part, held, context.rarity)) for part in asked]
         steps = find_procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
-        if steps is not None:
-            return build_answer(query.text, compose_procedure(steps), context, model=MODEL, status="answered")
-        orders = [await self._standings(question, context, weights) for question, weights in parts]
+        if steps is None:
+            return parts
+        return build_answer(question, compose_procedure(steps), context, model=MODEL, status="answered")
+
+    def _composed(
+        self, asked: str, context: Context, parts: "Sequence[WeightedPart]", orders: Sequence[SentenceRanking]
+    ) -> Answer:
+        """Return the answer of the statements that answer each part, or else of the places that bear on it."""
         found = [
             keep_best_document(self._chosen(question, context, weights, order), question)
             for (question, weights), order in zip(parts, orders, strict=True)
@@ -123,12 +137,11 @@ class ExtractiveGenerator:
             rest = compose_rest([place for places in located for place in places])
             text = compose(said, context, max_images=self.max_images, rest=rest)
             warnings = (DISAGREEMENT_WARNING,) if any(differ for _, differ in found) else ()
-            answer = build_answer(query.text, text, context, model=MODEL, warnings=warnings)
-            return _mark_computed(answer, said)
-        whole = question_terms(query.text)
-        weights = weigh_terms(whole, held, context.rarity)
+            return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), said)
+        whole = question_terms(asked)
+        weights = weigh_terms(whole, _held(context), context.rarity)
         text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
-        return build_answer(query.text, text, context, model=MODEL, status="located")
+        return build_answer(asked, text, context, model=MODEL, status="located")
 
     def _said(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
         said = text_statements(context, self.max_characters)
@@ -156,6 +169,14 @@ class ExtractiveGenerator:
             scores = [order.of.get(sentence_key(statement), 0.0) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         return choose_statements(said, scores, limits=limits, keep=self.keep)
+
+
+WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
+"""A question, or one of several in one, with the weights of its words."""
+
+
+def _held(context: Context) -> list[frozenset[str]]:
+    return [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
 
 
 def _mark_computed(answer: Answer, said: Sequence[Statement]) -> Answer:
