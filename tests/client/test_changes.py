@@ -82,13 +82,12 @@ def test_a_job_that_fails_is_an_error_with_its_reason(server: LiveServer, tmp_pa
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7 and no more")
     with pytest.raises(errors.JobFailed, match=r"no file could be read: a\.pdf"):
         client.add([tmp_path / "a.pdf"], collection="damaged")
-    (waiting,) = client.add([tmp_path / "a.pdf"], collection="damaged", wait=False).jobs
-    assert not waiting.has_ended
-    with pytest.raises(errors.JobFailed):
-        client.wait_for_job(waiting.id)
+    (failed,) = client.jobs(collection="damaged")
+    with pytest.raises(errors.JobFailed, match=failed.id):
+        client.wait_for_job(failed.id)
     with pytest.raises(errors.UsageError, match="no job"):
         client.job("nope")
-    assert client.cancel_job(waiting.id).status == "failed"  # one that has ended stays as it is
+    assert client.cancel_job(failed.id).status == "failed"  # one that has ended stays as it is
 
 
 def test_what_cannot_be_sent_is_told_before_anything_is_sent(server: LiveServer, tmp_path: Path) -> None:
