@@ -27,6 +27,7 @@ from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
 from quoteweave.models.checkpoints import is_local
+from quoteweave.models.sharing import make_shared
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
@@ -182,7 +183,7 @@ def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels
             f"there is no checker {text!r}; there are: chat, chat:MODEL, chat:MODEL@URL, and entailment models, by "
             "folder or by name on the hub (owner/name)"
         )
-    return EntailedClaims(make_entailment(text, means.hardware))
+    return EntailedClaims(make_shared(make_entailment, text, means.hardware))
 
 
 def with_price(answer: Answer) -> Answer:

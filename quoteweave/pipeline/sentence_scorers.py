@@ -7,6 +7,7 @@ from itertools import islice
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Reranker, SentenceScorer
 from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.models.sharing import make_shared
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Resources, make_encoder_for
 from quoteweave.retrievers.rerankers import reranker_rows
@@ -73,7 +74,7 @@ def make_sentence_scorer(text: str, *, means: Resources | None = None) -> Senten
 
         if not checkpoint:
             raise UsageError(f"{text!r} names no checkpoint; write {READER}=PATH")
-        return SpanReader(checkpoint, means.hardware)
+        return make_shared(SpanReader, checkpoint, means.hardware)
     if name in (*reranker_rows(), ANY_CROSS_ENCODER) or text.startswith("endpoint:"):
         return RerankedSentences(make_reranker(text, means=means))
     if text.partition(":")[0] == "chat":

@@ -17,6 +17,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresPages
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
+from quoteweave.models.sharing import make_shared
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, SplitHybrid, checked_weights
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -188,10 +189,10 @@ def make_encoder_for(spec: RetrieverSpec, means: Resources) -> Encoder:
     from quoteweave.retrievers.encoders import make_encoder, row_for_path
 
     if spec.name == ANY_CHECKPOINT and spec.checkpoint:
-        return make_encoder(row_for_path(spec.checkpoint), hardware, spec.checkpoint)
+        return make_shared(make_encoder, row_for_path(spec.checkpoint), hardware, spec.checkpoint)
     if spec.name not in catalogue() or spec.endpoint or spec.url:
         raise _unknown(spec.name)
-    return make_encoder(catalogue()[spec.name], hardware, spec.checkpoint)
+    return make_shared(make_encoder, catalogue()[spec.name], hardware, spec.checkpoint)
 
 
 def _endpoint_encoder(model: str, spec: RetrieverSpec, means: Resources) -> Encoder:

@@ -18,6 +18,7 @@ from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
+from quoteweave.models.sharing import make_shared
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
 from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker
@@ -91,9 +92,9 @@ def make_reranker(text: str, *, means: Resources | None = None, chats: ChatModel
     if equals and not checkpoint:
         raise UsageError(f"{text!r} names no checkpoint; write {name}=PATH")
     if name in reranker_rows():
-        return make_local_reranker(reranker_rows()[name], means.hardware, checkpoint or None)
+        return make_shared(make_local_reranker, reranker_rows()[name], means.hardware, checkpoint or None)
     if name == ANY_CROSS_ENCODER and checkpoint:
-        return make_local_reranker(reranker_row_for_path(checkpoint), means.hardware)
+        return make_shared(make_local_reranker, reranker_row_for_path(checkpoint), means.hardware)
     if text.startswith("endpoint:"):
         from quoteweave.endpoints.rerank import RerankClient
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
