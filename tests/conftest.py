@@ -31,7 +31,6 @@ SETTINGS = tuple(
         "RERANK_KEY",
         "PRICES",
         "PICTURES",
-        "STATE",
         "KEY",
     )
 )

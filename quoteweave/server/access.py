@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Send
@@ -133,19 +134,23 @@ class Access:
         request = Request(scope)
         with ExitStack() as held:
             try:
-                caller = self._admit(request)
+                caller = await self._admit(request)
                 held.enter_context(self._control.at_once.hold(caller))
             except ProblemError as refused:
                 await respond(problem_of(refused), request, refused.headers)(scope, receive, send)
                 return
             await self._app(scope, receive, send)
 
-    def _admit(self, request: Request) -> str:
+    async def _admit(self, request: Request) -> str:
         """Give the request its grant, and return by what its caller is counted. Raises ProblemError."""
         control = self._control
         control.rules.check_host(request)
         try:
-            grant = control.grant(request)
+            # Keys are in memory; a session is looked up in a file, which may have to be waited for.
+            if cookie_name(request) in request.cookies:
+                grant = await run_in_threadpool(control.grant, request)
+            else:
+                grant = control.grant(request)
         except StateError as error:
             LOG.error("request %s is refused: %s", request.scope.get("request_id"), error)
             raise _unreadable_keys() from error

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+from starlette.concurrency import run_in_threadpool
+
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
@@ -15,7 +17,7 @@ from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.follow_ups import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
-from quoteweave.pipeline.search import SearchResult, Trace
+from quoteweave.pipeline.search import Search, SearchResult, Trace
 from quoteweave.server.kept_answers import KeptAnswer
 from quoteweave.server.metrics import Metrics
 from quoteweave.server.problems import problem_of
@@ -76,14 +78,15 @@ class Asked:
                     continue
                 if isinstance(event, AnswerEvent):
                     self._note_answer(event.answer)
-                yield self.urls.event(self._with_regions(event, context))
+                yield self.urls.event(await self._with_regions(event, context))
 
-    def _with_regions(self, event: StreamEvent, context: Context) -> StreamEvent:
+    async def _with_regions(self, event: StreamEvent, context: Context) -> StreamEvent:
         """Add the place of its element to a citation that has just been written; its words come with the answer."""
         if not isinstance(event, CitationEvent | ImageEvent):
             return event
         quote = context.quote(event.citation.kind, event.citation.number)
-        regions = () if quote is None else quote_regions(quote, self.collection.collection)
+        pages = self.collection.collection
+        regions = () if quote is None else await run_in_threadpool(quote_regions, quote, pages)
         return event.model_copy(update={"citation": event.citation.model_copy(update={"regions": regions})})
 
     def _note_sources(self, context: Context, trace: Trace) -> None:
@@ -101,8 +104,12 @@ class Asked:
             limit_task_spending(Budget(max_usd=usd, max_tokens=tokens))
 
 
-def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
-    """Prepare a request. Raises UsageError for a setting that the server does not allow."""
+async def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
+    """Prepare a request, in a thread. Raises UsageError for a setting that the server does not allow."""
+    return await run_in_threadpool(_prepare, served, collection, request, base_url)
+
+
+def _prepare(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
     settings, own = served.answer_settings(collection, request.settings), served.settings
     return Asked(
         rag=collection.rag(settings, request.filters),
@@ -120,15 +127,17 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
 
 async def find(served: Served, collection: ServedCollection, request: SearchRequest) -> SearchResult:
     """Find the quotes that a request asks for. Raises UsageError for a setting that the server does not allow."""
-    settings = served.answer_settings(collection, request.settings)
+    search = await run_in_threadpool(_search_of, served, collection, request)
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
-    found = await collection.search(settings, request.filters).find(
-        Query(text=request.question), request.k, where=request.filters
-    )
+    found = await search.find(Query(text=request.question), request.k, where=request.filters)
     spans.retrieved(Context(texts=found.hits))
     served.metrics.count_search(collection.name, found.trace)
     return found
+
+
+def _search_of(served: Served, collection: ServedCollection, request: SearchRequest) -> Search:
+    return collection.search(served.answer_settings(collection, request.settings), request.filters)
 
 
 def to_response(kept: KeptAnswer) -> AnswerResponse:

@@ -104,7 +104,8 @@ JobsState = Annotated[Jobs, Depends(get_jobs)]
 
 async def get_visible_names(served: ServedState, grant: Reader) -> list[str]:
     """Return the names of the collections that the request may know of."""
-    return [name for name in served.folders() if grant.opens(name)]
+    folders = await run_in_threadpool(served.folders)
+    return [name for name in folders if grant.opens(name)]
 
 
 VisibleNames = Annotated[list[str], Depends(get_visible_names)]

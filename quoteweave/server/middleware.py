@@ -16,6 +16,7 @@ from quoteweave.server.settings import ServerSettings
 LOG = logging.getLogger("quoteweave.server")
 REQUEST_ID = "x-request-id"
 _MAX_ID = 128
+_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 
 
 class RequestContext:
@@ -53,7 +54,9 @@ class RequestContext:
         finally:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", "none")
-            self._metrics.count_request(scope["method"], route, status, seconds)
+            # Callers make up methods as they like, and each label's value is kept for good.
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.count_request(method, route, status, seconds)
             _log(scope, status, seconds)
 
 

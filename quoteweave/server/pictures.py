@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,7 +18,9 @@ from quoteweave.server.problems import ProblemError
 
 MAX_KEPT = 64 * 2**20
 """Bytes of pictures that are kept in memory."""
-_CACHE = "private, max-age=3600"
+# A page's address is its document's name, and that may name another file by the next request: browsers keep the
+# picture, and ask each time whether it is still the one.
+_CACHE = "private, no-cache"
 Key = tuple[str, ...]
 Draw = Callable[[], bytes | None]
 
@@ -37,7 +40,7 @@ class Pictures:
 
         PNG, or JPEG if it may be lossy. Raises ProblemError for documents without pages, and DocumentError.
         """
-        key, draw = _page(collection, place, quote, lossy=lossy)
+        key, draw = await run_in_threadpool(_page, collection, place, quote, lossy=lossy)
         return await self._respond(key, draw, request)
 
     async def quote(self, collection: Collection, quote: Quote, request: Request) -> Response:
@@ -46,7 +49,8 @@ class Pictures:
 
     async def page_content(self, collection: Collection, document: str, number: int, *, lossy: bool = False) -> bytes:
         """Return the bytes of a page's picture; it raises what `page` raises."""
-        return await self._content(*_page(collection, (document, number), None, lossy=lossy))
+        key, draw = await run_in_threadpool(_page, collection, (document, number), None, lossy=lossy)
+        return await self._content(key, draw)
 
     async def quote_content(self, collection: Collection, quote: Quote) -> bytes:
         """Return the bytes of a quote's picture; it raises what `quote` raises."""
@@ -55,7 +59,7 @@ class Pictures:
     async def _respond(self, key: Key, draw: Draw, request: Request) -> Response:
         tag = f'"{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"'
         headers = {"ETag": tag, "Cache-Control": _CACHE}
-        if request.headers.get("if-none-match") == tag:
+        if tag in _tags(request):
             return Response(status_code=304, headers=headers)
         content = await self._content(key, draw)
         return Response(content, media_type=media_type(content), headers=headers)
@@ -91,12 +95,21 @@ def _page(collection: Collection, place: tuple[str, int], quote: Quote | None, *
         picture = page_picture(collection, document, number)
         return None if picture is None else encode_image(picture.pixels, lossy=lossy)
 
-    key = (str(collection.root), found.id, str(number), quote.id if quote else "", "jpeg" if lossy else "png")
+    # The id is that of the document's content; a quote's box may be another after a new reading of the same file.
+    drawn = () if quote is None else (quote.id, repr(quote.bbox))
+    key = (str(collection.root), found.id, str(number), "jpeg" if lossy else "png", *drawn)
     return key, draw
 
 
 def _crop(collection: Collection, quote: Quote) -> tuple[Key, Draw]:
-    return (str(collection.root), quote.id), lambda: crop(collection, quote)
+    key = (str(collection.root), quote.id, quote.image or repr(quote.bbox))
+    return key, lambda: crop(collection, quote)
+
+
+def _tags(request: Request) -> set[str]:
+    """The tags that a client has; a proxy that compresses makes weak ones of them."""
+    given = request.headers.get("if-none-match", "").split(",")
+    return {tag.strip().removeprefix("W/") for tag in given}
 
 
 def media_type(content: bytes) -> str:

@@ -17,6 +17,7 @@ from quoteweave.server.app import make_app
 from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
+from quoteweave.server.state_folder import make_state
 
 _SOURCE_VARIABLE = "QUOTEWEAVE_SERVER_SETTINGS"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
@@ -87,7 +88,8 @@ def _count_together(state: Path) -> None:
     """Have all processes write their figures into one folder, emptied of those of an earlier server."""
     folder = state / "metrics"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    make_state(state)
+    folder.mkdir()
     os.environ[MULTIPROCESS_VARIABLE] = str(folder)
 
 

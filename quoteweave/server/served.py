@@ -53,18 +53,29 @@ class ServedCollection:
 
     def search(self, settings: AnswerSettings, where: Filter) -> Search:
         """Return the search of these settings. Raises what `make_search` raises."""
-        within = where if settings.expand else None
-        return self._kept(f"search {settings!r} {within!r}", lambda: self._search(settings, within))
+        within = _read_by_expansion(settings, where)
+        return self._kept(self._key("search", settings, within), lambda: self._search(settings, within))
 
     def rag(self, settings: AnswerSettings, where: Filter) -> Rag:
         """Return the answerer of these settings. Raises what `compose_rag` raises."""
-        # Relevance feedback reads no quotes but those that the filter passes; nothing else is made for one filter.
-        within = where if settings.expand else None
-        return self._kept(f"rag {settings!r} {within!r}", lambda: compose_rag(self.collection, settings, where=within))
+        within = _read_by_expansion(settings, where)
+        key = self._key("rag", settings, within)
+        return self._kept(key, lambda: compose_rag(self.collection, settings, where=within))
 
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
         """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""
-        return self._kept(f"follow-ups {settings!r}", lambda: make_follow_ups(settings))
+        return self._kept(self._key("follow-ups", settings), lambda: make_follow_ups(settings))
+
+    def _key(self, what: str, settings: AnswerSettings, where: Filter | None = None) -> str:
+        """Return under what something is kept that is made of these settings, the indexes that there are, and a filter.
+
+        A retriever's short name stands for the index that was built under it, which may be another one by now.
+        """
+        indexes: tuple[str, ...] = ()
+        if any(part not in SPARSE_RETRIEVERS for text in settings.retriever for part in member_specs(text)):
+            indexes = tuple(sorted(state.fingerprint for state in self.collection.indexes()))
+        # The key of the endpoint is not written with the other settings.
+        return repr((what, settings, settings.api_key, where, indexes))
 
     def _search(self, settings: AnswerSettings, where: Filter | None) -> Search:
         chats = make_limited_chat_models(settings, Limits())
@@ -232,6 +243,11 @@ def _short(part: str, allowed: list[str]) -> bool:
     """Whether a retriever's bare name stands for one that is allowed, as `bge` for an index of it."""
     spec = parse_spec(part)
     return str(spec) == spec.name and any(parse_spec(known).name == spec.name for known in allowed)
+
+
+def _read_by_expansion(settings: AnswerSettings, where: Filter) -> Filter | None:
+    """Return the filter where relevance feedback reads quotes itself; nothing else is made for one filter."""
+    return where if settings.expand == "rm3" else None
 
 
 def _chat(settings: ChatSettings) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Jobs on disk: one SQLite file of the state folder, which several server processes may share."""
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -14,6 +15,7 @@ from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
+from quoteweave.server.state_folder import make_state
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000
@@ -59,7 +61,8 @@ class JobStore:
         self.path = state / DATABASE
         self._lock = threading.Lock()
         with _guarded(self.path):
-            state.mkdir(parents=True, exist_ok=True)
+            make_state(state)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
             self._db = sqlite3.connect(
                 self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
             )

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from quoteweave.core.errors import UsageError
@@ -81,7 +82,9 @@ async def visible_names(served: Served, request: Request | None) -> list[str]:
 
     Raises ProblemError for a key that may not read.
     """
-    return list(served.folders()) if request is None else await get_visible_names(served, check_grant(request, "read"))
+    if request is None:
+        return list(await run_in_threadpool(served.folders))
+    return await get_visible_names(served, check_grant(request, "read"))
 
 
 async def base_url(served: Served, request: Request | None) -> str:

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
@@ -29,7 +30,7 @@ async def search(
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
     found = await find(served, collection, request)
-    return record_response(_response(found, request.question, collection, base_url))
+    return record_response(await run_in_threadpool(_response, found, request.question, collection, base_url))
 
 
 def _response(found: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
@@ -58,7 +59,7 @@ async def answer(
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     keeper = AnswerKeeper(served, grant, collection=collection.name, request=request)
     await keeper.find_conversation()
-    asked = ask(served, collection, keeper.with_history(), base_url)
+    asked = await ask(served, collection, keeper.with_history(), base_url)
     if request.stream:
         writer = VercelEvents(asked.urls) if request.format == "vercel" else NamedEvents()
         events = keeper.events(asked.events())

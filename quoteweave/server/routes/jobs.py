@@ -7,12 +7,14 @@ from fastapi import APIRouter, Path, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
+from quoteweave.core.errors import QuoteweaveError
 from quoteweave.interchange.jobs import Job, JobList
+from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.events import JobEvent, job_events
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.jobs.store import JobNotFound
-from quoteweave.server.problems import ProblemError
+from quoteweave.server.problems import ProblemError, problem_of
 
 router = APIRouter(tags=["jobs"])
 JobId = Annotated[str, Path(description="id of a job", max_length=100)]
@@ -45,7 +47,7 @@ def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
 async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
     """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
     await run_in_threadpool(_visible, jobs, id, names)
-    return EventSourceResponse(_sent(job_events(jobs.store, id)), send_timeout=30)
+    return EventSourceResponse(sent_events(job_events(jobs.store, id)), send_timeout=30)
 
 
 @router.delete("/v1/jobs/{id}", summary="Cancel a job", status_code=202)
@@ -69,6 +71,17 @@ def _no_such_job(detail: str) -> ProblemError:
     return ProblemError(404, "no-such-job", "There is no such job", detail)
 
 
-async def _sent(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
-    async for event in events:
-        yield ServerSentEvent(data=event.data.model_dump_json(), event=event.type)
+async def sent_events(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events as they are sent; what ends them early is an error event, the last."""
+    try:
+        async for event in events:
+            yield ServerSentEvent(data=event.data.model_dump_json(), event=event.type)
+    except JobNotFound as error:  # its collection was deleted meanwhile
+        yield _error(_no_such_job(str(error)))
+    except QuoteweaveError as error:
+        yield _error(error)
+
+
+def _error(error: Exception) -> ServerSentEvent:
+    event = ErrorEvent(problem=problem_of(error))
+    return ServerSentEvent(data=event.model_dump_json(), event=event.type)
