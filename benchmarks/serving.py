@@ -3,12 +3,14 @@
 The collection is made (`made_quotes.py`) unless `--collection` holds one. The server is a process of its own with one
 worker, and so is each bare one; the load comes from this process. Measured: searches and answers a second with 16
 connections, and what a request takes; what HTTP adds to the call within a process, one request at a time; the first
-event of a stream beyond the search; memory with many streams open at a slow model; and a soak of all kinds of requests.
+event of a stream beyond the search; memory with many streams open at a slow model; searches
+while documents are added (the samples, which OCR reads in part); and a soak of all kinds of requests.
 `--only` chooses among them, `--seconds` and `--soak` say how long they take.
 """
 
 import asyncio
 import json
+import shutil
 import signal
 import socket
 import statistics
@@ -21,8 +23,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import httpx2
 import psutil
-from common import Table, arguments, finish, machine, working_folder
+from common import REPOSITORY, Table, arguments, finish, machine, working_folder
 from http_load import Connection, Load, press
 from made_quotes import Writing, fill
 from model_process import serving as slow_model
@@ -35,7 +38,8 @@ from quoteweave.pipeline.settings import AnswerSettings, RetrievalSettings
 from quoteweave.testing.model_server import Reply
 
 CONNECTIONS = 16
-PARTS = ("search", "answers", "overhead", "stream", "open", "soak")
+SAMPLES = REPOSITORY / "quoteweave" / "samples" / "pdf"
+PARTS = ("search", "answers", "overhead", "stream", "open", "adding", "soak")
 Requests = Sequence[tuple[str, Mapping[str, object]]]
 Row = list[str]
 BARE = """
@@ -99,6 +103,9 @@ def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple
             rows += more
     if "open" in options.only:
         more, figures["open_streams"] = _open_streams(folder, questions[0], options.streams)
+        rows += more
+    if "adding" in options.only:
+        more, figures["adding"] = _adding(folder, searches, options.seconds)
         rows += more
     if "soak" in options.only:
         more, figures["soak"] = _soak(folder, [*searches[:50], *answers[:50]], options.soak)
@@ -248,7 +255,7 @@ def _first_event(port: int, questions: Sequence[str]) -> tuple[list[Row], dict[s
 
 def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row], dict[str, float]]:
     """Memory with so many streams open, whose model says a word now and then."""
-    reply = Reply(text="One word after another is said [1]. " * 60, sizes=(6,), delays_s=(0.5,) * 400)
+    reply = Reply(text="One word after another is said [1]. " * 100, sizes=(6,), delays_s=(0.5,) * 600)
     with slow_model(reply) as model:
         config = (
             "answer_seconds = 600",
@@ -280,22 +287,53 @@ def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row],
 
                 done = asyncio.Event()
                 tasks = [asyncio.create_task(one()) for _ in range(streams)]
-                for _ in range(8):
-                    await asyncio.sleep(2.5)
+                for _ in range(480):  # two minutes at most, until all are open
+                    await asyncio.sleep(0.25)
+                    if opened == streams:
+                        break
+                for _ in range(3):
                     memory.append(server.megabytes)
+                    await asyncio.sleep(10)
                 done.set()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 return opened
 
             before = server.megabytes
             opened = asyncio.run(hold())
-    figures = {"before_mb": before, "first_mb": memory[1], "last_mb": memory[-1], "streams": float(opened)}
+    figures = {"before_mb": before, "open_mb": memory[0], "after_20_s_mb": memory[-1], "streams": float(opened)}
+    shown = ", ".join(f"{value:.0f}" for value in (before, memory[0], memory[-1]))
+    rows = [[f"{opened} streams open: MB before, once all are open, 20 s later", shown, "-"]]
+    return rows, figures
+
+
+def _adding(folder: Path, searches: Requests, seconds: float) -> tuple[list[Row], dict[str, object]]:
+    """Searches with 4 connections while documents are added, beside those before, over a copy of the collection."""
+    with TemporaryDirectory() as own:
+        copy = Path(own) / "made"
+        shutil.copytree(folder, copy)
+        with served(copy) as server:
+            asyncio.run(press(server.port, searches, connections=4, seconds=2))
+            before = asyncio.run(press(server.port, searches, connections=4, seconds=seconds))
+            files = [
+                ("files", (f"{copies}-{path.name}", path.read_bytes()))
+                for copies in range(4)
+                for path in sorted(SAMPLES.glob("*.pdf"))
+            ]
+            address = f"http://127.0.0.1:{server.port}/v1/collections/made/documents"
+            job = httpx2.post(address, files=files, timeout=60).json()["job"]
+            while httpx2.get(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}").json()["status"] == "queued":
+                time.sleep(0.05)
+            during = asyncio.run(press(server.port, searches, connections=4, seconds=seconds))
+            state = httpx2.get(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}").json()["status"]
+            httpx2.delete(f"http://127.0.0.1:{server.port}/v1/jobs/{job['id']}")
+    figures: dict[str, object] = {"before": _figures(before), "during": _figures(during), "job_then": state}
     rows = [
         [
-            f"{opened} streams open: MB before, after 5 s, after 20 s",
-            f"{before:.0f}, {memory[1]:.0f}, {memory[-1]:.0f}",
+            "searches a second before, and while documents are added",
+            f"{before.per_second:.0f}, {during.per_second:.0f}",
             "-",
-        ]
+        ],
+        ["their median ms", f"{before.quantile(0.5):.1f}, {during.quantile(0.5):.1f}", "-"],
     ]
     return rows, figures
 

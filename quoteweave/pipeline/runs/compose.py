@@ -16,6 +16,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
+from quoteweave.models.sharing import make_shared
 from quoteweave.pipeline.follow_ups import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
@@ -81,7 +82,8 @@ def _local(settings: ChatSettings, checkpoint: str) -> ChatModel:
 
     if settings.extra:
         raise UsageError(f"{settings.model} runs on this machine, so that no request takes {', '.join(settings.extra)}")
-    return LocalChat(
+    return make_shared(
+        LocalChat,
         checkpoint,
         hardware=settings.hardware,
         temperature=settings.temperature,
