@@ -44,6 +44,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/highlights.py
 	$(BIN)/python benchmarks/generation_speed.py
 	$(BIN)/python benchmarks/scoring_speed.py
+	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/startup.py
 
 clean:
