@@ -40,7 +40,7 @@ def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
     "/v1/jobs/{id}/events",
     summary="A job's progress",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
     """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
