@@ -11,7 +11,7 @@ from quoteweave.interchange.jobs import Job, JobList
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.events import JobEvent, job_events
 from quoteweave.server.jobs.service import Jobs
-from quoteweave.server.jobs.store import JobNotFound
+from quoteweave.server.jobs.store import JobNotFound, no_job
 from quoteweave.server.problems import ProblemError
 
 router = APIRouter(tags=["jobs"])
@@ -58,15 +58,11 @@ def _visible(jobs: Jobs, id: str, names: list[str]) -> Job:
     """Return a job. Raises ProblemError where there is none that the request may know of."""
     try:
         job = jobs.store.get(id).job
+        if job.collection not in names:
+            raise no_job(id)
     except JobNotFound as error:
-        raise _no_such_job(str(error)) from error
-    if job.collection not in names:
-        raise _no_such_job(f"there is no job {id!r}")
+        raise ProblemError(404, "no-such-job", "There is no such job", str(error)) from error
     return job
-
-
-def _no_such_job(detail: str) -> ProblemError:
-    return ProblemError(404, "no-such-job", "There is no such job", detail)
 
 
 async def _sent(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
