@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from made_collections import make_collection
 
 from quoteweave.server.app import make_app
-from quoteweave.server.keys import KeyRequest, KeyStore
+from quoteweave.server.keys import KeyRequest, KeyStore, Scope
 from quoteweave.server.settings import ServerSettings
 
 PUBLIC = {"/v1/session", "/healthz", "/readyz"}
@@ -46,7 +46,7 @@ class Server:
         settings = ServerSettings(collections=collections, collections_folder=folder, state=folder / "state")
         self.app = make_app(settings)
         self.client = TestClient(self.app, base_url="http://127.0.0.1").__enter__()
-        scopes = ("read", "write", "admin")
+        scopes: tuple[Scope, ...] = ("read", "write", "admin")
         self.own = self.header(KeyRequest("own", scopes=scopes, collections=("port",)))
         self.all = self.header(KeyRequest("all", scopes=scopes))
         self.reader = self.header(KeyRequest("reader", collections=("port",)))
