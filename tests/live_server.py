@@ -16,9 +16,12 @@ class LiveServer:
         import uvicorn
 
         from quoteweave.server.app import make_app
+        from quoteweave.server.connections import TimedProtocol
 
         self.app = make_app(settings)
-        config = uvicorn.Config(self.app, host="127.0.0.1", port=0, log_config=None, access_log=False)
+        config = uvicorn.Config(
+            self.app, host="127.0.0.1", port=0, log_config=None, access_log=False, http=TimedProtocol, ws="none"
+        )
         self.server = uvicorn.Server(config)
         self._started = threading.Event()
         startup = self.server.startup

@@ -12,6 +12,8 @@ from quoteweave.core.records import HEADERS_AND_FOOTERS, Filter
 if TYPE_CHECKING:
     import numpy as np
 
+MAX_TOLD = 5
+"""Most unknown documents that a message names."""
 # Documents are few and quotes many: CROSS JOIN makes SQLite choose the documents first, then walk their part of the
 # covering index. A parameter that is NULL does not narrow.
 _SELECT = """
@@ -58,7 +60,9 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
     if missing:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-        raise UsageError("; ".join(_unknown(name, known) for name in missing) + "; quoteweave list shows them all")
+        told = [_unknown(name, known) for name in missing[:MAX_TOLD]]
+        more = [f"and {len(missing) - MAX_TOLD:,} others"] if len(missing) > MAX_TOLD else []
+        raise UsageError("; ".join([*told, *more]) + "; quoteweave list shows them all")
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -30,6 +30,10 @@ IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 
 
+MAX_PAGE = 1_000_000_000
+"""The highest number by which a page may be asked for; no document has so many."""
+
+
 class Record(BaseModel):
     """Base of all records: frozen, and unknown fields are refused."""
 
@@ -223,8 +227,8 @@ class Filter(Record):
     """
 
     documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
-    first_page: int | None = Field(default=None, ge=0, description="from 0, included")
-    last_page: int | None = Field(default=None, ge=0, description="from 0, included")
+    first_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
+    last_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
     kind: Kind | None = None
     layouts: tuple[Layout, ...] | None = None
     metadata: Mapping[str, str] = Field(default_factory=dict, description="every pair must be the document's")

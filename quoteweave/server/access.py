@@ -144,6 +144,8 @@ class Access:
     async def _admit(self, request: Request) -> str:
         """Give the request its grant, and return by what its caller is counted. Raises ProblemError."""
         control = self._control
+        if "transfer-encoding" in request.headers and "content-length" in request.headers:
+            raise _two_lengths()
         control.rules.check_host(request)
         try:
             # Keys are in memory; a session is looked up in a file, which may have to be waited for.
@@ -233,6 +235,16 @@ def missing_scope(scope: Scope) -> ProblemError:
         "The key may not do that",
         f"this needs a key with the scope {scope}; ask whoever runs the server for one",
         headers={"WWW-Authenticate": f'Bearer realm="quoteweave", error="insufficient_scope", scope="{scope}"'},
+    )
+
+
+def _two_lengths() -> ProblemError:
+    return ProblemError(
+        400,
+        "two-lengths",
+        "The length of the request is not clear",
+        "it has both Content-Length and Transfer-Encoding, which a proxy may read differently; send one of them",
+        headers={"Connection": "close"},
     )
 
 

@@ -80,8 +80,14 @@ def handle_problems(app: FastAPI) -> None:
 
 def invalid_request(found: Sequence[Any]) -> Problem:
     """Return the problem of a request whose fields are not as they have to be; what was sent is not repeated."""
-    wrong = tuple({"field": ".".join(map(str, one["loc"][1:])) or "body", "reason": one["msg"]} for one in found)
+    wrong = tuple(map(_wrong_field, found))
     detail = "; ".join(f"{one['field']}: {one['reason']}" for one in wrong[:5])
     status = HTTPStatus.UNPROCESSABLE_ENTITY.value
     kind = "invalid-request"
     return Problem(type=BASE + kind, title=TITLES[kind], status=status, detail=detail, errors=wrong)
+
+
+def _wrong_field(one: Mapping[str, Any]) -> dict[str, str]:
+    if one["type"] == "json_invalid":
+        return {"field": "body", "reason": f"it is no JSON that can be read: {one['ctx']['error']}"}
+    return {"field": ".".join(map(str, one["loc"][1:])) or "body", "reason": one["msg"]}

@@ -19,6 +19,10 @@ MAX_RETURNED = 200
 """Most hits of one search."""
 
 
+MAX_RETRIEVERS = 8
+"""Most retrievers that one request names."""
+
+
 def _choices(name: str, fields: Sequence[str]) -> type[Record]:
     """Make the record of these settings, each optional, with the types, bounds and descriptions that they have."""
     optional: dict[str, Any] = {}
@@ -28,6 +32,7 @@ def _choices(name: str, fields: Sequence[str]) -> type[Record]:
         for bound in info.metadata:
             kind = Annotated[kind, bound]
         if field == "retriever":  # one retriever needs no list
+            kind = Annotated[kind, Field(max_length=MAX_RETRIEVERS)]
             kind = Annotated[kind, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
         optional[field] = (kind | None, Field(default=None, description=info.description))
     made: type[Record] = create_model(name, __base__=Record, **optional)

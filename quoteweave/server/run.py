@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
 from quoteweave.server.access import AccessControl
 from quoteweave.server.app import make_app
+from quoteweave.server.connections import TimedProtocol, allow_many_connections
 from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
@@ -35,6 +36,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         tell(f"note: {note}")
     listening = _listen(settings)
     tell(_where(settings, listening))
+    allow_many_connections()
     if settings.workers == 1:
         uvicorn.Server(_config(settings, make_app(settings))).run([listening])
         return
@@ -51,6 +53,8 @@ def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         factory=isinstance(app, str),
+        http=TimedProtocol,
+        ws="none",
         workers=settings.workers,
         log_config=None,
         log_level=settings.log_level,

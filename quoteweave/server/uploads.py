@@ -6,11 +6,11 @@ An upload's folder goes when its job has ended: the collection has its own copy 
 
 import errno
 import hashlib
-import json
 import shutil
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
@@ -21,6 +21,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from quoteweave.core.errors import UsageError
+from quoteweave.server.json_bodies import parse_json
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.upload_names import document_path
 
@@ -114,7 +115,10 @@ class _Receiver:
             "on_headers_finished": self._on_headers_finished,
             "on_end": self._on_end,
         }
-        self._parser = MultipartParser(boundary, calls)
+        try:
+            self._parser = MultipartParser(boundary, calls)
+        except FormParserError as error:
+            raise _malformed(str(error)) from error
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes. Raises ProblemError."""
@@ -224,9 +228,9 @@ def _metadata(field: bytearray | None) -> dict[str, str]:
     if not field:
         return {}
     try:
-        found = json.loads(field)
-    except (ValueError, RecursionError) as error:
-        raise _refused(f"metadata is no JSON: {error}") from error
+        found = parse_json(field)
+    except JSONDecodeError as error:
+        raise _refused(f"metadata is no JSON that can be read: {error.msg}") from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise _refused('metadata must be a JSON object of texts, such as {"year": "2024"}')
     return found

@@ -37,9 +37,10 @@ from quoteweave.server.dialects.openai_requests import (
     token_counts,
 )
 from quoteweave.server.event_streams import Sent, respond_with_events
+from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.kept_answers import AnswerKeeper
 
-router = APIRouter(tags=["OpenAI"])
+router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 FinishReason = Literal["stop", "length"]
 
 
@@ -143,7 +144,7 @@ class ChatCompletion(Record):
     "/v1/chat/completions",
     summary="Chat completions as OpenAI's",
     response_model=ChatCompletion,
-    responses={**RESPONSES, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={**RESPONSES, 200: {"content": {"text/event-stream": {}}}},
 )
 async def complete_chat(
     request: Annotated[ChatRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl

@@ -29,11 +29,12 @@ from quoteweave.server.dialects.openai_requests import (
 from quoteweave.server.dialects.openai_response_events import ResponseEvents
 from quoteweave.server.dialects.openai_response_object import ResponseMaker, ResponseObject
 from quoteweave.server.event_streams import respond_with_events
+from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.kept_answers import AnswerKeeper, history_of
 from quoteweave.server.requests import AnswerRequest
 from quoteweave.server.served import Served
 
-router = APIRouter(tags=["OpenAI"])
+router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 RESULTS = "file_search_call.results"
 _KEPT = re.compile(r"resp_([0-9a-f]{32})_([0-9a-f]{32})")
 # Items of earlier responses that clients send back with the messages.
@@ -113,7 +114,7 @@ class ResponseRequest(OpenRequest):
     "/v1/responses",
     summary="Responses as OpenAI's",
     response_model=ResponseObject,
-    responses={**RESPONSES, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={**RESPONSES, 200: {"content": {"text/event-stream": {}}}},
 )
 async def make_response(
     request: Annotated[ResponseRequest, Body()], served: ServedState, grant: Reader, base_url: BaseUrl

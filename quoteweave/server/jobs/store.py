@@ -43,6 +43,11 @@ class JobNotFound(UsageError):
     """There is no job of that id, or not any more."""
 
 
+def no_job(id: str) -> JobNotFound:
+    """Return the error of an id that no job has, or none that may be known of: both are told alike."""
+    return JobNotFound(f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {KEPT} are kept")
+
+
 class StoredJob(Record):
     """A job, with what its process is to do."""
 
@@ -112,9 +117,7 @@ class JobStore:
         """The job of that id. Raises JobNotFound."""
         found = self._rows("WHERE id = ?", [id])
         if not found:
-            raise JobNotFound(
-                f"there is no job {id!r}; jobs that ended long ago are forgotten, the last {KEPT} are kept"
-            )
+            raise no_job(id)
         return _stored(*found[0])
 
     def latest(self, collections: Iterable[str], *, most: int = 100) -> list[Job]:
@@ -201,7 +204,7 @@ class JobStore:
         with self._writing() as db:
             found = db.execute("SELECT job FROM jobs WHERE id = ?", (id,)).fetchone()
             if found is None:
-                raise JobNotFound(f"there is no job {id!r}")
+                raise no_job(id)
             before = Job.model_validate_json(found[0])
             if before.has_ended:
                 return before

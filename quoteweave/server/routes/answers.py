@@ -14,11 +14,12 @@ from quoteweave.server.answering import ask, find, to_response
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
 from quoteweave.server.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
+from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.kept_answers import AnswerKeeper
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import ServedCollection
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(tags=["answers"], route_class=JsonRoute)
 
 
 @router.post("/v1/collections/{collection}/search", summary="Find quotes", response_model=SearchResponse)
@@ -47,7 +48,7 @@ def _response(found: SearchResult, question: str, collection: ServedCollection, 
     "/v1/collections/{collection}/answers",
     summary="Answer a question",
     response_model=AnswerResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def answer(
     collection: Readable,

@@ -13,7 +13,7 @@ from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.events import JobEvent, job_events
 from quoteweave.server.jobs.service import Jobs
-from quoteweave.server.jobs.store import JobNotFound
+from quoteweave.server.jobs.store import JobNotFound, no_job
 from quoteweave.server.problems import ProblemError, problem_of
 
 router = APIRouter(tags=["jobs"])
@@ -42,7 +42,7 @@ def read_job(id: JobId, jobs: JobsState, names: VisibleNames) -> Job:
     "/v1/jobs/{id}/events",
     summary="A job's progress",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def watch_job(id: JobId, jobs: JobsState, names: VisibleNames) -> EventSourceResponse:
     """Send `progress` now and whenever it changes, page by page, and at last the ended job as `job`."""
@@ -60,10 +60,10 @@ def _visible(jobs: Jobs, id: str, names: list[str]) -> Job:
     """Return a job. Raises ProblemError where there is none that the request may know of."""
     try:
         job = jobs.store.get(id).job
+        if job.collection not in names:
+            raise no_job(id)
     except JobNotFound as error:
-        raise _no_such_job(str(error)) from error
-    if job.collection not in names:
-        raise _no_such_job(f"there is no job {id!r}")
+        raise ProblemError(404, "no-such-job", "There is no such job", str(error)) from error
     return job
 
 

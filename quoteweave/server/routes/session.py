@@ -7,10 +7,11 @@ from pydantic import AwareDatetime, Field
 
 from quoteweave.core.records import Record
 from quoteweave.server.access import AccessControl, Grant, cookie_name, grant_of, refused_key
+from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.keys import Key, Scope
 from quoteweave.server.sessions import LIFETIME
 
-router = APIRouter(tags=["session"])
+router = APIRouter(tags=["session"], route_class=JsonRoute)
 
 
 def get_control(request: Request) -> AccessControl:

@@ -1,0 +1,66 @@
+"""Clients that hold connections open: they lose them, and the others are answered meanwhile."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import pytest
+from live_server import LiveServer, Serve
+
+from quoteweave.server.connections import TimedProtocol
+
+HEAD = b"POST /v1/collections/port/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+MANY = 300
+
+
+@contextlib.contextmanager
+def held_open(server: LiveServer, sent: bytes) -> Iterator[list[socket.socket]]:
+    """Many connections on which this is sent, and nothing is read."""
+    with contextlib.ExitStack() as stack:
+        held = []
+        for _ in range(MANY):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            one.sendall(sent)
+            held.append(one)
+        yield held
+
+
+@pytest.mark.parametrize(
+    ("sent", "path"),
+    [
+        (b"", "/v1/collections"),
+        (HEAD + b"X-Long: ", "/v1/collections"),
+        (HEAD + b"Content-Length: 1000\r\n\r\n{", "/healthz"),
+        (b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 3, "/healthz"),
+    ],
+    ids=["silent", "half a head", "half a body", "unread"],
+)
+def test_others_are_answered_while_many_connections_are_held_open(live: LiveServer, sent: bytes, path: str) -> None:
+    with held_open(live, sent):
+        assert live.client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", HEAD])
+def test_who_sends_no_whole_head_in_time_loses_the_connection(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(TimedProtocol, "head_seconds", 0.1)
+    server = serve()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(sent)
+        while connection.recv(1 << 16):
+            pass
+
+
+def test_a_request_that_came_in_time_is_answered_however_long_it_takes(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve()
+    monkeypatch.setattr(TimedProtocol, "head_seconds", 0.0)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(HEAD + b'Connection: close\r\nContent-Length: 21\r\n\r\n{"question": "grain"}')
+        received = b""
+        while part := connection.recv(1 << 16):
+            received += part
+    assert received.startswith(b"HTTP/1.1 200")
+    assert b'"hits"' in received
