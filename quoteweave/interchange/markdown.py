@@ -21,7 +21,8 @@ def to_markdown(exported: Answer | Sequence[ExportedTurn], *, title: str | None 
     """Write an answer, or the turns of a conversation, as one Markdown document.
 
     Each question is a heading above its answer and the answer's warnings; footnotes stand at the end, one for each
-    quote and the words of it that are cited. Images are linked by their URL, where they have one (`urls.with_urls`).
+    quote and the words of it that are cited. Images are linked by their URL, where they have one
+    (`urls.QuoteUrls.answer`).
     """
     footnotes = _Footnotes()
     parts = [f"# {_line(title)}"] if title else []

@@ -1,7 +1,7 @@
 """OpenAI's chat completions and Responses: an answer's citations as annotations, and hits as file search results.
 
 An annotation (`url_citation`) covers the mark in the text as `shown_text` gives it; offsets count characters. Answers
-need the URLs of their citations: `urls.with_urls` fills them. Made for the API of openai 3.x.
+need the URLs of their citations: `urls.QuoteUrls.answer` fills them. Made for the API of openai 3.x.
 """
 
 from collections.abc import Iterable, Sequence
@@ -204,7 +204,7 @@ def _attributes(quote: Quote, urls: QuoteUrls) -> dict[str, str | float | bool]:
 
 def _url_citation(citation: Citation) -> UrlCitation:
     if citation.url is None:
-        raise ValueError(f"the citation of {citation.quote_id!r} has no URL: fill URLs in with urls.with_urls")
+        raise ValueError(f"the citation of {citation.quote_id!r} has no URL: fill them in with urls.QuoteUrls.answer")
     return {
         "start_index": citation.start,
         "end_index": citation.end,

@@ -75,10 +75,5 @@ class QuoteUrls(Record):
         return self.base_url.rstrip("/")
 
 
-def with_urls(answer: Answer, base_url: str, collection: str) -> Answer:
-    """Fill `url` and `image_url` of every citation of an answer, in `citations` and in `blocks` alike."""
-    return QuoteUrls(base_url=base_url, collection=collection).answer(answer)
-
-
 def _segment(text: str) -> str:
     return percent_encode(text, safe=":")

@@ -1,6 +1,7 @@
 """What a server holds in memory: its collections, and the searches and answerers made of them, shared by requests."""
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -42,6 +43,8 @@ class ServedCollection:
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.collection = Collection.open(folder)
+        # A request under way holds this object, so that what was replaced or deleted is closed behind the last of them.
+        weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)
         self._made: OrderedDict[str, object] = OrderedDict()
         self._lock = threading.Lock()
@@ -254,10 +257,10 @@ def _chat(settings: ChatSettings) -> dict[str, object]:
     return {key: getattr(settings, key) for key in ChatSettings.model_fields}
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Tell apart collections that follow each other in one folder."""
+def _identity(folder: Path) -> tuple[int, int, int] | None:
+    """Tell apart collections that follow each other in one folder; file systems give an inode's number again."""
     try:
         found = (folder / "collection.json").stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return found.st_dev, found.st_ino, found.st_mtime_ns

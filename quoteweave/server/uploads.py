@@ -10,12 +10,13 @@ import shutil
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 from filelock import FileLock, Timeout
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -76,7 +77,9 @@ class Uploads:
                 yield upload
             finally:
                 if not upload.kept:
-                    shutil.rmtree(upload.folder, ignore_errors=True)
+                    # In a thread, as there may be many files; to its end, though the client has left.
+                    with CancelScope(shield=True):
+                        await to_thread.run_sync(partial(shutil.rmtree, upload.folder, ignore_errors=True))
 
     def forget(self, collection: str) -> None:
         """Remove every upload of a collection, which is gone."""

@@ -11,7 +11,7 @@ from live_server import LiveServer, Serve
 from scripted_server import Scripted, ScriptedServer
 
 from quoteweave import Client
-from quoteweave.cli.served import served_collection
+from quoteweave.cli.remote import remote_collection
 from quoteweave.core.records import Filter
 from quoteweave.testing import ModelServer, Reply
 
@@ -117,10 +117,10 @@ def test_without_folder_and_server_both_are_named(quoteweave: Quoteweave) -> Non
 
 
 def test_a_picture_of_a_quote_is_shown_in_a_terminal_where_it_is_one(live: LiveServer) -> None:
-    served = served_collection(live.url, None, Filter(kind="image"), {})
+    served = remote_collection(live.url, None, Filter(kind="image"), {})
     found = Client(live.url).search("chart of calls", 1, filters=served.where).hits[0]
     picture = served.crop(found.quote_id)
     assert picture is not None
     assert min(picture.size) > 50
     with ScriptedServer(Scripted(b"<html>", kind="text/html")) as other:
-        assert served_collection(other.url, "port", Filter(), {}).crop("0:0:0") is None
+        assert remote_collection(other.url, "port", Filter(), {}).crop("0:0:0") is None

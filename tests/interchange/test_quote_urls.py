@@ -6,7 +6,7 @@ from builders import make_context, make_quote
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, TextEvent, replay_events
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.generation.citations import build_answer
-from quoteweave.interchange.urls import QuoteUrls, with_urls
+from quoteweave.interchange.urls import QuoteUrls
 
 URLS = QuoteUrls(base_url="https://docs.example/", collection="ports & harbours")
 
@@ -28,7 +28,7 @@ def in_blocks(answer: Answer) -> list[Citation]:
 
 
 def test_every_citation_of_an_answer_gets_its_urls_and_its_blocks_agree(answer: Answer) -> None:
-    filled = with_urls(answer, "https://docs.example", "ports & harbours")
+    filled = QuoteUrls(base_url="https://docs.example", collection="ports & harbours").answer(answer)
     text, image = "https://docs.example/c/ports%20%26%20harbours/q/d1:0:1", "/c/ports%20%26%20harbours/q/d1:1:4"
     assert [citation.url for citation in filled.citations] == [text, f"https://docs.example{image}", text]
     assert [citation.image_url for citation in filled.citations] == [

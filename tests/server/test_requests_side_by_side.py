@@ -1,7 +1,9 @@
 """Requests that come together: what waits for files keeps no other request waiting, and each gets what it asked for."""
 
 import asyncio
+import gc
 import os
+import shutil
 import stat
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -134,3 +136,24 @@ def test_watching_a_job_of_a_collection_that_is_deleted_ends_with_the_problem(st
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "new" / "state"
+
+
+def test_a_collection_that_is_made_anew_is_opened_anew_and_the_old_one_closed(state: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    Collection.create(folder).close()
+    served = Served(ServerSettings(collections={"made": folder}, state=state))
+    before = served.collection("made")
+    assert served.opened("made") is before
+    old = before.collection
+    shutil.rmtree(folder)
+    assert served.opened("made") is None
+    Collection.create(folder).close()
+    after = served.collection("made")
+    assert after is not before
+    assert old.documents() is not None  # a request under way still has it
+    del before
+    gc.collect()
+    with pytest.raises(ValueError, match="closed"):
+        old.documents()
+    assert after.collection.counts().documents == 0
+    served.close()

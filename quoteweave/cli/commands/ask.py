@@ -31,7 +31,7 @@ from quoteweave.cli.options.models import (
     TrustOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.served import ask_server, served_collection
+from quoteweave.cli.remote import ask_server, remote_collection
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.answer_page.render import render_answered
@@ -127,7 +127,7 @@ def ask(
         refuse_others(ctx, ON_SERVER)
         warn_if_empty(question)
         chosen = {"retriever": retriever, "explain": explain or None, "model": model, "images": images}
-        served = served_collection(server, name_on_server(ctx, collection), where, chosen)
+        served = remote_collection(server, name_on_server(ctx, collection), where, chosen)
         ask_server(served, question, asked_for, pictures)
         return
     from_file, limits = ({}, Limits()) if config is None else read_answer_settings(config, setting)

@@ -33,7 +33,7 @@ from quoteweave.cli.options.models import (
     TrustOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.served import search_server, served_collection
+from quoteweave.cli.remote import remote_collection, search_server
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
@@ -103,7 +103,7 @@ def search(
         warn_if_empty(question)
         options = {key: given[key] or None for key in CHOSEN}
         search_server(
-            served_collection(server, name_on_server(ctx, collection), where, options), question, k, as_json=as_json
+            remote_collection(server, name_on_server(ctx, collection), where, options), question, k, as_json=as_json
         )
         return
     settings = name_chat_model(make_settings(RetrievalSettings, given))

@@ -14,8 +14,9 @@ from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Filter, Quote, Record, place_of
+from quoteweave.core.records import Filter, Quote, Record
 from quoteweave.interchange.problems import Problem
+from quoteweave.interchange.quote_labels import citation_title, quote_title, quote_words
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
 from quoteweave.server.answering import Asked, find
@@ -141,7 +142,7 @@ def fetched(call: Call, collection: ServedCollection, quote: Quote) -> FetchedIt
     return FetchedItem(
         id=id_of(collection, quote),
         title=_title(quote),
-        text=quote.words(),
+        text=quote_words(quote),
         url=call.urls(collection).quote(quote.id),
         metadata=metadata,
     )
@@ -222,7 +223,7 @@ async def _shown_images(
     notes, left = [], MAX_PICTURES
     blocks = {block.citation.quote_id: block for block in answer.blocks if isinstance(block, ImageBlock)}
     for block in blocks.values():
-        named = f"image{block.citation.number}, {_place(block.citation)}"
+        named = f"image{block.citation.number}, {citation_title(block.citation)}"
         try:
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
             content = await call.served.pictures.quote_content(collection.collection, quote)
@@ -243,7 +244,7 @@ def _readable(record: CitedAnswer) -> str:
     for citation in record.citations:
         name = f"[{citation.number}]" if citation.kind == "text" else f"image{citation.number}"
         words = _supporting_words(citation)
-        lines = [f"{name} {_place(citation)} (id {record.collection}/{citation.quote_id})", f"  {citation.url}"]
+        lines = [f"{name} {citation_title(citation)} (id {record.collection}/{citation.quote_id})", f"  {citation.url}"]
         sources.setdefault(name, "\n".join([*lines, f"  “{words}”"] if words else lines))
     parts = [record.text]
     if sources:
@@ -260,13 +261,9 @@ def _supporting_words(citation: Citation) -> str:
 
 def _title(quote: Quote) -> str:
     """Return the document and the place in it, with the section where the place is a page."""
-    named = f"{quote.document}, {quote.place}"
+    named = quote_title(quote)
     section = " ".join((quote.section or "").split())
     return f"{named}: {section}" if section and quote.has_pages else named
-
-
-def _place(citation: Citation) -> str:
-    return f"{citation.document}, {place_of(citation.page_label, citation.section, has_pages=citation.has_pages)}"
 
 
 def _page_quote(call: Call, collection: ServedCollection, quote: Quote) -> PageQuote:

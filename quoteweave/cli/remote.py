@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ServedCollection:
+class RemoteCollection:
     """A collection of a server, how it is narrowed, and the settings that a request chooses."""
 
     client: AsyncClient
@@ -47,26 +47,26 @@ class ServedCollection:
             return None
 
 
-def served_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> ServedCollection:
+def remote_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> RemoteCollection:
     """Return the collection of a server; of the options, those that were not given are left to the server."""
     chosen = {key: value for key, value in options.items() if value is not None}
-    return ServedCollection(AsyncClient(url, collection=name), where, chosen)
+    return RemoteCollection(AsyncClient(url, collection=name), where, chosen)
 
 
-def ask_server(served: ServedCollection, question: str, form: AnswerFormat | None, pictures: PicturesName) -> None:
+def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | None, pictures: PicturesName) -> None:
     """Ask the question and print the answer; without a form as it is written, where a model writes it."""
-    model = _model(served)
+    model = _model(remote)
     if model is not None and model.destination is not None:
         typer.echo(f"the server sends the question and the quotes found to {model.destination}", err=True)
     if form is None:
         form = AnswerFormat.WHOLE if model is None or model.destination is None else AnswerFormat.WRITTEN
     name = None if model is None else model.name
-    ask_and_print(form, served, question, model=name, pictures=pictures_on_stdout(pictures, served.crop))
+    ask_and_print(form, remote, question, model=name, pictures=pictures_on_stdout(pictures, remote.crop))
 
 
-def search_server(served: ServedCollection, question: str, k: int, *, as_json: bool) -> None:
+def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: bool) -> None:
     """Search and print the hits."""
-    found = run_sync(served.client.search(question, k, filters=served.where, settings=served.settings))
+    found = run_sync(remote.client.search(question, k, filters=remote.where, settings=remote.settings))
     print_trace(found.trace)
     if as_json:
         print_json(found.model_dump(mode="json"))
@@ -74,8 +74,8 @@ def search_server(served: ServedCollection, question: str, k: int, *, as_json: b
         print_hits([hit_of_server(hit) for hit in found.hits], found.trace.reasons)
 
 
-def _model(served: ServedCollection) -> ModelSummary | None:
+def _model(remote: RemoteCollection) -> ModelSummary | None:
     """Return the model that is to answer; None for one that the server does not list, which it then refuses."""
-    models = run_sync(served.client.models()).models
-    name = served.settings.get("model")
+    models = run_sync(remote.client.models()).models
+    name = remote.settings.get("model")
     return next((model for model in models if (model.default if name is None else model.name == name)), None)
