@@ -18,7 +18,9 @@ class LiveServer:
         from quoteweave.server.app import make_app
 
         self.app = make_app(settings)
-        config = uvicorn.Config(self.app, host="127.0.0.1", port=0, log_config=None, access_log=False)
+        config = uvicorn.Config(
+            self.app, host="127.0.0.1", port=0, log_config=None, access_log=False, proxy_headers=False
+        )
         self.server = uvicorn.Server(config)
         self._started = threading.Event()
         startup = self.server.startup
