@@ -82,7 +82,9 @@ class ServerSettings(Record):
         description="whether answers are kept in conversations: where the request asks for it, as the page does; also "
         "where it does not say; or never",
     )
-    log_text: bool = Field(default=False, description="log questions too; without it no text of people or documents")
+    log_text: bool = Field(
+        default=False, description="put questions into the spans of OpenTelemetry; the log never holds them"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least that is logged"
     )
