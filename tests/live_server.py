@@ -20,7 +20,14 @@ class LiveServer:
 
         self.app = make_app(settings)
         config = uvicorn.Config(
-            self.app, host="127.0.0.1", port=0, log_config=None, access_log=False, http=TimedProtocol, ws="none"
+            self.app,
+            host="127.0.0.1",
+            port=0,
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            http=TimedProtocol,
+            ws="none",
         )
         self.server = uvicorn.Server(config)
         self._started = threading.Event()

@@ -95,10 +95,17 @@ class AccessControl:
 
     def check_start(self) -> None:
         """Raise UsageError where other machines could reach a server for which no key was made."""
-        if not self.settings.on_loopback and not self.keys.in_use():
+        if self.keys.in_use():
+            return
+        none, make = f"there is no key in {self.keys.path.parent}", "make one with: quoteweave keys add NAME"
+        if not self.settings.on_loopback:
             raise UsageError(
-                f"{self.settings.host} can be reached from other machines, and there is no key in "
-                f"{self.keys.path.parent}; make one with: quoteweave keys add NAME, or listen on 127.0.0.1"
+                f"{self.settings.host} can be reached from other machines, and {none}; {make}, or listen on 127.0.0.1"
+            )
+        if self.settings.behind_proxy:
+            raise UsageError(
+                f"public_url or trusted_proxies say that a proxy shows the server to other machines, and {none}, so "
+                f"that whoever reaches the proxy could do everything; {make}"
             )
 
     def grant(self, request: Request) -> Grant:

@@ -6,6 +6,7 @@ from importlib import metadata
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoteweave.interchange.problems import Problem
 from quoteweave.server.access import protect
@@ -90,4 +91,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     handle_problems(app)
     protect(app, settings)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)
+    if settings.trusted_proxies:
+        # Around all else, so that limits, log and links know the client's own address and scheme.
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app

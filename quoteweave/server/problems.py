@@ -70,7 +70,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:
         phrase = HTTPStatus(error.status_code).phrase
-        problem = Problem(type="about:blank", title=phrase, status=error.status_code, detail=str(error.detail))
+        detail = str(error.detail)
+        if detail == phrase:  # of routing, which says no more
+            detail = f"{request.method} {request.url.path} is no request of this server; /openapi.json describes all"
+        problem = Problem(type="about:blank", title=phrase, status=error.status_code, detail=detail)
         return respond(problem, request, error.headers)
 
     @app.exception_handler(RequestValidationError)
@@ -80,14 +83,15 @@ def handle_problems(app: FastAPI) -> None:
 
 def invalid_request(found: Sequence[Any]) -> Problem:
     """Return the problem of a request whose fields are not as they have to be; what was sent is not repeated."""
-    wrong = tuple(map(_wrong_field, found))
+    wrong = tuple(_wrong_field(one) for one in found)
     detail = "; ".join(f"{one['field']}: {one['reason']}" for one in wrong[:5])
     status = HTTPStatus.UNPROCESSABLE_ENTITY.value
     kind = "invalid-request"
     return Problem(type=BASE + kind, title=TITLES[kind], status=status, detail=detail, errors=wrong)
 
 
-def _wrong_field(one: Mapping[str, Any]) -> dict[str, str]:
-    if one["type"] == "json_invalid":
-        return {"field": "body", "reason": f"it is no JSON that can be read: {one['ctx']['error']}"}
-    return {"field": ".".join(map(str, one["loc"][1:])) or "body", "reason": one["msg"]}
+def _wrong_field(found: Mapping[str, Any]) -> dict[str, str]:
+    if found["type"] == "json_invalid":
+        why = f"is no JSON: {found['ctx']['error']}, at character {found['loc'][-1]}"
+        return {"field": "body", "reason": why}
+    return {"field": ".".join(map(str, found["loc"][1:])) or "body", "reason": found["msg"]}

@@ -15,6 +15,7 @@ from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageErr
 from quoteweave.server.access import AccessControl
 from quoteweave.server.app import make_app
 from quoteweave.server.connections import TimedProtocol, allow_many_connections
+from quoteweave.server.jobs.store import JobStore
 from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
@@ -28,12 +29,14 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     """Serve by the settings of a file and those given, until the process is told to end.
 
     `tell` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only with
-    keys, and what opening a collection raises.
+    keys, StorageError where the jobs cannot be read, and what opening a collection raises.
     """
     settings = read_server_settings(config_file, given)
     set_up_logging(settings)
     for note in check_collections(settings):
         tell(f"note: {note}")
+    # Here and not in the processes that answer, so that the operator reads one line.
+    JobStore(settings.state).close()
     listening = _listen(settings)
     tell(_where(settings, listening))
     allow_many_connections()

@@ -1,15 +1,18 @@
 """Declares all settings of the server, once: options, keys of its TOML file and the table in the documentation."""
 
+import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.state_folder import default_state
@@ -40,6 +43,11 @@ class ServerSettings(Record):
     workers: int = Field(default=1, ge=1, le=64, description="processes that answer; each has the indexes in memory")
     public_url: str | None = Field(
         default=None, description="address in links, where a proxy has another than the server itself"
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        default=(),
+        description="addresses and networks, as 10.0.0.0/8, of the proxies whose X-Forwarded-For and "
+        "X-Forwarded-Proto are believed",
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="further names in the Host header that are answered, as reports.example.org"
@@ -74,8 +82,12 @@ class ServerSettings(Record):
         description="whether answers are kept in conversations: where the request asks for it, as the page does; also "
         "where it does not say; or never",
     )
-    log_text: bool = Field(default=False, description="log questions too; without it no text of people or documents")
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_text: bool = Field(
+        default=False, description="put questions into the spans of OpenTelemetry; the log never holds them"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least that is logged"
+    )
     retrievers: tuple[str, ...] = Field(
         default=(),
         description="retrievers that requests may name, besides lexical, bm25, tfidf and those that have an index",
@@ -99,10 +111,28 @@ class ServerSettings(Record):
                 )
         return collections
 
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies_are_addresses(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for proxy in proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise ValueError(
+                    f"{proxy!r} is neither an address nor a network; write the proxy's own, as 127.0.0.1 or 10.0.0.0/8"
+                ) from None
+        return proxies
+
     @property
     def on_loopback(self) -> bool:
         """Whether only this machine can reach the server."""
         return self.host in LOOPBACK
+
+    @property
+    def behind_proxy(self) -> bool:
+        """Whether a proxy shows the server to other machines."""
+        public = None if self.public_url is None else urlsplit(self.public_url).hostname
+        return bool(self.trusted_proxies) or (public is not None and public not in LOOPBACK)
 
 
 def named_collections(given: Sequence[str]) -> dict[str, Path]:
@@ -129,7 +159,21 @@ def read_server_settings(path: Path | None, given: Mapping[str, object]) -> Serv
         return ServerSettings.model_validate(values)
     except ValidationError as error:
         where = "" if path is None else f"{path}: "
-        raise UsageError(f"{where}{describe_validation_error(error)}") from error
+        raise UsageError(f"{where}{_describe(error)}") from error
+
+
+def _describe(error: ValidationError) -> str:
+    """Describe the first problem; for a key that there is not, the closest one."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    if first["type"] != "extra_forbidden":
+        return describe_validation_error(error)
+    *tables, key = (str(part) for part in first["loc"])
+    record: type[BaseModel] = {"answers": AnswerSettings, "models": ChatSettings}.get(
+        next(iter(tables), ""), ServerSettings
+    )
+    near = similar_names(key, record.model_fields)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {join_names(sorted(record.model_fields), most=60)}"
+    return f"{'.'.join((*tables, key))} is no setting; {hint}"
 
 
 def _table(path: Path) -> dict[str, object]:
@@ -145,4 +189,18 @@ def _table(path: Path) -> dict[str, object]:
     folders = values.get("collections")
     if isinstance(folders, dict):
         values["collections"] = {name: path.parent / str(folder) for name, folder in folders.items()}
+    models = values.get("models")
+    for table in (values.get("answers"), *(models.values() if isinstance(models, dict) else ())):
+        if isinstance(table, dict):
+            _place_paths(table, path.parent)
     return values
+
+
+def _place_paths(table: dict[str, object], folder: Path) -> None:
+    """Place the paths of a table of answers or of a model below the folder of their file."""
+    for key in ("prompts", "abstain"):
+        if isinstance(table.get(key), str):
+            table[key] = folder / str(table[key])
+    terms = table.get("terms")
+    if isinstance(terms, list):
+        table["terms"] = [folder / str(path) for path in terms]

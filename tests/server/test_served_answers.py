@@ -153,6 +153,14 @@ def test_a_document_or_page_that_is_not_there_is_a_problem(live: LiveServer) -> 
     problem(live.client.get("/v1/collections/port/quotes/0:0:0"), 404, "no-such-quote")
     body = problem(live.client.get("/v1/collections/port/pages/../../etc/0"), 404, "blank")
     assert body["title"] == "Not Found"
+    assert "is no request of this server; /openapi.json describes all" in body["detail"]
+    assert problem(live.client.put("/v1/collections"), 405, "blank")["detail"].startswith("PUT /v1/collections is no")
+
+
+def test_a_body_that_is_no_json_is_told_with_the_place(live: LiveServer) -> None:
+    sent = live.client.post(ANSWERS, content='{"question": }', headers={"content-type": "application/json"})
+    body = problem(sent, 422, "invalid-request")
+    assert body["errors"] == [{"field": "body", "reason": "is no JSON: Expecting value, at character 13"}]
 
 
 def test_collections_and_models_are_listed(live: LiveServer) -> None:

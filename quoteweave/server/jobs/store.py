@@ -21,6 +21,7 @@ DATABASE = "jobs.sqlite"
 KEPT = 1000
 """How many jobs that have ended are kept; older ones are forgotten."""
 _BUSY_MS = 30_000
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -220,7 +221,12 @@ def _guarded(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        why = "make room on that disk, and allow writing there"
+        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+        why = (
+            "the file is damaged: move it away, and the server begins without the jobs that it held"
+            if damaged
+            else "make room on that disk, and allow writing there"
+        )
         raise StorageError(f"the server's jobs in {path} cannot be read or written ({error}); {why}") from error
 
 
