@@ -258,6 +258,7 @@ def test_a_quote_that_is_gone_is_told(live: LiveServer, visit: Visit) -> None:
     seen.page.goto(f"{live.url}/c/port/q/ffff:0:0")
     seen.page.get_by_role("alert").wait_for()
     assert "no quote" in seen.page.get_by_role("alert").inner_text().lower()
+    seen.page.locator(".library").wait_for()
 
 
 def test_settings_are_kept_and_sent(live: LiveServer, visit: Visit) -> None:

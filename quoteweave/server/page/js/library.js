@@ -121,7 +121,7 @@ function aboutOf(document) {
 function cover(document, show) {
   const button = h("button", { type: "button", class: "cover", "aria-label": `Read ${document.name}`, title: document.name, on: { click: show } });
   const kind = h("span", { class: "kind", text: document.format });
-  const image = h("img", { src: `${pageUrl(open.collection, document.name, 0)}/image`, alt: "", loading: "lazy", decoding: "async" });
+  const image = h("img", { src: `${pageUrl(open.collection, document.name, 0)}/image`, alt: "", loading: "lazy", decoding: "async", fetchpriority: "low" });
   image.addEventListener("error", () => image.replaceWith(kind));
   button.append(image);
   return button;

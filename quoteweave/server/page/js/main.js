@@ -112,6 +112,7 @@ async function start() {
   open.collection = name;
   const path = location.pathname;
   conversation.clear();
+  library.element.hidden = wanted.quote !== null; // else its covers would be drawn before the page of the quote
   await openCollection(name);
   if (open.writable) uploads.resume().catch(() => {}); // the list of jobs is a help, and no more
   if (wanted.quote) {
@@ -126,6 +127,7 @@ async function start() {
 function failed(error) {
   const problem = error instanceof Problem ? error : new Problem({ title: "The page could not be opened", detail: String(error) });
   const notice = h("div", { class: "turn" }, problemNotice(problem, () => location.reload()));
+  if (viewer.panel.hidden) library.element.hidden = false;
   const again = notice.querySelector(".choices");
   again?.replaceChildren(h("button", { type: "button", class: "button", text: "Try again", on: { click: () => location.reload() } }));
   byId("turns").prepend(notice);
