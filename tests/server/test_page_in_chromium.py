@@ -67,7 +67,7 @@ def test_an_answer_is_written_with_marks_tables_and_images_in_place(written: Liv
     assert prose.locator("strong").inner_text() == "1,058"
     assert prose.locator("li").count() == 2
     assert prose.locator("td").all_inner_texts() == ["2023", "1,058"]
-    assert prose.locator("figure img").evaluate("image => image.complete && image.naturalWidth > 0")
+    assert prose.locator("figure img").evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
     assert prose.locator("figcaption").inner_text().endswith("The calls by quarter")
     assert [each.get_attribute("data-citation") for each in prose.locator(".chip").all()] == list("01234")
     assert "[1]" not in prose.inner_text()
