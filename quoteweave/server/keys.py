@@ -159,6 +159,14 @@ class KeyStore:
         """Whether a key was ever made; revoked and expired ones count, so that their end opens nothing."""
         return bool(self._current())
 
+    def readable(self) -> bool:
+        """Whether the file can be read; where it cannot, no key is accepted."""
+        try:
+            self._current()
+        except StateError:
+            return False
+        return True
+
     def _make(self, wanted: KeyRequest) -> Key:
         now = self._clock()
         if not _NAME.fullmatch(wanted.name) or not wanted.name.strip():

@@ -92,3 +92,12 @@ def test_damaged_jobs_are_told_in_one_line_before_the_server_listens(
         said.err
     )
     assert "Traceback" not in said.err
+
+
+def test_a_server_that_lets_nobody_in_is_not_ready(serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    assert server.client.get("/readyz").status_code == 200
+    (tmp_path / "state" / "keys.json").write_text("damaged", "utf-8")
+    found = server.client.get("/readyz")
+    assert (found.status_code, found.json()["status"]) == (503, "degraded")
+    assert server.client.get("/healthz").status_code == 200

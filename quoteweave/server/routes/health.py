@@ -9,6 +9,7 @@ from quoteweave.core.records import Record
 from quoteweave.server.depends import Reader, ServedState
 from quoteweave.server.metrics import MEDIA_TYPE
 from quoteweave.server.problems import ProblemError
+from quoteweave.server.routes.session import Control
 
 router = APIRouter(tags=["operations"])
 
@@ -39,9 +40,13 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz", summary="Whether the server can answer", responses={503: {"model": Health}})
-def readyz(served: ServedState, response: Response) -> Health:
-    """Return ok where collections can be read; 503 where none of several can."""
+def readyz(served: ServedState, control: Control, response: Response) -> Health:
+    """Return ok where collections can be read; 503 where none of several can, and where nobody is let in.
+
+    That is so where the file of keys is damaged.
+    """
     unreadable = served.unreadable()
-    if unreadable and len(unreadable) == len(served.folders()):
+    refusing = not control.keys.readable()
+    if refusing or (unreadable and len(unreadable) == len(served.folders())):
         response.status_code = 503
-    return Health(status="degraded" if unreadable else "ok", unreadable=len(unreadable))
+    return Health(status="degraded" if unreadable or refusing else "ok", unreadable=len(unreadable))
