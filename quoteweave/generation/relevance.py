@@ -38,9 +38,10 @@ _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
+# A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
 _ANOTHER = re.compile(
-    r"(?<=\?)\s+|[,;]?\s+and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)|[,;]?\s+und\s+(?=(?:wie|was"
-    r"|welche[rsmn]?|wer|wann|wo|warum)\b)",
+    r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
+    r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")

@@ -20,7 +20,7 @@ from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import Search, SearchResult, Trace
 from quoteweave.server.kept_answers import KeptAnswer
 from quoteweave.server.metrics import Metrics
-from quoteweave.server.problems import problem_of
+from quoteweave.server.problems import problem_of, without_folders
 from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
@@ -62,7 +62,8 @@ class Asked:
                 async for event in events:
                     yield event
         except QuoteweaveError as error:
-            yield ErrorEvent(problem=problem_of(error))
+            problem, folders = problem_of(error), {self.collection.name: self.collection.folder}
+            yield ErrorEvent(problem=problem.model_copy(update={"detail": without_folders(problem.detail, folders)}))
         finally:
             self.metrics.streams.dec()
 

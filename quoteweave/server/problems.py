@@ -1,7 +1,10 @@
 """Answers every error with its problem details: what happened, to what, and what to do, as JSON with a status."""
 
+import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,6 +14,8 @@ from starlette.exceptions import HTTPException
 
 from quoteweave.core import errors
 from quoteweave.interchange.problems import BASE, MEDIA_TYPE, TITLES, Problem, problem_of_error
+
+LOG = logging.getLogger("quoteweave.server")
 
 
 class ProblemError(Exception):
@@ -49,6 +54,15 @@ def respond(problem: Problem, request: Request, headers: Mapping[str, str] | Non
     return JSONResponse(body, problem.status, dict(headers or {}), MEDIA_TYPE)
 
 
+def without_folders(text: str, folders: Mapping[str, Path]) -> str:
+    """Return a message with the names of collections for their folders: where those lie is the server's own affair."""
+    shown = {str(path): name for name, folder in folders.items() for path in (folder, folder.resolve())}
+    for path in sorted(shown, key=len, reverse=True):
+        if os.sep in path:  # a plain word is no place on the disk, and may stand in any sentence
+            text = text.replace(path, shown[path])
+    return text
+
+
 def _telling(request: Request) -> Telling | None:
     find: Callable[[str], Telling | None] | None = None
     if "app" in request.scope:
@@ -65,7 +79,11 @@ def handle_problems(app: FastAPI) -> None:
 
     @app.exception_handler(errors.QuoteweaveError)
     async def on_error(request: Request, error: errors.QuoteweaveError) -> JSONResponse:
-        return respond(problem_of(error), request)
+        problem = problem_of(error)
+        if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            LOG.warning("request %s: %s", request.scope.get("request_id"), error)
+        detail = without_folders(problem.detail, request.app.state.served.places())
+        return respond(problem.model_copy(update={"detail": detail}), request)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:

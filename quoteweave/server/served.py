@@ -122,6 +122,10 @@ class Served:
                     found.setdefault(path.name, path)
         return found
 
+    def places(self) -> dict[str, Path]:
+        """Return what messages may call the folders of this server, whose paths are its own affair."""
+        return {**self.folders(), "the state folder": self.settings.state}
+
     def opened(self, name: str) -> ServedCollection | None:
         """Return the collection of that name if it is open already, and still that of its folder."""
         found = self._opened.get(name)

@@ -6,6 +6,8 @@ import socket
 import pytest
 from live_server import LiveServer
 
+from quoteweave.generation.relevance import split_into_questions
+
 SEARCH, ANSWERS = "/v1/collections/port/search", "/v1/collections/port/answers"
 DOCUMENTS = "/v1/collections/port/documents"
 JSON = {"Content-Type": "application/json"}
@@ -162,3 +164,10 @@ def exchange(live: LiveServer, request: bytes) -> tuple[int, str]:
             pass  # of a request that was not read to its end
     head, _, body = received.partition(b"\r\n\r\n")
     return int(head.split()[1]), body.decode()
+
+
+def test_a_run_of_spaces_is_no_work() -> None:
+    assert split_into_questions("How much grain" + " " * 90_000 + "and how much coal?") == [
+        "How much grain",
+        "how much coal?",
+    ]

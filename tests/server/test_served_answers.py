@@ -178,7 +178,9 @@ def test_a_damaged_collection_does_not_stop_the_others(serve: Serve, sample_coll
     assert server.client.get("/readyz").json() == {"status": "degraded", "unreadable": 1}
     by_name = {one["name"]: one for one in server.client.get("/v1/collections").json()["collections"]}
     assert by_name["port"]["error"] is None
-    assert str(broken) in by_name["broken"]["error"]
+    assert "broken" in by_name["broken"]["error"]
+    whole = server.client.get("/v1/collections/broken/documents")
+    assert str(tmp_path) not in by_name["broken"]["error"] + whole.json()["detail"]  # where it lies is for the log
     assert server.client.post(ANSWERS, json={"question": QUESTION}).status_code == 200
 
 

@@ -17,7 +17,7 @@ from quoteweave.interchange.responses import (
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.problems import ProblemError
+from quoteweave.server.problems import ProblemError, without_folders
 from quoteweave.server.routes.quotes import DocumentName, find_document
 from quoteweave.server.served import Served, no_such_collection
 from quoteweave.server.settings import NAME
@@ -93,7 +93,7 @@ def _summary(served: ServedState, name: str) -> CollectionSummary:
         shown = tuple(_without_paths(spec) for spec in served.retrievers(found))
         return CollectionSummary(name=name, counts=found.collection.counts(), retrievers=shown)
     except QuoteweaveError as error:
-        return CollectionSummary(name=name, counts=None, error=str(error))
+        return CollectionSummary(name=name, counts=None, error=without_folders(str(error), served.places()))
 
 
 def _without_paths(text: str) -> str:

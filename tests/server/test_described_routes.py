@@ -1,0 +1,54 @@
+"""Requests made from the server's own description, right and wrong ones: what is answered is what it describes."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from live_server import LiveServer
+from made_collections import make_collection
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from quoteweave.server.dialects.openai_errors import is_openai_path
+from quoteweave.server.settings import ServerSettings
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+FEW = settings(
+    max_examples=5,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_no_request_ends_with_a_mistake_or_with_what_is_not_described(tmp_path: Path) -> None:
+    make_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
+    made = ServerSettings(collections={"port": tmp_path / "collection"}, state=tmp_path / "state")
+    tried = 0
+
+    def check(case: Any) -> None:
+        nonlocal tried
+        tried += 1
+        response = case.call(timeout=60)
+        case.validate_response(response, checks=CHECKS)
+        if response.status_code >= 400 and not is_openai_path(case.path):
+            assert response.headers["content-type"] == ["application/problem+json"]
+
+    with LiveServer(made) as server:
+        schema: Any = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+        for operation in (found.ok() for found in schema.get_all_operations()):
+            for mode in GenerationMode:
+                # What is sent to some routes cannot be wrong, as they read nothing of it.
+                with suppress(Unsatisfiable):
+                    FEW(given(case=operation.as_strategy(generation_mode=mode))(check))()
+    assert tried > 200
