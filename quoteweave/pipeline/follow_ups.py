@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.concurrency.thread_pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
@@ -73,18 +74,20 @@ class FollowUps:
         A question that follows none, or is too long to be one, stays as it is. Raises BudgetSpent, and UsageError when
         a prompt does not have the right fields.
         """
-        follows = any(message.role == "user" and words(message.content) for message in history)
-        if not follows or len(question) > MAX_ANALYSED_CHARACTERS:
+        # In threads: a history may be as long as a book.
+        if len(question) > MAX_ANALYSED_CHARACTERS or not history or not await run_in_pool("answer", _asks, history):
             return StandaloneQuestion(question=question)
         if self.model is None:
-            return _by_rule(question, history)
+            return await run_in_pool("answer", _by_rule, question, history)
         try:
             completion = await self.model.complete(self._messages(question, history))
         except (EndpointError, ModelFailed) as error:
-            return _by_rule(question, history, f"The question was read without the model: {error}")
+            note = f"The question was read without the model: {error}"
+            return await run_in_pool("answer", _by_rule, question, history, note)
         written = read_question(completion.text)
         if written is None:
-            return _by_rule(question, history, f"The question was read without {self.model.name}, which wrote none.")
+            note = f"The question was read without {self.model.name}, which wrote none."
+            return await run_in_pool("answer", _by_rule, question, history, note)
         same = written.casefold() == " ".join(question.split()).casefold()
         return StandaloneQuestion(question=question if same else written, rewritten_by=None if same else "model")
 
@@ -108,6 +111,11 @@ def read_question(reply: str) -> str | None:
         return None
     line = " ".join(lines[0].strip(_QUOTATION_MARKS).split())
     return line if words(line) and len(line) <= MAX_ANALYSED_CHARACTERS else None
+
+
+def _asks(history: Sequence[Message]) -> bool:
+    """Whether there is a question that another one can follow."""
+    return any(message.role == "user" and words(message.content) for message in history)
 
 
 def _by_rule(question: str, history: Sequence[Message], note: str | None = None) -> StandaloneQuestion:

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quoteweave.interchange.problems import Problem
-from quoteweave.server.access import protect
+from quoteweave.server.access.control import protect
 from quoteweave.server.dialects import openai_chat, openai_responses
 from quoteweave.server.dialects.openai_errors import telling_of
 from quoteweave.server.jobs.service import Jobs

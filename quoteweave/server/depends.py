@@ -11,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.core.records import Record
-from quoteweave.server.access import Grant, grant_of, missing_key, missing_scope
+from quoteweave.server.access.control import Grant, grant_of, missing_key, missing_scope
+from quoteweave.server.access.keys import Scope
 from quoteweave.server.jobs.service import Jobs
-from quoteweave.server.keys import Scope
 from quoteweave.server.served import Served, ServedCollection, no_such_collection
 
 

@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoteweave.server.metrics import Metrics
+from quoteweave.server.monitoring.metrics import Metrics
 from quoteweave.server.problems import problem_of, respond
 from quoteweave.server.settings import ServerSettings
 

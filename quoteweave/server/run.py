@@ -12,14 +12,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
-from quoteweave.server.access import AccessControl
+from quoteweave.server.access.control import AccessControl
 from quoteweave.server.app import make_app
 from quoteweave.server.connections import TimedProtocol, allow_many_connections
 from quoteweave.server.jobs.store import JobStore
-from quoteweave.server.metrics import MULTIPROCESS_VARIABLE
+from quoteweave.server.monitoring.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
-from quoteweave.server.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state
 
 _SOURCE_VARIABLE = "QUOTEWEAVE_SERVER_SETTINGS"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"

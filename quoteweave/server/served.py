@@ -21,13 +21,13 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, RetrievalSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.server.conversations import ConversationStore
-from quoteweave.server.metrics import Metrics
+from quoteweave.server.answers.requests import chosen
+from quoteweave.server.monitoring.metrics import Metrics
+from quoteweave.server.monitoring.tracing import find_tracer
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.requests import chosen
 from quoteweave.server.settings import NAME, ServerSettings
-from quoteweave.server.tracing import find_tracer
+from quoteweave.server.state.conversations import ConversationStore
 
 EXTRACTIVE = "extractive"
 """The model's name by which a request asks for an answer from the documents' own sentences."""

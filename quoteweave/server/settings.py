@@ -15,7 +15,7 @@ from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
-from quoteweave.server.state_folder import default_state
+from quoteweave.server.state.state_folder import default_state
 
 NAME = re.compile(r"[\w][\w.-]{0,99}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})

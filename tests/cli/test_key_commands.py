@@ -8,7 +8,7 @@ from command_line import Quoteweave
 
 from quoteweave.cli.commands.keys import expiry
 from quoteweave.core.errors import UsageError
-from quoteweave.server.keys import KeyStore
+from quoteweave.server.access.keys import KeyStore
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

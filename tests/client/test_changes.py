@@ -14,7 +14,7 @@ from quoteweave import AsyncClient, Client
 from quoteweave.client.uploads import FileToSend
 from quoteweave.core import errors
 from quoteweave.interchange.jobs import JobProgress
-from quoteweave.server.keys import KeyRequest, KeyStore
+from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.settings import ServerSettings
 
 GRAIN = "# Freight in May\n\nThe harbour shipped 4,210 tonnes of grain in May.\n"

@@ -11,11 +11,11 @@ from fastapi.testclient import TestClient
 from made_collections import make_collection
 
 from quoteweave.core.errors import UsageError
-from quoteweave.server.access import AccessControl
+from quoteweave.server.access.control import AccessControl
+from quoteweave.server.access.keys import KEYS_FILE, KeyRequest, KeyStore
+from quoteweave.server.access.sessions import SESSIONS_FILE, SessionStore
 from quoteweave.server.app import make_app
 from quoteweave.server.depends import Admin, Writable
-from quoteweave.server.keys import KEYS_FILE, KeyRequest, KeyStore
-from quoteweave.server.sessions import SESSIONS_FILE, SessionStore
 from quoteweave.server.settings import ServerSettings
 
 URL = "http://127.0.0.1:8321"

@@ -9,9 +9,9 @@ from made_collections import make_collection
 from test_access import kind, made
 
 from quoteweave.interchange.jobs import Job
+from quoteweave.server.access.keys import KeyStore
 from quoteweave.server.app import make_app
 from quoteweave.server.jobs.records import RemoveWork
-from quoteweave.server.keys import KeyStore
 from quoteweave.server.settings import ServerSettings
 
 FILES = [("files", ("a.txt", b"Text."))]

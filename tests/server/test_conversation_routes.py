@@ -13,13 +13,13 @@ from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answer_events import AnswerEvent
-from quoteweave.server.access import Grant
+from quoteweave.server.access.control import Grant
+from quoteweave.server.access.keys import KeyRequest, KeyStore
+from quoteweave.server.answers.kept_answers import AnswerKeeper
+from quoteweave.server.answers.requests import AnswerRequest
 from quoteweave.server.app import make_app
-from quoteweave.server.conversation_file import CONVERSATIONS_FILE
-from quoteweave.server.kept_answers import AnswerKeeper
-from quoteweave.server.keys import KeyRequest, KeyStore
-from quoteweave.server.requests import AnswerRequest
 from quoteweave.server.settings import ServerSettings
+from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE
 
 QUESTION = "How much grain was shipped in May?"
 ANSWERS = "/v1/collections/port/answers"

@@ -15,8 +15,8 @@ from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.server.conversation_file import CONVERSATIONS_FILE
-from quoteweave.server.conversations import ConversationStore, NewTurn, Viewer
+from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE
+from quoteweave.server.state.conversations import ConversationStore, NewTurn, Viewer
 
 QUESTION = "How much grain was shipped in May?"
 
@@ -162,7 +162,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from quoteweave.pipeline.rag import Answered
-from quoteweave.server.conversations import ConversationStore, NewTurn
+from quoteweave.server.state.conversations import ConversationStore, NewTurn
 store = ConversationStore(Path(sys.argv[1]))
 answered = Answered.model_validate_json(sys.stdin.readline())
 made = store.create("port", None)

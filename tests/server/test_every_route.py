@@ -11,8 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from made_collections import make_collection
 
+from quoteweave.server.access.keys import KeyRequest, KeyStore, Scope
 from quoteweave.server.app import make_app
-from quoteweave.server.keys import KeyRequest, KeyStore, Scope
 from quoteweave.server.settings import ServerSettings
 
 PUBLIC = {"/v1/session", "/healthz", "/readyz"}

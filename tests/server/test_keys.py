@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.errors import StateError, UsageError
-from quoteweave.server.keys import KEYS_FILE, KeyRequest, KeyStore
+from quoteweave.server.access.keys import KEYS_FILE, KeyRequest, KeyStore
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

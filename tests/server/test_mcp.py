@@ -19,7 +19,7 @@ from mcp_types import CallToolResult, ImageContent, TextContent, Tool
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Citation
-from quoteweave.server.keys import KeyRequest, KeyStore
+from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.served import ServedCollection
 from quoteweave.testing import ModelServer, Reply
 

@@ -12,8 +12,8 @@ from test_served_answers import ANSWERS, QUESTION
 from test_served_follow_ups import FIRST, STANDALONE
 
 from quoteweave.core.answers import Citation, Context
+from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.dialects.openai_errors import openai_error
-from quoteweave.server.keys import KeyRequest, KeyStore
 from quoteweave.server.problems import ProblemError
 from quoteweave.testing import ModelServer, Reply
 

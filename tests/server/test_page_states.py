@@ -12,7 +12,7 @@ from page_visits import PHONE, TABLET, WIDE, Visit, sent_json
 
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, add
-from quoteweave.server.keys import KeyRequest, KeyStore
+from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.settings import ServerSettings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoteweave.server.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.access.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
 from quoteweave.server.problems import ProblemError, handle_problems
 
 

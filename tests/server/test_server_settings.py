@@ -7,7 +7,7 @@ from command_line import Quoteweave
 from live_server import Serve
 
 from quoteweave.core.errors import UsageError
-from quoteweave.server.access import AccessControl
+from quoteweave.server.access.control import AccessControl
 from quoteweave.server.settings import ServerSettings, read_server_settings
 
 

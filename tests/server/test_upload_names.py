@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.errors import UsageError
-from quoteweave.server.upload_names import MAX_BYTES, document_path, known_name
+from quoteweave.server.jobs.upload_names import MAX_BYTES, document_path, known_name
 
 PARTS = st.sampled_from(
     ["..", ".", "/", "\\", "C:", "CON", "nul.txt", "\x00", "\n", "\u202e", " ", "~", "é", "e\u0301", "😀"]

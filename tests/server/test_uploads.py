@@ -18,11 +18,11 @@ from live_server import LiveServer
 from test_served_answers import problem, read_events
 
 from quoteweave.collection.collection import Collection
-from quoteweave.server import uploads as uploads_module
+from quoteweave.server.jobs import uploads as uploads_module
 from quoteweave.server.jobs.runner import jobs_lock
+from quoteweave.server.jobs.uploads import Uploads
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.settings import ServerSettings
-from quoteweave.server.uploads import Uploads
 
 LIMIT = 1 << 20
 Files = dict[str, bytes]

@@ -12,8 +12,8 @@ from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.options.server import StateOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
-from quoteweave.server.keys import Key, KeyRequest, KeyStore
-from quoteweave.server.state_folder import default_state
+from quoteweave.server.access.keys import Key, KeyRequest, KeyStore
+from quoteweave.server.state.state_folder import default_state
 
 JSON = """--json prints one object: token, which cannot be had again, and key, as keys list --json has it."""
 LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null for all), created, expires and revoked

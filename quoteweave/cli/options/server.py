@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.options.collection import parse_path
-from quoteweave.server.state_folder import STATE_VARIABLE
+from quoteweave.server.state.state_folder import STATE_VARIABLE
 
 StateOption = Annotated[
     Path | None,

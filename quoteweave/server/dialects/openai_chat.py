@@ -19,7 +19,9 @@ from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.interchange.shown_text import ShownText, ShownTextStream, shown_text
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
-from quoteweave.server.answering import ask
+from quoteweave.server.answers.answering import ask
+from quoteweave.server.answers.event_streams import Sent, respond_with_events
+from quoteweave.server.answers.kept_answers import AnswerKeeper
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
 from quoteweave.server.dialects.openai_errors import RESPONSES, openai_error_body, refuse
 from quoteweave.server.dialects.openai_requests import (
@@ -36,9 +38,7 @@ from quoteweave.server.dialects.openai_requests import (
     read_content,
     token_counts,
 )
-from quoteweave.server.event_streams import Sent, respond_with_events
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.kept_answers import AnswerKeeper
 
 router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)
 FinishReason = Literal["stop", "length"]

@@ -13,8 +13,8 @@ from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.interchange.shown_text import shown_text
 from quoteweave.pipeline.follow_ups import Message
 from quoteweave.pipeline.search import Trace
+from quoteweave.server.answers.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen
 from quoteweave.server.dialects.openai_errors import refuse
-from quoteweave.server.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen
 
 MAX_HISTORY = 200
 _MAX_CHARACTERS = 200_000

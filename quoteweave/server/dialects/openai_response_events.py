@@ -13,9 +13,9 @@ from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.interchange.shown_text import ShownText, ShownTextStream
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
+from quoteweave.server.answers.event_streams import Sent
 from quoteweave.server.dialects.openai_errors import openai_error
 from quoteweave.server.dialects.openai_response_object import FileSearchItem, MessageItem, ResponseMaker
-from quoteweave.server.event_streams import Sent
 
 _MESSAGE = 1
 """Place of the message in the output, behind the search."""

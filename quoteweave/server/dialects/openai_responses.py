@@ -12,8 +12,11 @@ from starlette.responses import Response
 
 from quoteweave.core.errors import ConversationNotFound
 from quoteweave.interchange.conversations import Conversation
-from quoteweave.server.access import Grant
-from quoteweave.server.answering import Asked, ask
+from quoteweave.server.access.control import Grant
+from quoteweave.server.answers.answering import Asked, ask
+from quoteweave.server.answers.event_streams import respond_with_events
+from quoteweave.server.answers.kept_answers import AnswerKeeper, history_of
+from quoteweave.server.answers.requests import AnswerRequest
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
 from quoteweave.server.dialects.openai_errors import RESPONSES, refuse
 from quoteweave.server.dialects.openai_requests import (
@@ -28,10 +31,7 @@ from quoteweave.server.dialects.openai_requests import (
 )
 from quoteweave.server.dialects.openai_response_events import ResponseEvents
 from quoteweave.server.dialects.openai_response_object import ResponseMaker, ResponseObject
-from quoteweave.server.event_streams import respond_with_events
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.kept_answers import AnswerKeeper, history_of
-from quoteweave.server.requests import AnswerRequest
 from quoteweave.server.served import Served
 
 router = APIRouter(tags=["OpenAI"], route_class=JsonRoute)

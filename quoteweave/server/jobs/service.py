@@ -15,9 +15,9 @@ from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import AddWork, IndexWork, RemoveWork
 from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock
 from quoteweave.server.jobs.store import JobStore
+from quoteweave.server.jobs.upload_names import known_name
+from quoteweave.server.jobs.uploads import Upload, Uploads
 from quoteweave.server.settings import ServerSettings
-from quoteweave.server.upload_names import known_name
-from quoteweave.server.uploads import Upload, Uploads
 
 DELETED = ".deleted-"
 """How the folder of a collection that is being deleted begins."""

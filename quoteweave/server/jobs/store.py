@@ -15,7 +15,7 @@ from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
-from quoteweave.server.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000

@@ -19,8 +19,9 @@ from quoteweave.interchange.problems import Problem
 from quoteweave.interchange.quote_labels import citation_title, quote_title, quote_words
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
-from quoteweave.server.answering import Asked, find
-from quoteweave.server.answering import ask as prepare
+from quoteweave.server.answers.answering import Asked, find
+from quoteweave.server.answers.answering import ask as prepare
+from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
     AskArguments,
@@ -36,7 +37,6 @@ from quoteweave.server.mcp.records import (
 )
 from quoteweave.server.pictures import media_type
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.routes.quotes import page_words
 from quoteweave.server.routes.quotes import read_page as read_served_page
 from quoteweave.server.served import ServedCollection

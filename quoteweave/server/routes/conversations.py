@@ -14,11 +14,11 @@ from quoteweave.interchange.markdown import to_markdown
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.interchange.word import to_word
 from quoteweave.pipeline.page_pictures import stored_crops
-from quoteweave.server.conversations import MAX_LISTED, MAX_TITLE
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.served import Served
+from quoteweave.server.state.conversations import MAX_LISTED, MAX_TITLE
 
 router = APIRouter(tags=["conversations"], route_class=JsonRoute)
 ConversationId = Annotated[str, Path(description="id of a conversation", max_length=100)]

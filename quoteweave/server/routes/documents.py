@@ -9,10 +9,10 @@ from starlette.concurrency import run_in_threadpool
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import JobMade, Uploaded
+from quoteweave.server.answers.requests import RetrievalChoices
 from quoteweave.server.depends import JobsState, ServedState, Writable
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.requests import RetrievalChoices
 from quoteweave.server.routes.quotes import DocumentName
 
 router = APIRouter(tags=["changes"], route_class=JsonRoute)

@@ -20,9 +20,9 @@ from quoteweave.interchange.responses import (
 )
 from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
-from quoteweave.server.conversations import StoredQuote
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState
 from quoteweave.server.problems import ProblemError
+from quoteweave.server.state.conversations import StoredQuote
 
 router = APIRouter(tags=["quotes and pages"])
 NEIGHBOURS = 3

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Body, Depends, Request, Response
 from pydantic import AwareDatetime, Field
 
 from quoteweave.core.records import Record
-from quoteweave.server.access import AccessControl, Grant, cookie_name, grant_of, refused_key
+from quoteweave.server.access.control import AccessControl, Grant, cookie_name, grant_of, refused_key
+from quoteweave.server.access.keys import Key, Scope
+from quoteweave.server.access.sessions import LIFETIME
 from quoteweave.server.json_bodies import JsonRoute
-from quoteweave.server.keys import Key, Scope
-from quoteweave.server.sessions import LIFETIME
 
 router = APIRouter(tags=["session"], route_class=JsonRoute)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from quoteweave.core.errors import StateError
-from quoteweave.server.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state
 
 SESSIONS_FILE = "sessions.sqlite"
 LIFETIME = timedelta(days=7)

@@ -18,13 +18,13 @@ from quoteweave.pipeline.follow_ups import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import Search, SearchResult, Trace
-from quoteweave.server.kept_answers import KeptAnswer
-from quoteweave.server.metrics import Metrics
+from quoteweave.server.answers.kept_answers import KeptAnswer
+from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
+from quoteweave.server.monitoring.metrics import Metrics
+from quoteweave.server.monitoring.tracing import AnswerSpans
 from quoteweave.server.problems import problem_of, without_folders
-from quoteweave.server.requests import AnswerRequest, SearchRequest
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
-from quoteweave.server.tracing import AnswerSpans
 
 
 @dataclass(frozen=True, slots=True)

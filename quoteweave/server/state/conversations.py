@@ -18,7 +18,7 @@ from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
 from quoteweave.core.records import Quote, Record
 from quoteweave.interchange.conversations import Conversation, ConversationSummary, Turn
 from quoteweave.pipeline.rag import Answered
-from quoteweave.server.conversation_file import open_conversations
+from quoteweave.server.state.conversation_file import open_conversations
 
 MAX_TITLE = 200
 """Characters of a title; longer ones are cut."""

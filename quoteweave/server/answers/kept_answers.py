@@ -15,10 +15,10 @@ from quoteweave.interchange.conversations import Turn
 from quoteweave.pipeline.follow_ups import Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
-from quoteweave.server.access import Grant
-from quoteweave.server.conversations import NewTurn, new_id
-from quoteweave.server.requests import AnswerRequest, chosen
+from quoteweave.server.access.control import Grant
+from quoteweave.server.answers.requests import AnswerRequest, chosen
 from quoteweave.server.served import Served
+from quoteweave.server.state.conversations import NewTurn, new_id
 
 LOG = logging.getLogger("quoteweave.server")
 

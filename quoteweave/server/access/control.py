@@ -15,13 +15,13 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from quoteweave.core.errors import StateError, UsageError
-from quoteweave.server.conversations import Viewer
-from quoteweave.server.keys import PREFIX, Key, KeyStore, Scope
-from quoteweave.server.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
-from quoteweave.server.origins import OriginRules
+from quoteweave.server.access.keys import PREFIX, Key, KeyStore, Scope
+from quoteweave.server.access.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.access.origins import OriginRules
+from quoteweave.server.access.sessions import SessionStore
 from quoteweave.server.problems import ProblemError, problem_of, respond
-from quoteweave.server.sessions import SessionStore
 from quoteweave.server.settings import ServerSettings
+from quoteweave.server.state.conversations import Viewer
 
 LOG = logging.getLogger("quoteweave.server")
 GRANT = "quoteweave.grant"

@@ -23,7 +23,7 @@ from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
-from quoteweave.server.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state
 
 Scope = Literal["read", "write", "admin"]
 """`read` asks and looks; `write` also adds and removes documents; `admin` also makes and removes collections, and sees

@@ -22,9 +22,9 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from quoteweave.core.errors import UsageError
+from quoteweave.server.jobs.upload_names import document_path
 from quoteweave.server.json_bodies import parse_json
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.upload_names import document_path
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from quoteweave.core.errors import StateError
-from quoteweave.server.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state
 
 CONVERSATIONS_FILE = "conversations.sqlite"
 _VERSION = 1

@@ -1,0 +1,1 @@
+"""Who may do what: keys, sessions, where requests come from, and limits."""

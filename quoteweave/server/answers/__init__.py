@@ -1,0 +1,1 @@
+"""Answers to requests: what is asked, made, kept and sent."""

@@ -1,0 +1,1 @@
+"""What the server keeps besides collections: its folder, and conversations."""
