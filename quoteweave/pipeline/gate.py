@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, Context, TextBlock, Usage
 from quoteweave.core.chat.prices import FREE
-from quoteweave.core.concurrency.thread_pools import run_in_pool
+from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
@@ -84,7 +84,7 @@ class Gate:
         What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            answer = await run_in_pool("answer", check_answer, answer, context)
+            answer = await run_briefly("answer", answer.text, check_answer, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:
@@ -92,7 +92,7 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await run_in_pool("answer", add_highlights, answer, context, self.pages)
+            answer = await run_briefly("answer", answer.text, add_highlights, answer, context, self.pages)
         return with_price(answer)
 
 

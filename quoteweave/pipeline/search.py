@@ -1,14 +1,14 @@
 """Searches for a question: expands it, searches, pools and reranks (MMDocRAG, section 4.8, Table 7)."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, ParamSpec, TypeVar
 
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.concurrency.thread_pools import run_in_pool
+from quoteweave.core.concurrency.thread_pools import run_briefly, run_in_pool
 from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
@@ -17,6 +17,9 @@ from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
 POOL = 40
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Trace(Record):
@@ -143,17 +146,23 @@ class Search:
         with steps.timed("search"):
             # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
             # first question would be searched no sooner than the last.
-            pools = await run_in_pool("search", self._pools, steps.expansion.clauses, wanted)
+            pools = await self._run(steps.query, self._pools, steps.expansion.clauses, wanted)
         ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
         if isinstance(self._retriever, Explains):
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
-                    await run_in_pool("search", self._add_reasons, self._retriever, steps, hits, where)
+                    await self._run(steps.query, self._add_reasons, self._retriever, steps, hits, where)
         if self._explain:
             self._note_missing_reasons(steps, any(ranked))
         return ranked
+
+    async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that searches: here where that is brief, else in a thread."""
+        if getattr(self._retriever, "brief", False):
+            return await run_briefly("search", query.text, function, *args, **kwargs)
+        return await run_in_pool("search", function, *args, **kwargs)
 
     def _note_missing_reasons(self, steps: "_SearchState", found: bool) -> None:
         if found and not any(steps.reasons.values()):

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 BLOCK = 128
 
 
+MAX_BRIEF_QUOTES = 50_000
+"""Most quotes of an index that is searched without a thread of its own."""
+
+
 class Bm25Retriever:
     """Plain BM25 over quotes: Lucene's formula with k1 = 1.5 and b = 0.75, to the last bit what bm25s gives by default.
 
@@ -47,6 +51,11 @@ class Bm25Retriever:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._opened: LexicalIndex | None = None
+
+    @property
+    def brief(self) -> bool:
+        """Whether a search takes some milliseconds at most: the index is open, and of moderate size."""
+        return self._opened is not None and self._opened.rows.size <= MAX_BRIEF_QUOTES
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """Return at most `k` hits per query, best first; none where no word and no reference of the query is found.

@@ -20,7 +20,7 @@ mark (`wording`). The rules match words, not meaning: how often they answer, and
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.concurrency.thread_pools import run_in_pool
+from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.tokens import words
@@ -100,11 +100,11 @@ class ExtractiveGenerator:
 
         Raises what the model that scores sentences raises.
         """
-        read = await run_in_pool("answer", self._read, query.text, context)
+        read = await run_briefly("answer", query.text, self._read, query.text, context)
         if isinstance(read, Answer):
             return read
         orders = [await self._standings(question, context, weights) for question, weights in read]
-        return await run_in_pool("answer", self._composed, query.text, context, read, orders)
+        return await run_briefly("answer", query.text, self._composed, query.text, context, read, orders)
 
     def _read(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""

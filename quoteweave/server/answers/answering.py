@@ -5,8 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
-from starlette.concurrency import run_in_threadpool
-
 from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
@@ -17,7 +15,7 @@ from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.follow_ups import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
-from quoteweave.pipeline.search import Search, SearchResult, Trace
+from quoteweave.pipeline.search import SearchResult, Trace
 from quoteweave.server.answers.kept_answers import KeptAnswer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.monitoring.metrics import Metrics
@@ -87,7 +85,7 @@ class Asked:
             return event
         quote = context.quote(event.citation.kind, event.citation.number)
         pages = self.collection.collection
-        regions = () if quote is None else await run_in_threadpool(quote_regions, quote, pages)
+        regions = () if quote is None else quote_regions(quote, pages)
         return event.model_copy(update={"citation": event.citation.model_copy(update={"regions": regions})})
 
     def _note_sources(self, context: Context, trace: Trace) -> None:
@@ -106,11 +104,7 @@ class Asked:
 
 
 async def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
-    """Prepare a request, in a thread. Raises UsageError for a setting that the server does not allow."""
-    return await run_in_threadpool(_prepare, served, collection, request, base_url)
-
-
-def _prepare(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
+    """Prepare a request. Raises UsageError for a setting that the server does not allow."""
     settings, own = served.answer_settings(collection, request.settings), served.settings
     return Asked(
         rag=collection.rag(settings, request.filters),
@@ -128,17 +122,13 @@ def _prepare(served: Served, collection: ServedCollection, request: AnswerReques
 
 async def find(served: Served, collection: ServedCollection, request: SearchRequest) -> SearchResult:
     """Find the quotes that a request asks for. Raises UsageError for a setting that the server does not allow."""
-    search = await run_in_threadpool(_search_of, served, collection, request)
+    search = collection.search(served.answer_settings(collection, request.settings), request.filters)
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
     found = await search.find(Query(text=request.question), request.k, where=request.filters)
     spans.retrieved(Context(texts=found.hits))
     served.metrics.count_search(collection.name, found.trace)
     return found
-
-
-def _search_of(served: Served, collection: ServedCollection, request: SearchRequest) -> Search:
-    return collection.search(served.answer_settings(collection, request.settings), request.filters)
 
 
 def to_response(kept: KeptAnswer) -> AnswerResponse:

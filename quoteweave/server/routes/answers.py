@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
@@ -31,7 +30,7 @@ async def search(
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
     found = await find(served, collection, request)
-    return record_response(await run_in_threadpool(_response, found, request.question, collection, base_url))
+    return record_response(_response(found, request.question, collection, base_url))
 
 
 def _response(found: SearchResult, question: str, collection: ServedCollection, base_url: str) -> SearchResponse:
