@@ -43,6 +43,8 @@ def test_json_has_the_documented_keys_and_nothing_else_is_on_stdout(quoteweave: 
         "expander",
         "reranker",
         "seconds",
+        "standalone_question",
+        "rewritten_by",
     ]
     assert value["question"] == "grain"
     assert all(list(hit) == HIT_KEYS for hit in value["hits"])

@@ -43,7 +43,8 @@ from quoteweave.pipeline.search import hit_fields
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
-reranker, seconds; with --explain reasons, by quote_id: part, points, detail); each hit has rank,
+reranker, seconds, and in a server's conversations standalone_question and rewritten_by;
+with --explain reasons, by quote_id: part, points, detail); each hit has rank,
 score, quote_id, document, page (from 0), page_label, bbox (points from the top left), kind (text or
 image), layout, section, has_pages, text, image (path of the crop, null where none is stored); with
 --server also regions, url and image_url, as citations of ask have them, and image is the image_url."""
