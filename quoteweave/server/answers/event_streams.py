@@ -107,6 +107,8 @@ async def _sent(
         async with aclosing(events):
             async for event in events:
                 await send.send(event)
+                # Lets the event leave before work on the next one, such as a whole answer, keeps the loop.
+                await asyncio.sleep(0)
         send.close()
 
     async def end() -> None:
