@@ -107,8 +107,7 @@ async def _sent(
         async with aclosing(events):
             async for event in events:
                 await send.send(event)
-                # Lets the event leave before work on the next one, such as a whole answer, keeps the loop.
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # the event leaves before work on the next one keeps the loop
         send.close()
 
     async def end() -> None:
