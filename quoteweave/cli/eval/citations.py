@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import print_json, printable
+from quoteweave.cli.console import print_json
 from quoteweave.cli.eval.paid import (
     CITATIONS,
     confirm_judging,
+    count_spent,
     judge_price,
     judgements_path,
     load_judged_items,
     make_judge_model,
+    print_failures,
     print_judging_plan,
     require_answers,
 )
@@ -73,7 +75,6 @@ no_answer: predictions that are errors; errors: example to reason;
 tokens: input, output of what was asked now; price_usd: null where not known;
 
 figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined."""
-MOST_ERRORS = 5  # printed at most
 
 
 class SplitName(StrEnum):
@@ -152,9 +153,9 @@ def citations(
     head = {"judge": judge.name, "splitter": splitter.name, "judgements": str(path)}
     counts = {"asked": len(work.left), "no_answer": work.no_answer}
     now = {example.id for _, example in work.left}
-    spent = _count_tokens([stored[name] for name in now if name in stored])
-    cost = None if price is None else price.of(*spent)
-    value = {**head, **counts, "tokens": {"input": spent[0], "output": spent[1]}, "price_usd": cost}
+    # Tokens of splitting are not kept.
+    spent = count_spent([grade.usage for name in now if name in stored for grade in stored[name].grades()], price)
+    value = {**head, **counts, "tokens": spent.tokens, "price_usd": spent.price_usd}
     judged = [(pair, stored[pair[1].id]) for pair in pairs if pair[1].id in stored]
     _show(value, judged, convention.value, as_json=as_json)
 
@@ -203,12 +204,6 @@ def _judge_answers(
         )
 
 
-def _count_tokens(verdicts: Sequence[EvidenceVerdict]) -> tuple[int, int]:
-    """Tokens in and out, as the endpoint counted them; those of splitting are not kept."""
-    usages = [grade.usage for verdict in verdicts for grade in verdict.grades()]
-    return sum(one.input_tokens or 0 for one in usages), sum(one.output_tokens or 0 for one in usages)
-
-
 def _show(
     value: Mapping[str, object],
     judged: Sequence[tuple[JudgingItem, EvidenceVerdict]],
@@ -227,8 +222,7 @@ def _show(
         )
         for name, number in figures.items():
             typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")
-        for example, error in list(errors.items())[:MOST_ERRORS]:
-            typer.echo(printable(f"failed: {example}: {error}"), err=True)
+        print_failures(errors)
     if errors:
         raise typer.Exit(1)
 

@@ -10,10 +10,13 @@ import typer
 from quoteweave.cli.console import console, print_json, printable
 from quoteweave.cli.eval.paid import (
     confirm_judging,
+    count_spent,
+    judge_and_keep,
     judge_price,
     judgements_path,
     load_judged_items,
     make_judge_model,
+    print_failures,
     print_judging_plan,
     require_answers,
 )
@@ -39,18 +42,14 @@ from quoteweave.cli.options.models import (
     RetriesOption,
     TimeoutOption,
 )
-from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.messages import pluralize
-from quoteweave.evaluation.judges.batch import JudgingItem
+from quoteweave.evaluation.judges.batch import JudgingItem, plan_judging
 from quoteweave.evaluation.judges.error_judge import (
     ERROR_KINDS,
     ERRORS,
     ErrorJudge,
-    ErrorVerdict,
     load_error_kinds,
     read_error_labels,
     read_error_verdicts,
@@ -72,7 +71,6 @@ judge, null or empty without one;
 judge, people: total and groups (breakdown to group) of answers, sound and kinds (kind to answers); null without;
 
 agreement: n, left_out, figures (such as excessive_citation.kappa) with value, low, high, n, undefined; with both."""
-MOST_ERRORS = 5  # that are shown
 MOST_ON_PAGE = 200
 """Answers of a page unless it is said: their pictures stand in its file."""
 
@@ -182,24 +180,16 @@ def _judge(
     """Ask for what is not kept yet, with a progress bar on a terminal, and read all that is kept of these answers."""
     price = judge_price(settings, usd_per_million)
     known = {"model": judge.model.name, "prompt": judge.prompt}
-    plan = judge.plan(work.pairs, read_error_verdicts(work.kept, **known))
+    plan = plan_judging(judge, work.pairs, read_error_verdicts(work.kept, **known))
     require_answers(plan, work.run)
     if plan.left:
         print_judging_plan(plan, "look at", settings.model)
         confirm_judging((plan.input_tokens, plan.output_tokens), settings, price, yes=yes)
-        with TerminalProgress().task("looking", len(plan.left)) as bar, open_for_append(work.kept) as append:
-
-            def on_verdict(verdict: ErrorVerdict) -> None:
-                append(verdict)
-                bar.advance()
-
-            run_sync(judge.judge_all(plan.left, on_verdict, concurrency=work.concurrency))
+        judge_and_keep(judge, plan.left, work.kept, "looking", concurrency=work.concurrency)
     verdicts = read_error_verdicts(work.kept, **known)
     here = [verdicts[example.id] for _, example in work.pairs if example.id in verdicts]
     asked = {example.id for _, example in plan.left}
-    usages = [verdict.usage for verdict in here if verdict.example in asked]
-    tokens_in = sum(usage.input_tokens or 0 for usage in usages)
-    tokens_out = sum(usage.output_tokens or 0 for usage in usages)
+    spent = count_spent([verdict.usage for verdict in here if verdict.example in asked], price)
     failed = {verdict.example: verdict.error or "" for verdict in here if verdict.kinds is None}
     head = {
         **known,
@@ -208,8 +198,8 @@ def _judge(
         "failed": len(failed),
         "no_answer": plan.no_answer,
         "errors": failed,
-        "tokens": {"input": tokens_in, "output": tokens_out},
-        "price_usd": None if price is None else price.of(tokens_in, tokens_out),
+        "tokens": spent.tokens,
+        "price_usd": spent.price_usd,
     }
     return _Judged(head, {verdict.example: verdict.kinds for verdict in here if verdict.kinds is not None}, failed)
 
@@ -250,8 +240,8 @@ def _show(
             value, low, high = ("-" if v is None else f"{v:.2f}" for v in (figure.value, figure.low, figure.high))
             table.add_row(kind.replace("_", " "), measure, value, f"{low} to {high}")
         show_table(console(), table)
-    for example, reason in list((judged.errors if judged else {}).items())[:MOST_ERRORS]:
-        typer.echo(printable(f"failed: {example}: {reason}"), err=True)
+    if judged is not None:
+        print_failures(judged.errors)
 
 
 def _print_counts(who: str, analysis: ErrorAnalysis) -> None:

@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, print_json, printable
+from quoteweave.cli.console import console, print_json
 from quoteweave.cli.eval.paid import (
     confirm_judging,
+    count_spent,
+    judge_and_keep,
     judge_price,
     judgements_path,
     load_judged_items,
     make_judge_model,
+    print_failures,
     print_judging_plan,
     require_answers,
 )
@@ -42,17 +45,14 @@ from quoteweave.cli.options.models import (
     RetriesOption,
     TimeoutOption,
 )
-from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
-from quoteweave.evaluation.judges.answer_judge import AnswerJudge, GradesAnswers, judge_all, plan_judging
+from quoteweave.evaluation.judges.answer_judge import AnswerJudge
 from quoteweave.evaluation.judges.attribution_judge import AttributionJudge
-from quoteweave.evaluation.judges.batch import JudgingItem
+from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
 from quoteweave.evaluation.statistics.estimates import Estimate
 from quoteweave.evaluation.statistics.rounding import half_up
@@ -128,7 +128,7 @@ def judge(
     cites_boxes = any(example.documents for _, example in pairs)
     if cites_boxes and (human is not None or preset is not None):
         raise UsageError(f"--human and --preset are of five criteria of answers with marks; {dataset} is judged by two")
-    asks = (AttributionJudge if cites_boxes else AnswerJudge)(
+    asks: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
@@ -137,7 +137,7 @@ def judge(
     if work.left:
         print_judging_plan(work, "judge", settings.model)
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
-        _judge_answers(asks, work.left, path, concurrency)
+        judge_and_keep(asks, work.left, path, "judging", concurrency=concurrency)
     verdicts = read_verdicts(path, **known)
     here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
@@ -146,21 +146,6 @@ def judge(
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)
-
-
-def _judge_answers(judge: GradesAnswers, pairs: Sequence[JudgingItem], path: Path, concurrency: int) -> None:
-    """Judge the answers, with a progress bar on a terminal."""
-
-    with TerminalProgress().task("judging", len(pairs)) as bar, open_for_append(path) as append:
-
-        def on_verdict(verdict: AnswerVerdict) -> None:
-            append(verdict)
-            bar.advance()
-
-        run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
-
-
-MOST_ERRORS = 5  # printed at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +168,12 @@ def summarise(verdicts: Sequence[AnswerVerdict], asked: Collection[str], price: 
     names = dict.fromkeys(name for each in scores for name in each)
     means = {name: fmean(each[name] for each in scores if name in each) for name in names}
     now = set(asked)
-    spent = [verdict.usage for verdict in verdicts if verdict.example in now]
-    tokens_in, tokens_out = sum(u.input_tokens or 0 for u in spent), sum(u.output_tokens or 0 for u in spent)
-    counted = not spent or tokens_in or tokens_out
+    spent = count_spent([verdict.usage for verdict in verdicts if verdict.example in now], price)
     return JudgementSummary(
         judged=len(scores),
         errors={verdict.example: verdict.error or "" for verdict in verdicts if verdict.scores is None},
-        tokens={"input": tokens_in, "output": tokens_out},
-        price_usd=price.of(tokens_in, tokens_out) if price is not None and counted else None,
+        tokens=spent.tokens,
+        price_usd=spent.price_usd,
         means={**means, "average": fmean(means.values())} if means.keys() == ASPECTS.keys() else means,
     )
 
@@ -224,12 +207,7 @@ def show(judging: JudgementSummary, compared: Agreement | None, head: Mapping[st
         show_table(console(), _agreement(compared))
     price = "" if judging.price_usd is None else f", ${judging.price_usd:.2f}"
     typer.echo(f"{judging.tokens['input']:,} tokens in and {judging.tokens['output']:,} out{price}", err=True)
-    for example, error in list(judging.errors.items())[:MOST_ERRORS]:
-        typer.echo(printable(f"failed: {example}: {error}"), err=True)
-    if len(judging.errors) > MOST_ERRORS:
-        typer.echo(
-            f"and {pluralize(len(judging.errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True
-        )
+    print_failures(judging.errors)
 
 
 def _as_dict(judging: JudgementSummary, compared: Agreement | None, head: Mapping[str, object]) -> dict[str, object]:

@@ -1,19 +1,25 @@
 """Shared by the commands that ask a paid model: inputs, the model, its price, and the confirmation before sending."""
 
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
-from quoteweave.cli.console import on_terminal, print_message
+from quoteweave.cli.console import on_terminal, print_message, printable
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
+from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judging_items
+from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
 from quoteweave.evaluation.scoring.matching import match_predictions
 from quoteweave.evaluation.scoring.saved_runs import run_names_references
 from quoteweave.models.checkpoints import on_download
@@ -22,6 +28,8 @@ from quoteweave.pipeline.settings import ChatSettings
 
 CITATIONS = "citations.jsonl"
 """The file of a run's folder in which eval citations keeps its judgements."""
+MOST_ERRORS = 5
+"""Failures whose reasons are printed."""
 
 
 def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--out") -> Path:
@@ -98,3 +106,41 @@ def require_answers(work: JudgingPlan, run: Path) -> None:
         raise DatasetError(
             f"{run} holds no answer that could be judged: {pluralize(work.no_answer, 'prediction')}, all errors"
         )
+
+
+def judge_and_keep(
+    judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], path: Path, doing: str, *, concurrency: int
+) -> None:
+    """Judge answers and append each verdict to a file as it comes, with a progress bar on a terminal."""
+    with TerminalProgress().task(doing, len(pairs)) as bar, open_for_append(path) as append:
+
+        def on_verdict(verdict: V) -> None:
+            append(verdict)
+            bar.advance()
+
+        run_sync(judge_all(judge, pairs, on_verdict, concurrency=concurrency))
+
+
+class Spent(NamedTuple):
+    """What judgements took, as the endpoint counted it."""
+
+    tokens: Mapping[str, int]
+    """`input` and `output`."""
+    price_usd: float | None
+    """None where the price is not known, or nothing was counted."""
+
+
+def count_spent(usages: Sequence[Usage], price: Price | None) -> Spent:
+    """Add up what judgements took. What no endpoint counted has no price: it is not known to be free."""
+    tokens_in, tokens_out = sum(u.input_tokens or 0 for u in usages), sum(u.output_tokens or 0 for u in usages)
+    counted = not usages or tokens_in or tokens_out
+    cost = price.of(tokens_in, tokens_out) if price is not None and counted else None
+    return Spent({"input": tokens_in, "output": tokens_out}, cost)
+
+
+def print_failures(errors: Mapping[str, str]) -> None:
+    """Print on stderr why the first judgements failed, by example, and how many more did."""
+    for example, error in list(errors.items())[:MOST_ERRORS]:
+        typer.echo(printable(f"failed: {example}: {error}"), err=True)
+    if len(errors) > MOST_ERRORS:
+        typer.echo(f"and {pluralize(len(errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True)

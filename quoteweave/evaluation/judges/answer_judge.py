@@ -4,20 +4,14 @@ The criteria are the paper's; what the numbers mean is ours, and so is the promp
 beside published ones as if they had been made alike.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.prompts import Prompt, is_shipped, load_prompt
-from quoteweave.core.chat.token_estimates import estimate_message_tokens
+from quoteweave.core.chat.prompts import is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
-from quoteweave.evaluation.judges.chat import Message, ask_for_scores
+from quoteweave.evaluation.judges.batch import JudgeRequest
+from quoteweave.evaluation.judges.chat import ask_for_scores
 from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, AnswerVerdict
 from quoteweave.evaluation.judges.prompt_parts import (
     ImageReader,
@@ -36,38 +30,8 @@ NO_GOLD = "(the dataset gives none)"
 QUOTES = ("text_quotes", "image_quotes")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
-    """All that a judge is sent about one answer."""
-
-    example: str
-    messages: Sequence[Message]
-    cites_unknown: bool = False
-    """Whether the answer cites places of which the judge cannot be shown what stands there."""
-
-    @property
-    def sha256(self) -> str:
-        """Of the messages, pictures included, in hexadecimal."""
-        return hashlib.sha256(json.dumps(self.messages, sort_keys=True).encode()).hexdigest()
-
-
-class GradesAnswers(Protocol):
-    """A judge that scores whole answers, by criteria of its own."""
-
-    model: ChatModel
-
-    @property
-    def prompt(self) -> Prompt:
-        """What it asks, with the SHA-256 that tells its judgements from others."""
-        ...
-
-    def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
-        """The messages about one answer. Raises UsageError for a prompt of other fields."""
-        ...
-
-    async def judge(self, request: JudgeRequest) -> AnswerVerdict:
-        """Scores or the reason why there are none. Raises UsageError where there is no endpoint."""
-        ...
+REPLY_TOKENS = 150
+"""Three sentences and five scores."""
 
 
 class AnswerJudge:
@@ -80,6 +44,8 @@ class AnswerJudge:
     out too, as `quoteweave:mmdocrag` does, and then neither their words nor their crops are sent. Raises UsageError
     when the prompt cannot be read.
     """
+
+    reply_tokens = REPLY_TOKENS
 
     def __init__(
         self, model: ChatModel, *, prompts_folder: Path | None = None, images: ImageReader | None = None
@@ -124,50 +90,3 @@ class AnswerJudge:
             usage=asked.usage,
             attempts=asked.attempts,
         )
-
-
-REPLY_TOKENS = 150
-"""Three sentences and five scores; a model that thinks first takes many more."""
-
-
-def plan_judging(
-    judge: GradesAnswers, pairs: Sequence[JudgingItem], stored: Mapping[str, AnswerVerdict]
-) -> JudgingPlan:
-    """The answers that `stored` has no valid verdict on: none, a failed one, or one on another answer or context."""
-    left: list[JudgingItem] = []
-    answered = [pair for pair in pairs if pair[0].error is None]
-    input_tokens = 0
-    for prediction, example in answered:
-        request, said = judge.request(prediction, example), stored.get(example.id)
-        if said is None or said.scores is None or said.request != request.sha256:
-            left.append((prediction, example))
-            input_tokens += estimate_message_tokens(request.messages)
-    return JudgingPlan(
-        left=left,
-        done=len(answered) - len(left),
-        no_answer=len(pairs) - len(answered),
-        input_tokens=input_tokens,
-        output_tokens=REPLY_TOKENS * len(left),
-    )
-
-
-async def judge_all(
-    judge: GradesAnswers,
-    pairs: Sequence[JudgingItem],
-    on_verdict: Callable[[AnswerVerdict], None],
-    *,
-    concurrency: int = 8,
-) -> None:
-    """Judges `concurrency` answers at a time, and hands over each verdict as soon as it is there.
-
-    Raises EndpointUnreachable when the endpoint has failed `MAX_CONSECUTIVE_FAILURES` times in a row, and whatever
-    `on_verdict` raises.
-    """
-
-    async def judge_one(pair: JudgingItem) -> str | None:
-        verdict = await judge.judge(judge.request(*pair))
-        on_verdict(verdict)
-        return str(verdict.error) if verdict.raw is None else None
-
-    message = "The judge failed {failures} times in a row, the last time so: {reason}"
-    await judge_concurrently(pairs, judge_one, concurrency=concurrency, message=message)

@@ -12,7 +12,8 @@ from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote
-from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD, SCALE, JudgeRequest
+from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD, REPLY_TOKENS, SCALE
+from quoteweave.evaluation.judges.batch import JudgeRequest
 from quoteweave.evaluation.judges.chat import Message, ParsedReply, ask_for_scores
 from quoteweave.evaluation.judges.judgements import ATTRIBUTION, AnswerVerdict
 from quoteweave.evaluation.judges.prompt_parts import (
@@ -37,6 +38,8 @@ class AttributionJudge:
     `judge_boxed_answer.txt` (fields: `$question`, `$gold_answer`, `$answer`) and `judge_boxed_evidence.txt` (also
     `$evidence`). Raises UsageError when a prompt cannot be read.
     """
+
+    reply_tokens = REPLY_TOKENS
 
     def __init__(
         self, model: ChatModel, *, prompts_folder: Path | None = None, images: ImageReader | None = None

@@ -1,12 +1,21 @@
 """Judge many answers concurrently, and estimate beforehand what that takes."""
 
-from collections.abc import Callable, Coroutine, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
+from pydantic import Field
+
+from quoteweave.core.answers import Usage
+from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.chat import Message
 
 JudgingItem = tuple[Prediction, Example]
 """An answer, and the question with its references."""
@@ -25,6 +34,96 @@ class JudgingPlan:
     """Predictions that are errors: there is no answer to judge."""
     input_tokens: int
     output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """All that a judge is sent about one answer."""
+
+    example: str
+    messages: Sequence[Message]
+    cites_unknown: bool = False
+    """Whether the answer cites places of which the judge cannot be shown what stands there."""
+
+    @property
+    def sha256(self) -> str:
+        """Of the messages, pictures included, in hexadecimal."""
+        return hashlib.sha256(json.dumps(self.messages, sort_keys=True).encode()).hexdigest()
+
+
+class Verdict(Record):
+    """What a judge said of one answer, or why it said nothing; subclasses have what it said."""
+
+    example: str = Field(description="id of the example")
+    error: str | None = Field(default=None, description="why it failed; a failed judgement is never a 0")
+    raw: str | None = Field(default=None, description="the judge's last reply, as it came; None where there was none")
+    model: str = Field(description="the judge that was asked for")
+    served_as: str | None = Field(default=None, description="the model that replied, as its endpoint calls it")
+    prompt: str = Field(description="SHA-256 of the prompt's text, and of what else the judge is told of all answers")
+    request: str = Field(description="SHA-256 of all that was sent: changes with the question, answer, gold and quotes")
+    usage: Usage = Usage()
+    attempts: int = Field(ge=1, description="how often the judge was asked")
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is nothing but an error."""
+        raise NotImplementedError
+
+
+V = TypeVar("V", bound=Verdict)
+V_co = TypeVar("V_co", bound=Verdict, covariant=True)
+
+
+class JudgesAnswers(Protocol[V_co]):
+    """A judge of whole answers, one request each."""
+
+    reply_tokens: int
+    """About how many tokens a reply takes; a model that thinks first takes many more."""
+
+    def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
+        """The messages about one answer. Raises UsageError for a prompt of other fields."""
+        ...
+
+    async def judge(self, request: JudgeRequest) -> V_co:
+        """The verdict. Raises UsageError where there is no endpoint."""
+        ...
+
+
+def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: Mapping[str, V]) -> JudgingPlan:
+    """The answers that `stored` has no valid verdict on: none, a failed one, or one on another answer or context."""
+    left: list[JudgingItem] = []
+    answered = [pair for pair in pairs if pair[0].error is None]
+    input_tokens = 0
+    for prediction, example in answered:
+        request, said = judge.request(prediction, example), stored.get(example.id)
+        if said is None or said.failed or said.request != request.sha256:
+            left.append((prediction, example))
+            input_tokens += estimate_message_tokens(request.messages)
+    return JudgingPlan(
+        left=left,
+        done=len(answered) - len(left),
+        no_answer=len(pairs) - len(answered),
+        input_tokens=input_tokens,
+        output_tokens=judge.reply_tokens * len(left),
+    )
+
+
+async def judge_all(
+    judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], on_verdict: Callable[[V], None], *, concurrency: int = 8
+) -> None:
+    """Judge `concurrency` answers at a time, and hand over each verdict as soon as it is there.
+
+    Raises EndpointUnreachable when the endpoint has failed `MAX_CONSECUTIVE_FAILURES` times in a row, and whatever
+    `on_verdict` raises.
+    """
+
+    async def judge_one(pair: JudgingItem) -> str | None:
+        verdict = await judge.judge(judge.request(*pair))
+        on_verdict(verdict)
+        return str(verdict.error) if verdict.raw is None else None
+
+    message = "The judge failed {failures} times in a row, the last time so: {reason}"
+    await judge_concurrently(pairs, judge_one, concurrency=concurrency, message=message)
 
 
 def judging_items(predictions: Sequence[Prediction], examples: Sequence[Example]) -> list[JudgingItem]:

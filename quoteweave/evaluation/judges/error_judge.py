@@ -6,21 +6,20 @@ that names and definitions of `ERROR_KINDS` are ours; other kinds are read from 
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.answers import Context, Usage
+from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.chat.token_estimates import estimate_message_tokens
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
-from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD, JudgeRequest
-from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan, judge_concurrently
+from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD
+from quoteweave.evaluation.judges.batch import JudgeRequest, JudgingItem, Verdict
 from quoteweave.evaluation.judges.chat import ask_for_scores
 from quoteweave.evaluation.judges.prompt_parts import (
     ImageReader,
@@ -83,19 +82,15 @@ def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
     return kinds
 
 
-class ErrorVerdict(Record):
+class ErrorVerdict(Verdict):
     """The kinds of error that a judge found in one answer; or why it said nothing."""
 
-    example: str = Field(description="id of the example")
     kinds: tuple[str, ...] | None = Field(description="names of kinds, none for a sound answer; None where it failed")
-    error: str | None = Field(default=None, description="why there are no kinds")
-    raw: str | None = Field(default=None, description="the judge's last reply, as it came; None where there was none")
-    model: str = Field(description="the judge that was asked for")
-    served_as: str | None = Field(default=None, description="the model that replied, as its endpoint calls it")
-    prompt: str = Field(description="SHA-256 of the prompt's text and of the kinds")
-    request: str = Field(description="SHA-256 of all that was sent")
-    usage: Usage = Usage()
-    attempts: int = Field(ge=1, description="how often the judge was asked")
+
+    @property
+    def failed(self) -> bool:
+        """Whether there are no kinds, not even none."""
+        return self.kinds is None
 
 
 class ErrorJudge:
@@ -106,6 +101,8 @@ class ErrorJudge:
     (fields: `$kinds`, `$question`, `$gold_answer`, `$gold_quotes`, `$text_quotes`, `$image_quotes`, `$answer`,
     `$form`). Raises UsageError when the prompt cannot be read.
     """
+
+    reply_tokens = REPLY_TOKENS
 
     def __init__(
         self,
@@ -156,34 +153,6 @@ class ErrorJudge:
             usage=asked.usage,
             attempts=asked.attempts,
         )
-
-    def plan(self, pairs: Sequence[JudgingItem], stored: Mapping[str, ErrorVerdict]) -> JudgingPlan:
-        """The answers that `stored` has no valid verdict on, with an estimate of tokens."""
-        left, tokens = list[JudgingItem](), 0
-        answered = [pair for pair in pairs if pair[0].error is None]
-        for pair in answered:
-            request, said = self.request(*pair), stored.get(pair[1].id)
-            if said is None or said.kinds is None or said.request != request.sha256:
-                left.append(pair)
-                tokens += estimate_message_tokens(request.messages)
-        done, no_answer = len(answered) - len(left), len(pairs) - len(answered)
-        return JudgingPlan(left, done, no_answer, input_tokens=tokens, output_tokens=REPLY_TOKENS * len(left))
-
-    async def judge_all(
-        self, pairs: Sequence[JudgingItem], on_verdict: Callable[[ErrorVerdict], None], *, concurrency: int = 8
-    ) -> None:
-        """Judge `concurrency` answers at a time, and hand over each verdict as soon as it is there.
-
-        Raises EndpointUnreachable where the endpoint fails again and again, and whatever `on_verdict` raises.
-        """
-
-        async def judge_one(pair: JudgingItem) -> str | None:
-            verdict = await self.judge(self.request(*pair))
-            on_verdict(verdict)
-            return str(verdict.error) if verdict.raw is None else None
-
-        message = "The judge failed {failures} times in a row, the last time so: {reason}"
-        await judge_concurrently(pairs, judge_one, concurrency=concurrency, message=message)
 
 
 def read_error_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, ErrorVerdict]:

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
 
-from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
-from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.batch import Verdict
 
 ASPECTS: Mapping[str, str] = {
     "fluency": "Fluency",
@@ -84,19 +83,15 @@ JUDGEMENTS = "judgements.jsonl"
 """The file's name in a run folder."""
 
 
-class AnswerVerdict(Record):
+class AnswerVerdict(Verdict):
     """A judge's scores of one answer; or the error."""
 
-    example: str = Field(description="id of the example")
     scores: Mapping[str, int] | None = Field(description="criterion to score; None where the judgement failed")
-    error: str | None = Field(default=None, description="why there are no scores; a failed judgement is never a 0")
-    raw: str | None = Field(default=None, description="the judge's last reply, as it came; None where there was none")
-    model: str = Field(description="the judge that was asked for")
-    served_as: str | None = Field(default=None, description="the model that replied, as its endpoint calls it")
-    prompt: str = Field(description="SHA-256 of the prompt's text")
-    request: str = Field(description="SHA-256 of all that was sent: changes with the question, answer, gold and quotes")
-    usage: Usage = Usage()
-    attempts: int = Field(ge=1, description="how often the judge was asked")
+
+    @property
+    def failed(self) -> bool:
+        """Whether there are no scores."""
+        return self.scores is None
 
 
 def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVerdict]:
