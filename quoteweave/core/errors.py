@@ -28,6 +28,10 @@
     │   ├── EndpointRefused    it answered with an error that a retry will not mend
     │   │   └── InputsRefused  some inputs it takes in no form; the others it took
     │   └── EndpointBadResponse it answered something that is no completion
+    ├── SourceError            a source of papers cannot be asked
+    │   ├── SourceUnreachable  no answer from it, or none in time
+    │   ├── SourceRefused      it answered with an error that a retry will not mend (key, request, daily limit)
+    │   └── SourceBadResponse  it answered something that is not what it documents
     ├── StateError             a file of the server's state folder cannot be used; the message names it
     │   └── ConversationNotFound no conversation of that id, or none that the asker may see
     ├── ServerError            a quoteweave server that was asked could not do it; the message names it
@@ -183,6 +187,22 @@ class InputsRefused(EndpointRefused):
 
 class EndpointBadResponse(EndpointError):
     """The endpoint's response is not what was requested, such as a chat completion."""
+
+
+class SourceError(QuoteweaveError):
+    """A source of papers, such as Semantic Scholar, cannot be asked."""
+
+
+class SourceUnreachable(SourceError):
+    """No response from the source, or none in time."""
+
+
+class SourceRefused(SourceError):
+    """The source answered with an error that a retry will not mend: a key, a request, a daily limit."""
+
+
+class SourceBadResponse(SourceError):
+    """The source answered something other than it documents."""
 
 
 class StateError(QuoteweaveError):

@@ -1,0 +1,1 @@
+"""Papers, and the sources in which they are searched for and read."""

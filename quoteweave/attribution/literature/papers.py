@@ -1,0 +1,140 @@
+"""Papers, and the protocol of the sources in which they are searched for and read.
+
+A source is Semantic Scholar, OpenAlex, or a collection of one's own; all give the same records.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+
+SortBy = Literal["relevance", "citations"]
+"""The order of what is found: as the source ranks it, or the most cited first."""
+ReadOutcome = Literal["full_text", "not_open_access", "unreachable", "not_a_pdf", "too_large", "damaged", "other_paper"]
+"""What became of reading a paper: its text was read; it has no open-access file; the file could not be fetched; is no
+PDF; has too many bytes or pages; cannot be parsed; or is another paper's."""
+
+
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+class PublicationDate(Record):
+    """When a paper was published, as exactly as its source knows.
+
+    >>> PublicationDate.parse("2023-05").may_follow(PublicationDate.parse("2023-05-09"))
+    True
+    >>> PublicationDate.parse("2023-05-09").may_follow(PublicationDate.parse("2023"))
+    False
+    """
+
+    year: int = Field(ge=1000, le=9999)
+    month: int | None = Field(default=None, ge=1, le=12)
+    day: int | None = Field(default=None, ge=1, le=31)
+
+    @classmethod
+    def parse(cls, text: str) -> "PublicationDate":
+        """Read `2023`, `2023-05` or `2023-05-09`. Raises ValueError for anything else."""
+        found = _DATE.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(f"{text!r} is no date such as 2023, 2023-05 or 2023-05-09")
+        year, month, day = (None if part is None else int(part) for part in found.groups())
+        return cls.model_validate({"year": year, "month": month, "day": day})
+
+    def __str__(self) -> str:
+        parts = (self.month, self.day) if self.month else ()
+        return "-".join([f"{self.year:04}", *(f"{part:02}" for part in parts if part)])
+
+    def may_follow(self, other: "PublicationDate") -> bool:
+        """Whether what was published at this date may have been published after the other.
+
+        Of a date known to the year alone, nothing within that year is after it.
+        """
+        mine, others = (self.year, self.month, self.day), (other.year, other.month, other.day)
+        for own, its in zip(mine, others, strict=True):
+            if its is None:
+                return False
+            if own is None:
+                return True
+            if own != its:
+                return own > its
+        return False
+
+
+class Paper(Record):
+    """A paper as a source describes it; what the source does not know is None or empty."""
+
+    id: str = Field(min_length=1, description="the source's own id, by which it is read")
+    title: str
+    abstract: str | None = None
+    authors: tuple[str, ...] = ()
+    published: PublicationDate | None = None
+    venue: str | None = None
+    citations: int | None = Field(default=None, ge=0, description="how often it is cited")
+    identifiers: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="such as `doi`, `arxiv`, `semantic_scholar`, `openalex`, `document`",
+    )
+    url: str | None = Field(default=None, description="its page at the source")
+    pdf_url: str | None = Field(default=None, description="of its open-access file")
+
+
+class Snippet(Record):
+    """A passage of a paper that a source found by its words."""
+
+    paper: Paper
+    text: str
+    section: str | None = None
+
+
+class PapersFound(Record):
+    """What a search gave, best first, and what was left out of it."""
+
+    papers: tuple[Paper, ...]
+    notes: tuple[str, ...] = Field(
+        default=(), description="a sentence for each thing the reader has to know, such as what was left out and why"
+    )
+
+
+class SnippetsFound(Record):
+    """What a search for passages gave, best first, and what was left out of it."""
+
+    snippets: tuple[Snippet, ...]
+    notes: tuple[str, ...] = ()
+
+
+class PaperText(Record):
+    """What reading a paper gave: its text, or why there is none."""
+
+    outcome: ReadOutcome
+    text: str = Field(description="its text, pages apart by a blank line; else its abstract")
+    document: str | None = Field(
+        default=None, description="its name in the collection of papers; None where it was not read"
+    )
+    pages: int | None = Field(default=None, ge=1)
+    note: str | None = Field(default=None, description="why there is no full text, or what is missing of it")
+
+
+class PaperSource(Protocol):
+    """Searches for papers and reads them. Its methods raise `SourceError` where it cannot be asked."""
+
+    @property
+    def name(self) -> str:
+        """As `--source` names it."""
+        ...
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Return at most `k` papers, none of which may have been published after `before`."""
+        ...
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Return at most `k` passages of papers, none of which may have been published after `before`."""
+        ...
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper. That it cannot be read is an outcome, and no error."""
+        ...
