@@ -249,6 +249,16 @@ def test_jobs_are_cancelled_whether_they_wait_or_run(runner: JobRunner, root: Pa
         assert runner.store.active(root) == []
 
 
+def test_what_was_uploaded_for_a_job_that_is_cancelled_before_it_begins_goes(
+    root: Path, state: Path, store: JobStore
+) -> None:
+    runner = JobRunner(store, state, EAGER)  # not started: no thread has seen the job yet
+    work = add_work(root, state, {"a.txt": b"Grain came by sea."})
+    job = submitted(runner, work)
+    assert runner.cancel(job.id).status == "cancelled"
+    assert not work.uploads.exists()
+
+
 def test_servers_that_share_a_folder_run_each_job_once(root: Path, state: Path, store: JobStore) -> None:
     works = [add_work(root, state, {f"{number}.txt": b"Text %d." % number}) for number in range(2)]
     jobs = [store.add(job_of(work), work) for work in works]

@@ -86,8 +86,11 @@ class JobRunner:
         return job
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job, as `JobStore.cancel`."""
+        """Cancel a job, as `JobStore.cancel`; what was uploaded for one that has not begun goes at once."""
+        work = self.store.get(id).work
         job = self.store.cancel(id)
+        if job.has_ended:  # no thread may ever look at it
+            _remove_uploads(work)
         self._wake.set()
         return job
 
@@ -148,8 +151,8 @@ class JobRunner:
             # Whatever ran it before has died: it can have done a part.
             message = self._attempt(id, self._options.assignment(work, again=stored.job.started is not None))
             job = self._finish(id, message)
-        if job.has_ended and isinstance(work, AddWork):
-            shutil.rmtree(work.uploads, ignore_errors=True)
+        if job.has_ended:
+            _remove_uploads(work)
 
     def _attempt(self, id: str, assignment: Assignment) -> EndMessage | str:
         """Run a job's process; returns its last message, or how it ended without one."""
@@ -208,6 +211,12 @@ class JobRunner:
             return job
         why = f"{message}, {MAX_ATTEMPTS} times; what it had stored stays. Try it again, with fewer files at once"
         return self.store.end(id, EndMessage(status="failed", error=why))
+
+
+def _remove_uploads(work: Work) -> None:
+    """Remove the files that a job was to read, and has no more use for."""
+    if isinstance(work, AddWork):
+        shutil.rmtree(work.uploads, ignore_errors=True)
 
 
 @contextmanager
