@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.core.errors import StorageError
+from quoteweave.core.messages import pluralize
 from quoteweave.core.urls import without_credentials
 
 if TYPE_CHECKING:  # for the one annotation that needs them: the program's own help loads neither
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # for the one annotation that needs them: the program's own h
     from quoteweave.pipeline.search import Trace
 
 MOST_SHOWN = 80  # characters of what was searched for
+MOST_FAILURES = 5  # whose reasons are printed
 # The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -49,6 +51,18 @@ def print_notes(notes: Iterable[str]) -> None:
     """Print each note as a line on stderr."""
     for note in notes:
         typer.echo(printable(f"note: {note}"), err=True)
+
+
+def print_failures(errors: Mapping[str, str], what: str = "question", *, again: bool = True) -> None:
+    """Print on stderr why the first of these failed, by name, and how many more did.
+
+    `what` they are; `again` says that the same command asks those anew.
+    """
+    for name, reason in list(errors.items())[:MOST_FAILURES]:
+        typer.echo(printable(f"{what} '{name}' failed: {reason}"), err=True)
+    if len(errors) > MOST_FAILURES:
+        others = pluralize(len(errors) - MOST_FAILURES, "other")
+        typer.echo(f"and {others}" + ("; the same command asks again" if again else ""), err=True)
 
 
 def on_terminal() -> bool:

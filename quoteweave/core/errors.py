@@ -58,6 +58,15 @@ class QuoteweaveError(Exception):
     """Root of every error raised on purpose; its text is fit to be shown to a user as it is."""
 
 
+def error_reason(error: Exception) -> str:
+    """Return an error's message; that of one which is not ours says its class, without which it may tell nothing.
+
+    >>> error_reason(UsageError("no such file")), error_reason(KeyError("page"))
+    ('no such file', "KeyError: 'page'")
+    """
+    return str(error) if isinstance(error, QuoteweaveError) else f"{type(error).__name__}: {error}"
+
+
 class UsageError(QuoteweaveError):
     """The caller asked for something impossible: a bad option, an unknown name, a bad filter."""
 

@@ -15,7 +15,7 @@ from quoteweave.collection.stores.generations import build_command
 from quoteweave.collection.stores.vectors import StoredVectors, shard_key
 from quoteweave.collection.views import IMAGE_VIEWS, PICTURE_VIEWS, ItemView, item_views
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError
+from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError, error_reason
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Filter, Record
@@ -50,7 +50,7 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
         return content
     # What Pillow raises on a damaged picture depends on its format.
     except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        said = str(error) if isinstance(error, DocumentError) else f"{type(error).__name__}: {error}"
+        said = error_reason(error)
         reason = said if view.quote.id in said else f"the picture of quote {view.quote.id}: {said}"
         return UnreadableItem(quote=view.quote.id, reason=reason)
 

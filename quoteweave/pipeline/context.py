@@ -14,7 +14,7 @@ from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.context_sizes import max_fair_share
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Hit, Quote, Record
@@ -170,13 +170,13 @@ class Arrangement(Record):
 def with_image_view(context: Context, view: ImageView) -> Context:
     """Represent image quotes by one view alone, where they have it: OCR text or a vision model's description.
 
-    The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises ValueError where no image quote
+    The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises DatasetError where no image quote
     has such words: all would be read in others, and the run would not be what it says of itself.
     """
     if view == "all":
         return context
     if context.images and not any(_words(hit.quote, view) for hit in context.images):
-        raise ValueError(f"no image quote of this question has {view}; describe the pictures, or name another view")
+        raise DatasetError(f"no image quote of this question has {view}; describe the pictures, or name another view")
     images = tuple(hit.model_copy(update={"quote": _with_view(hit.quote, view)}) for hit in context.images)
     return context.model_copy(update={"images": images})
 

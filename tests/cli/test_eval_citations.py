@@ -158,7 +158,7 @@ def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:
         where = ("--model", "m", "--base-url", server.base_url)
         first = ask("citations", *where, *options)
         assert first.exit_code == 1
-        assert "failed: b: the judge's reply cannot be read" in first.stderr
+        assert "question 'b' failed: the judge's reply cannot be read" in first.stderr
         broken[0] = False
         second = ask("citations", *where, *options, "--json")
     assert (second.exit_code, json.loads(second.stdout)["asked"]) == (0, 1)

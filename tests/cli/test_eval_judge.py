@@ -205,7 +205,7 @@ def test_people_are_told_why_a_judgement_failed(judge: Judge) -> None:
     with ModelServer(scripted(dog=[Reply(text="\x1b[31mno"), Reply(text='{"fluency": "\x1b[31m"}')])) as server:
         result = judge(server)
     assert "3 answers judged by judge-1, 1 failed" in result.stdout
-    assert "failed: dog: the judge's reply cannot be read: fluency is" in result.stderr
+    assert "question 'dog' failed: the judge's reply cannot be read: fluency is" in result.stderr
     assert "\x1b[31m" not in result.stderr + result.stdout
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from quoteweave.cli.eval.paid import count_spent, print_failures
+from quoteweave.cli.console import print_failures
+from quoteweave.cli.eval.paid import count_spent
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
 
@@ -21,5 +22,5 @@ def test_tokens_are_added_up_and_what_was_not_counted_has_no_price() -> None:
 def test_failures_that_are_not_shown_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     print_failures({f"q{n}": "down" for n in range(7)})
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:5] == [f"failed: q{n}: down" for n in range(5)]
+    assert lines[:5] == [f"question 'q{n}' failed: down" for n in range(5)]
     assert lines[5:] == ["and 2 others; the same command asks again"]

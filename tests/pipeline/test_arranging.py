@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.pipeline.context import Arrangement, with_image_view
 
@@ -86,5 +87,5 @@ def test_one_view_of_images_is_kept_where_there_is_one() -> None:
 def test_a_view_that_no_image_has_is_not_passed_off_as_another(view: str) -> None:
     other = {"ocr_text": {"vlm_text": "Sales rise."}, "vlm_text": {"text": "Q1 5"}}[view]
     given_ = Context(images=(Hit(rank=1, score=1, quote=quote("image", "i", caption="Sales", **other)),))
-    with pytest.raises(ValueError, match=f"no image quote of this question has {view}"):
+    with pytest.raises(DatasetError, match=f"no image quote of this question has {view}"):
         with_image_view(given_, view)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import typer
 
-from quoteweave.cli.console import print_json, print_notes, printable
+from quoteweave.cli.console import print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.derive import make_settings
@@ -35,7 +35,6 @@ model, prompt (SHA-256): what described; pictures: asked for now; described: of 
 quotes: image quotes that say something new; without_crop: image quotes of which no picture is stored;
 
 tokens: input, output; price_usd: null where not known; index_notes: indexes that could not be kept in step."""
-MOST_ERRORS = 5  # that are shown
 
 
 def describe(
@@ -113,7 +112,4 @@ def _show(report: DescribeReport, cost: float | None, *, as_json: bool) -> None:
     if report.without_crop:
         typer.echo(f"note: of {pluralize(report.without_crop, 'image quote')} no picture is stored", err=True)
     print_notes(report.index_notes)
-    for image, error in list(report.failed.items())[:MOST_ERRORS]:
-        typer.echo(printable(f"failed: {image}: {error}"), err=True)
-    if len(report.failed) > MOST_ERRORS:
-        typer.echo(f"and {pluralize(len(report.failed) - MOST_ERRORS, 'other')}; the same command asks again", err=True)
+    print_failures(report.failed, "picture")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import on_terminal, print_json, printable
+from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
 from quoteweave.cli.options.models import ImageFolderOption, PresetOption
@@ -33,7 +33,6 @@ searched_otherwise: questions for which a step of retrieval failed and was passe
 
 asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
 output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
-MOST_ERRORS = 5  # that are shown
 
 
 def run(
@@ -125,11 +124,7 @@ def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
             typer.echo(f"  {pluralize(outcome.left_out, 'question')} left out: pictures are not there", err=True)
         if outcome.searched_otherwise:
             typer.echo(f"  {outcome.searched_otherwise} searched otherwise than asked: see their notes", err=True)
-        for error in outcome.errors[:MOST_ERRORS]:
-            typer.echo(printable(f"  failed: {error}"), err=True)
-        if len(outcome.errors) > MOST_ERRORS:
-            others = pluralize(len(outcome.errors) - MOST_ERRORS, "other")
-            typer.echo(f"  and {others}; the same command asks again", err=True)
+        print_failures(outcome.errors)
 
 
 def _spending(spent: Spending) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.console import console, print_json, printable
+from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
     confirm_judging,
     count_spent,
@@ -16,7 +16,6 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
-    print_failures,
     print_judging_plan,
     require_answers,
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, print_json
+from quoteweave.cli.console import console, print_failures, print_json
 from quoteweave.cli.eval.paid import (
     confirm_judging,
     count_spent,
@@ -18,7 +18,6 @@ from quoteweave.cli.eval.paid import (
     judgements_path,
     load_judged_items,
     make_judge_model,
-    print_failures,
     print_judging_plan,
     require_answers,
 )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from quoteweave.cli.console import on_terminal, print_message, printable
+from quoteweave.cli.console import on_terminal, print_message
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
@@ -28,8 +28,6 @@ from quoteweave.pipeline.settings import ChatSettings
 
 CITATIONS = "citations.jsonl"
 """The file of a run's folder in which eval citations keeps its judgements."""
-MOST_ERRORS = 5
-"""Failures whose reasons are printed."""
 
 
 def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--out") -> Path:
@@ -136,11 +134,3 @@ def count_spent(usages: Sequence[Usage], price: Price | None) -> Spent:
     counted = not usages or tokens_in or tokens_out
     cost = price.of(tokens_in, tokens_out) if price is not None and counted else None
     return Spent({"input": tokens_in, "output": tokens_out}, cost)
-
-
-def print_failures(errors: Mapping[str, str]) -> None:
-    """Print on stderr why the first judgements failed, by example, and how many more did."""
-    for example, error in list(errors.items())[:MOST_ERRORS]:
-        typer.echo(printable(f"failed: {example}: {error}"), err=True)
-    if len(errors) > MOST_ERRORS:
-        typer.echo(f"and {pluralize(len(errors) - MOST_ERRORS, 'other')}; the same command asks again", err=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from quoteweave.cli.console import console, plain, print_json, print_message
+from quoteweave.cli.console import console, plain, print_failures, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.models import (
@@ -220,8 +220,7 @@ def _show(
         out = console()
         for table in _tables(scores):
             show_table(out, table)
-    for name, error in errors.items():
-        typer.echo(f"failed: {name}: {error}", err=True)
+    print_failures(errors, again=False)
 
 
 def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:

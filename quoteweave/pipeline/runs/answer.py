@@ -73,7 +73,9 @@ class RunOutcome(Record):
     asked: int = Field(default=0, description="questions asked now")
     spent: Spending = Spending()
     seconds: float = Field(default=0.0, description="that it took now")
-    errors: tuple[str, ...] = Field(default=(), description="of failed questions: the example's id and what went wrong")
+    errors: Mapping[str, str] = Field(
+        default_factory=dict, description="of failed questions: the example's id to the reason"
+    )
 
 
 class PendingQuestions(Record):
@@ -305,7 +307,7 @@ def _counts(folder: Path, examples: Sequence[Example]) -> dict[str, object]:
     """Count the statuses of these examples, as the fields of a `RunOutcome`."""
     ids = {example.id for example in examples}
     found: list[PredictionStatus] = [tally for tally in read_statuses(folder) if tally.example in ids]
-    errors = tuple(f"{one.example}: {one.error}" for one in found if one.error is not None)
+    errors = {one.example: one.error for one in found if one.error is not None}
     status = [one.status for one in found if one.error is None]
     located, abstained = status.count("located"), status.count("abstained")
     return {

@@ -11,6 +11,8 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.context_sizes import C20, ContextSize
 from quoteweave.core.errors import (
+    CollectionError,
+    DatasetError,
     EndpointBadResponse,
     EndpointError,
     EndpointRefused,
@@ -22,6 +24,7 @@ from quoteweave.core.errors import (
     QuoteweaveError,
     StorageError,
     UsageError,
+    error_reason,
 )
 from quoteweave.core.examples import Example, PageBoxes, Prediction, Scope
 from quoteweave.core.protocols import Generator, ImageProvider
@@ -119,13 +122,13 @@ class Answerer:
 
     def failed(self, example: Example, error: Exception) -> Prediction:
         """Return the prediction that records the error."""
-        message = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
+        message = error_reason(error).encode("utf-8", "replace").decode()
         return Prediction(example=example.id, scope=self.scope, error=message)
 
     async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
         """Return the context for the generator, how many of its quotes were cut or left out, and notes.
 
-        Raises ValueError without quotes.
+        Raises DatasetError without quotes.
         """
         notes: tuple[str, ...] = ()
         left_out = 0
@@ -139,7 +142,7 @@ class Answerer:
         elif example.context is not None:
             context = example.context.model_copy(update={"texts": example.context.texts[: self.passages]})
         else:
-            raise ValueError("the dataset gives this question no quotes; retrieve them from a collection")
+            raise DatasetError("the dataset gives this question no quotes; retrieve them from a collection")
         if self.view == "ocr_text" and self.pictures is not None:
             context = await asyncio.to_thread(with_ocr_texts, context, self.pictures)
         gold = {item for item, grade in (example.reference.relevant or {}).items() if grade > 0}
@@ -152,10 +155,10 @@ class Answerer:
     def _own_documents(self, example: Example) -> Filter:
         asked = example.documents or (() if example.document is None else (example.document,))
         if not asked:
-            raise ValueError("the dataset names no document to search; search the whole collection")
+            raise DatasetError("the dataset names no document to search; search the whole collection")
         for name in asked:
             if name not in self.documents:
-                raise ValueError(f"the collection has no document {name!r}")
+                raise CollectionError(f"the collection has no document {name!r}")
         return Filter(documents=tuple(self.documents[name] for name in asked))
 
 

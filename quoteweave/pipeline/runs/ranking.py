@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.context_sizes import C20
-from quoteweave.core.errors import MissingExtra, ModelNotFound
+from quoteweave.core.errors import DatasetError, MissingExtra, ModelNotFound, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever
 from quoteweave.core.records import Filter, Hit, Query
@@ -56,7 +56,7 @@ def _predict(example: Example, retriever: Retriever, scope: Scope, quotes: int, 
     except (ModelNotFound, MissingExtra):
         raise
     except Exception as error:  # whatever a retriever raises concerns this question; the run says so and goes on
-        return Prediction(example=example.id, scope=scope, error=f"{type(error).__name__}: {error}")
+        return Prediction(example=example.id, scope=scope, error=error_reason(error))
     context = _context(hits) if fills_context and hits else None
     return Prediction(example=example.id, scope=scope, hits=tuple(hits[:cut]), pages=tuple(ranked), context=context)
 
@@ -65,7 +65,7 @@ def _filter(example: Example, scope: Scope) -> Filter | None:
     if scope == "collection":
         return None
     if example.document is None:
-        raise ValueError("the dataset names no document to search")
+        raise DatasetError("the dataset names no document to search; search the whole collection")
     return Filter(documents=(example.document,))
 
 
