@@ -138,3 +138,11 @@ class PaperSource(Protocol):
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper. That it cannot be read is an outcome, and no error."""
         ...
+
+
+class PaperReader(Protocol):
+    """Reads papers, for the sources that only describe them and say where their open-access files are."""
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper. That it cannot be read is an outcome, and no error."""
+        ...
