@@ -6,9 +6,7 @@ What a model writes comes token by token, while `generate` of transformers runs 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -18,15 +16,9 @@ from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import catch_out_of_memory
-from quoteweave.models.checkpoints import (
-    Hardware,
-    import_required,
-    is_local,
-    locate_checkpoint,
-    read_config,
-    weights_identity,
-)
-from quoteweave.models.loading import ModelLock, reporting_load_errors
+from quoteweave.models.chat_weights import ChatWeights, LoadedChat, base_of
+from quoteweave.models.checkpoints import Hardware, import_required, is_local, locate_checkpoint, weights_identity
+from quoteweave.models.sharing import make_shared
 
 _THOUGHT = "<think>"
 _HALF = "\N{REPLACEMENT CHARACTER}"  # what a tokenizer makes of bytes that are not yet a character
@@ -102,21 +94,11 @@ _MAX_WRITTEN = 1024
 """Default limit of the tokens of an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    reader: Any
-    """Tokenises messages: a tokenizer or, for a vision model, a processor, which contains one."""
-    tokenizer: Any
-    model: Any
-    sees: bool
-    window: int | None
-    """Context length in tokens, prompt and answer together; None if the checkpoint does not say."""
-
-
 class LocalChat:
     """A chat model run with transformers; implements `core.protocols.StreamingChatModel`.
 
-    One answer is generated at a time; weights are loaded for the first.
+    One answer is generated at a time. Weights are loaded for the first, and shared by all models of one checkpoint on
+    the same hardware, whatever their temperature.
 
     `checkpoint` is a folder or a name on the hub; a folder that PEFT saved an adapter to is loaded over the model that
     it names, or over `base`. Without a `temperature` the likeliest token is taken each time, whatever the checkpoint
@@ -144,10 +126,10 @@ class LocalChat:
         self._checkpoint = checkpoint
         self._base = base
         self._hardware = hardware or Hardware()
+        self.weights = make_shared(ChatWeights, checkpoint, base=base, hardware=self._hardware)
         self._temperature = temperature
         self._max_tokens = max_tokens or _MAX_WRITTEN
         self._thinking = thinking
-        self._turns = ModelLock()
 
     @cached_property
     def settings(self) -> Mapping[str, object]:
@@ -155,7 +137,7 @@ class LocalChat:
 
         Raises ModelNotFound for a folder without a model.
         """
-        base = self._base or (_base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
+        base = self._base or (base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
         said = {
             "weights": weights_identity(self._checkpoint),
             "base": None if base is None else weights_identity(base),
@@ -201,10 +183,10 @@ class LocalChat:
 
     def _write(self, messages: Sequence[Message], hear: Callable[[CompletionDelta], None], left: Event) -> Completion:
         torch = import_required("torch")
-        with self._turns.taken(), catch_out_of_memory(self._checkpoint):
+        with self.weights.turns.taken(), catch_out_of_memory(self._checkpoint):
             if left.is_set():
                 raise GenerationCancelled
-            loaded = self._loaded
+            loaded = self.weights.loaded
             inputs, scribe = self._inputs(loaded, messages), TokenStreamer(loaded.tokenizer, hear, left)
             with torch.inference_mode():
                 loaded.model.generate(
@@ -212,7 +194,7 @@ class LocalChat:
                 )
             return scribe.completion(self.name, loaded.model.generation_config.eos_token_id)
 
-    def _inputs(self, loaded: _Loaded, messages: Sequence[Message]) -> Any:
+    def _inputs(self, loaded: LoadedChat, messages: Sequence[Message]) -> Any:
         special = [token.content for token in loaded.tokenizer.added_tokens_decoder.values() if token.special]
 
         def plain(text: str) -> str:
@@ -229,7 +211,7 @@ class LocalChat:
             **({} if self._thinking is None else {"enable_thinking": self._thinking}),
         ).to(loaded.model.device)
 
-    def _content(self, content: Any, plain: Any, loaded: _Loaded) -> Any:
+    def _content(self, content: Any, plain: Any, loaded: LoadedChat) -> Any:
         """Convert a message's content for the chat template: a list of parts for a vision model, else a text."""
         parts: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if loaded.sees:
@@ -245,7 +227,7 @@ class LocalChat:
             )
         return plain("\n\n".join(part["text"] for part in parts))
 
-    def _generation_options(self, loaded: _Loaded, read: int) -> dict[str, object]:
+    def _generation_options(self, loaded: LoadedChat, read: int) -> dict[str, object]:
         room = self._max_tokens
         if loaded.window is not None:
             if read >= loaded.window:
@@ -262,56 +244,6 @@ class LocalChat:
         if self._temperature:
             return {**fixed, "do_sample": True, "temperature": self._temperature}
         return {**fixed, "do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-
-    @cached_property
-    def _loaded(self) -> _Loaded:
-        folder = locate_checkpoint(self._checkpoint)
-        base = _base_of(folder)
-        whole = folder if base is None else locate_checkpoint(self._base or base)
-        sees = "vision_config" in read_config(whole, "config.json")
-        library = import_required("transformers")
-        if base is not None:
-            import_required("peft", "train")
-        hub = {"local_files_only": True, "trust_remote_code": self._hardware.trust_remote_code}
-        with reporting_load_errors(self._checkpoint, whole):
-            readers, models = (
-                (library.AutoProcessor, library.AutoModelForImageTextToText)
-                if sees
-                else (library.AutoTokenizer, library.AutoModelForCausalLM)
-            )
-            reader = readers.from_pretrained(whole, **hub)
-            model = models.from_pretrained(whole, dtype=self._hardware.dtype or "auto", **hub)
-        if not reader.chat_template:
-            raise ModelFailed(f"{whole} has no chat template; name a checkpoint that was tuned to chat")
-        if base is not None:
-            _load_adapter(model, folder)
-        config = model.config.get_text_config()
-        return _Loaded(
-            reader=reader,
-            tokenizer=reader.tokenizer if sees else reader,
-            model=model.to(self._hardware.chosen_device()).eval(),
-            sees=sees,
-            window=getattr(config, "max_position_embeddings", None),
-        )
-
-
-def _base_of(folder: Path) -> str | None:
-    """The base model of an adapter; None for a folder that contains a model."""
-    if (folder / "config.json").is_file():
-        return None
-    return str(read_config(folder, "adapter_config.json").get("base_model_name_or_path"))
-
-
-def _load_adapter(model: Any, folder: Path) -> None:
-    """Load an adapter into the model. Raises ModelFailed for an adapter of another model."""
-    with reporting_load_errors(str(folder), folder):
-        found = model.load_adapter(str(folder))
-    astray = {*found.missing_keys, *found.unexpected_keys}
-    if astray:
-        raise ModelFailed(
-            f"{folder} holds no adapter of {type(model).__name__}: {len(astray)} of its weights are astray, "
-            f"{min(astray)} for one; name the base that it was trained over"
-        )
 
 
 def _picture(url: str) -> Any:

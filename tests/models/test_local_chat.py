@@ -82,7 +82,7 @@ def test_an_answer_that_ends(folder: Path, tmp_path: Path) -> None:
 def test_reasoning_is_told_apart(folder: Path) -> None:
     model = LocalChat(str(folder), max_tokens=3)
     first = asked(model)
-    tokenizer = model._loaded.tokenizer
+    tokenizer = model.weights.loaded.tokenizer
     decode, written = tokenizer.decode, "<think>two boats</think>\n\nTwelve [1]."
     tokenizer.decode = lambda *_, **__: written
     told = asked(model)
@@ -226,14 +226,20 @@ def torch_row(tokenizer: Any, said: str | list[int]) -> Any:
     return torch.tensor([tokenizer(said)["input_ids"] if isinstance(said, str) else said])
 
 
+def test_models_that_differ_in_temperature_alone_share_their_weights(folder: Path) -> None:
+    cold, warm = LocalChat(str(folder), max_tokens=5), LocalChat(str(folder), temperature=5.0, max_tokens=5)
+    assert cold.weights is warm.weights
+    assert asked(cold).usage.output_tokens == asked(warm).usage.output_tokens
+    assert LocalChat(str(folder), hardware=Hardware(dtype="bfloat16")).weights is not cold.weights
+
+
 def test_a_stream_that_is_closed_stops_the_model(folder: Path) -> None:
     async def first(model: LocalChat) -> CompletionDelta | Completion:
         async with aclosing(model.stream(QUESTION)) as stream:
             return await anext(stream)
 
     model = LocalChat(str(folder), max_tokens=4000)
-    loaded = model._loaded
-    loaded.model.generation_config.eos_token_id = None  # it would go on to the end
+    loaded = model.weights.loaded
     put, tokens = TokenStreamer.put, list[int]()
 
     def counted(self: TokenStreamer, value: Any) -> None:
@@ -241,6 +247,7 @@ def test_a_stream_that_is_closed_stops_the_model(folder: Path) -> None:
         tokens.append(1)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded.model.generation_config, "eos_token_id", None)  # it would go on to the end
         patch.setattr(TokenStreamer, "put", counted)
         assert isinstance(asyncio.run(first(model)), CompletionDelta)  # and the model's thread has ended
         stopped = len(tokens)
@@ -249,25 +256,25 @@ def test_a_stream_that_is_closed_stops_the_model(folder: Path) -> None:
 
 def test_one_that_was_given_up_in_the_queue_writes_nothing(folder: Path) -> None:
     async def run(model: LocalChat) -> None:
-        with model._turns.taken():
+        with model.weights.turns.taken():
             waiting = asyncio.create_task(model.complete(QUESTION))
             await asyncio.sleep(0)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
 
-    model = LocalChat(str(folder))
+    model = LocalChat(str(folder), hardware=Hardware(batch_size=3))  # no other model has loaded its weights
     asyncio.run(run(model))
-    assert "_loaded" not in vars(model)
+    assert "loaded" not in vars(model.weights)
 
 
-def test_a_failure_amid_the_stream_is_told(folder: Path) -> None:
+def test_a_failure_amid_the_stream_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LocalChat(str(folder))
 
     def fail(**_: Any) -> None:
         raise RuntimeError("CUDA out of memory")
 
-    model._loaded.model.generate = fail
+    monkeypatch.setattr(model.weights.loaded.model, "generate", fail)
     with pytest.raises(ModelFailed, match="does not fit into memory"):
         asyncio.run(read(model))
 
