@@ -181,8 +181,10 @@ def _command(arguments: list[str], log: Path) -> None:
 
     real = registry.make_encoder_for
 
-    def make_encoder(spec: Any, means: Any) -> Any:
-        return real(spec, means) if spec.name == "minilm" else FakeEncoder(name=spec.name, many=spec.name == "colbert")
+    def make_encoder(spec: Any, resources: Any) -> Any:
+        return (
+            real(spec, resources) if spec.name == "minilm" else FakeEncoder(name=spec.name, many=spec.name == "colbert")
+        )
 
     registry.make_encoder_for = make_encoder
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

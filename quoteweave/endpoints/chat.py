@@ -51,7 +51,7 @@ class OpenAIChat:
         self.name = model
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
+        self._retry_policy = RetryPolicy(timeout_s, max_retries, call_limit_s)
         self._thinks = thinking is True
         template = None if thinking is None else {"enable_thinking": thinking}
         settings = {"temperature": temperature, "max_tokens": max_tokens, "chat_template_kwargs": template}
@@ -110,7 +110,7 @@ class OpenAIChat:
 
     def _connection(self) -> Connection:
         address = openai_address(self.name, self._base_url, self._api_key)
-        return Connection(self.name, address, self._patience)
+        return Connection(self.name, address, self._retry_policy)
 
     def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
         return {**self.settings, "model": self.name, "messages": list(messages)}

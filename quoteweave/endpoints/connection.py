@@ -62,10 +62,10 @@ class Connection:
 
     _client: "AsyncOpenAI"
 
-    def __init__(self, model: str, address: EndpointAddress, patience: RetryPolicy) -> None:
+    def __init__(self, model: str, address: EndpointAddress, retry_policy: RetryPolicy) -> None:
         self.model, self.address = model, address
         self.redactor = endpoint_redactor(address.url, address.key, _ambient_values() if is_own(address.url) else ())
-        self._patience = patience
+        self._retry_policy = retry_policy
 
     async def __aenter__(self) -> Self:
         from openai import AsyncOpenAI
@@ -75,8 +75,8 @@ class Connection:
             base_url=self.address.base,
             api_key=self.address.key,
             default_query=self.address.query,
-            timeout=self._patience.timeout_s,
-            max_retries=self._patience.max_retries,
+            timeout=self._retry_policy.timeout_s,
+            max_retries=self._retry_policy.max_retries,
             http_client=await shared_client(),
         )
         return self
@@ -95,7 +95,7 @@ class Connection:
         from openai import HttpxBinaryResponseContent
 
         try:
-            async with asyncio.timeout(self._patience.limit_s):
+            async with asyncio.timeout(self._retry_policy.limit_s):
                 answer = await self._client.post(
                     path, cast_to=HttpxBinaryResponseContent, body=dict(body), options=self._options()
                 )
@@ -112,7 +112,7 @@ class Connection:
         """
         import openai
 
-        none, left = True, self._patience.limit_s
+        none, left = True, self._retry_policy.limit_s
         try:
             async with asyncio.timeout(left):
                 started = time.monotonic()
@@ -143,16 +143,16 @@ class Connection:
         while True:
             started = time.monotonic()
             try:
-                async with asyncio.timeout(min(left, self._patience.timeout_s)):
+                async with asyncio.timeout(min(left, self._retry_policy.timeout_s)):
                     event = await anext(events)
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                if left <= self._patience.timeout_s:
+                if left <= self._retry_policy.timeout_s:
                     raise
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
-                    f"{self._patience.timeout_s:g} s. Ask again, look into its log, or wait longer (--timeout, "
+                    f"{self._retry_policy.timeout_s:g} s. Ask again, look into its log, or wait longer (--timeout, "
                     "timeout_s)."
                 ) from None
             left -= time.monotonic() - started
@@ -169,7 +169,7 @@ class Connection:
         if isinstance(error, TimeoutError):
             return EndpointUnreachable(
                 f"{self.address.shown} did not end its answer for the model {self.model} within "
-                f"{self._patience.limit_s:g} s, the limit of a call with all its attempts. Ask again, or raise the "
+                f"{self._retry_policy.limit_s:g} s, the limit of a call with all its attempts. Ask again, or raise the "
                 "limit (--call-limit, call_limit_s)."
             )
         if isinstance(error, ResponseTooLarge):

@@ -90,7 +90,7 @@ class EmbeddingsClient:
         self.input_type = input_type
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
+        self._retry_policy = RetryPolicy(timeout_s, max_retries, call_limit_s)
         self._batch_size = batch_size
 
     def address(self) -> EndpointAddress:
@@ -113,7 +113,7 @@ class EmbeddingsClient:
         """
         import numpy as np
 
-        connection = Connection(self.model, self.address(), self._patience)
+        connection = Connection(self.model, self.address(), self._retry_policy)
         halving = _HalvingRetry(texts, partial(self._batch, connection))
         try:
             async with connection, asyncio.TaskGroup() as tasks:

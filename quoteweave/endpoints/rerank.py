@@ -58,7 +58,7 @@ class RerankClient:
         self.model = model
         self._base_url = base_url
         self._api_key = api_key
-        self._patience = RetryPolicy(timeout_s, max_retries, call_limit_s)
+        self._retry_policy = RetryPolicy(timeout_s, max_retries, call_limit_s)
 
     def address(self) -> EndpointAddress:
         """Where questions and documents are sent to. Raises UsageError when no URL is set, or one is malformed."""
@@ -104,7 +104,7 @@ class RerankClient:
             "documents": [sendable_text(document) for document in documents],
             "top_n": len(documents),
         }
-        async with Connection(self.model, self.address(), self._patience) as connection:
+        async with Connection(self.model, self.address(), self._retry_policy) as connection:
             reply = connection.parse(await connection.post("/rerank", request, advice=advice), _Body, _WANTED)
             return _scores(connection, reply.results, documents)
 

@@ -166,16 +166,16 @@ class EntailedClaims:
         return [*await asyncio.to_thread(self.model.entails, pairs)]
 
 
-def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
+def make_checker(text: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
     """Make the checker of claims of that name.
 
     Raises UsageError for an unknown name, a chat model that nobody named, and prompts that cannot be read; ModelError
     for a folder or hub name without an entailment model.
     """
-    means = means or Resources()
+    resources = resources or Resources()
     if text == "chat" and chats.plain is None:
         raise UsageError("which chat model is to check? write chat:MODEL@URL, or name the one that answers")
-    chat = make_chat_model(text, means, chats, sent="cited sentences and their quotes are sent")
+    chat = make_chat_model(text, resources, chats, sent="cited sentences and their quotes are sent")
     if chat is not None:
         return ChatClaimChecker(chat, prompts_folder=chats.prompts)
     if "/" not in text and not is_local(text):
@@ -183,7 +183,7 @@ def make_checker(text: str, *, means: Resources | None = None, chats: ChatModels
             f"there is no checker {text!r}; there are: chat, chat:MODEL, chat:MODEL@URL, and entailment models, by "
             "folder or by name on the hub (owner/name)"
         )
-    return EntailedClaims(make_shared(make_entailment, text, means.hardware))
+    return EntailedClaims(make_shared(make_entailment, text, resources.hardware))
 
 
 def with_price(answer: Answer) -> Answer:

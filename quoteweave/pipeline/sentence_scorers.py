@@ -61,29 +61,29 @@ class RerankedSentences:
         return _regroup(passages, [scores[hit.quote.id] for hit in hits])
 
 
-def make_sentence_scorer(text: str, *, means: Resources | None = None) -> SentenceScorer:
+def make_sentence_scorer(text: str, *, resources: Resources | None = None) -> SentenceScorer:
     """Make the encoder, reranker or reading model of that name; it loads on first use.
 
     Raises UsageError for an unknown name, and for what scores no sentences: models of pictures, chat models, and
     retrievers that need no model.
     """
-    means = means or Resources()
+    resources = resources or Resources()
     name, _, checkpoint = text.partition("=")
     if name == READER:
         from quoteweave.generation.extractive.span_reader import SpanReader
 
         if not checkpoint:
             raise UsageError(f"{text!r} names no checkpoint; write {READER}=PATH")
-        return make_shared(SpanReader, checkpoint, means.hardware)
+        return make_shared(SpanReader, checkpoint, resources.hardware)
     if name in (*reranker_rows(), ANY_CROSS_ENCODER) or text.startswith("endpoint:"):
-        return RerankedSentences(make_reranker(text, means=means))
+        return RerankedSentences(make_reranker(text, resources=resources))
     if text.partition(":")[0] == "chat":
         raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer with --model")
     spec = parse_spec(text)
     if spec.name not in (*catalogue(), ANY_CHECKPOINT, ENDPOINT):
         raise unknown_name_error("model that orders sentences", text, _names())
     _check(text, spec)
-    encoder = make_encoder_for(spec, means)
+    encoder = make_encoder_for(spec, resources)
     return EncodedSentences(encoder)
 
 

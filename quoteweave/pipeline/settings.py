@@ -65,7 +65,7 @@ class ResourceSettings(Record):
         return Hardware(device=self.device, batch_size=self.batch_size, trust_remote_code=self.trust_remote_code)
 
     @property
-    def patience(self) -> RetryOptions:
+    def retry_options(self) -> RetryOptions:
         """Timeouts and retries for endpoints, without those that are not set: each client has its own defaults."""
         found = RetryOptions()
         if self.timeout_s is not None:

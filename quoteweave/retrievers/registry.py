@@ -96,7 +96,7 @@ class Resources:
     hardware: Hardware = field(default_factory=Hardware)
     pictures: ImageProvider | None = None  # page and crop images for visual encoders
     tell: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
-    patience: RetryOptions = field(default_factory=RetryOptions)  # timeouts and retries for endpoints
+    retry_options: RetryOptions = field(default_factory=RetryOptions)  # timeouts and retries for endpoints
     terms: tuple[Terms, ...] = ()  # domain terms that `lexical` expands
 
 
@@ -117,22 +117,22 @@ def member_specs(text: str) -> list[str]:
     return [text]
 
 
-def make_retriever(text: str, collection: Collection, means: Resources | None = None) -> Retriever:
+def make_retriever(text: str, collection: Collection, resources: Resources | None = None) -> Retriever:
     """Build the retriever that a spec names over a collection; no model is loaded yet.
 
     A short name selects the index that was built under it (`resolve_built_spec`). Raises UsageError for a spec that
     cannot be parsed, names no retriever, fits several indexes, or pairs two retrievers of one modality, and for terms
     that the retriever does not use.
     """
-    means = means or Resources()
-    retriever = _made(text, collection, means)
-    _check_terms([text], means)
+    resources = resources or Resources()
+    retriever = _made(text, collection, resources)
+    _check_terms([text], resources)
     return retriever
 
 
-def _made(text: str, collection: Collection, means: Resources) -> Retriever:
+def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
     parts = member_specs(text)
-    made = [_single(part, collection, means) for part in parts]
+    made = [_single(part, collection, resources) for part in parts]
     if len(parts) == 1:
         return made[0]
     if parts == list(ENSEMBLE):
@@ -148,7 +148,7 @@ def _made(text: str, collection: Collection, means: Resources) -> Retriever:
 
 
 def make_fused(
-    texts: Sequence[str], fusion: str | None, collection: Collection, means: Resources | None = None
+    texts: Sequence[str], fusion: str | None, collection: Collection, resources: Resources | None = None
 ) -> Retriever:
     """Build one retriever from several specs, fused by a rule such as `rrf` or `scores:0.7,0.3`.
 
@@ -156,9 +156,9 @@ def make_fused(
     scores pages, as `lexical` does, else `rrf`. Raises UsageError for an unknown rule, or one that does not fit, for
     weights that are not one positive number per retriever, and for terms that none of the retrievers uses.
     """
-    means = means or Resources()
-    made = [_made(text, collection, means) for text in texts]
-    _check_terms(texts, means)
+    resources = resources or Resources()
+    made = [_made(text, collection, resources) for text in texts]
+    _check_terms(texts, resources)
     if len(made) == 1 and fusion is None:
         return made[0]
     of_pages = [retriever for retriever in made if isinstance(retriever, ScoresPages)]
@@ -198,12 +198,12 @@ def with_published_suffixes(text: str, *, of_text: Sequence[str], of_pictures: S
     return "+".join(map(str, specs))
 
 
-def make_encoder_for(spec: RetrieverSpec, means: Resources) -> Encoder:
+def make_encoder_for(spec: RetrieverSpec, resources: Resources) -> Encoder:
     """Build the encoder that a spec names. Raises UsageError for an unknown name."""
-    hardware = means.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else means.hardware
+    hardware = resources.hardware.model_copy(update={"dtype": spec.dtype}) if spec.dtype else resources.hardware
     published = published_row(spec.experiment, spec.name) if spec.experiment else None
     if spec.name == ENDPOINT and spec.endpoint:
-        return _endpoint_encoder(spec.endpoint, spec, means)
+        return _endpoint_encoder(spec.endpoint, spec, resources)
     if spec.prefixes or spec.input_types or spec.query_model or spec.dimensions:
         raise UsageError(
             f"'{spec}': @as:, @input_type, @queries: and @{spec.dimensions or 256}d are for {ENDPOINT}:MODEL; "
@@ -218,16 +218,16 @@ def make_encoder_for(spec: RetrieverSpec, means: Resources) -> Encoder:
     return make_shared(make_encoder, published or catalogue()[spec.name], hardware, spec.checkpoint)
 
 
-def _endpoint_encoder(model: str, spec: RetrieverSpec, means: Resources) -> Encoder:
+def _endpoint_encoder(model: str, spec: RetrieverSpec, resources: Resources) -> Encoder:
     from quoteweave.endpoints.embeddings import EmbeddingsClient
     from quoteweave.retrievers.encoders.endpoint import EndpointEncoder
 
     if spec.prefixes is not None and spec.prefixes not in catalogue():
         raise unknown_name_error("model", spec.prefixes, catalogue())
     row = catalogue()[spec.prefixes] if spec.prefixes else None
-    at_once = means.hardware.batch_size or ENDPOINT_BATCH_SIZE
+    at_once = resources.hardware.batch_size or ENDPOINT_BATCH_SIZE
     asked = partial(
-        EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions, **means.patience
+        EmbeddingsClient, base_url=spec.url, batch_size=at_once, dimensions=spec.dimensions, **resources.retry_options
     )
     of_query, of_passage = spec.input_types or (None, None)
     encoder = EndpointEncoder(
@@ -235,30 +235,30 @@ def _endpoint_encoder(model: str, spec: RetrieverSpec, means: Resources) -> Enco
         query_client=asked(spec.query_model or model, input_type=of_query),
         query_prefix=row.query_prefix if row else "",
         passage_prefix=row.passage_prefix if row else "",
-        tell=means.tell,
+        tell=resources.tell,
     )
-    means.tell(f"text of questions and quotes is sent to {encoder.destination}")
+    resources.tell(f"text of questions and quotes is sent to {encoder.destination}")
     return encoder
 
 
-def _single(text: str, collection: Collection, means: Resources) -> Retriever:
+def _single(text: str, collection: Collection, resources: Resources) -> Retriever:
     spec = _parse_checked(text)
     if spec.name not in SPARSE_RETRIEVERS:
-        spec = parse_spec(resolve_built_spec(text, collection, means.tell))
+        spec = parse_spec(resolve_built_spec(text, collection, resources.tell))
     if spec.name in SPARSE_RETRIEVERS:
         if spec != RetrieverSpec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")
         if spec.name == "lexical":
-            return LexicalRetriever(collection, terms=means.terms)
+            return LexicalRetriever(collection, terms=resources.terms)
         return SPARSE_RETRIEVERS[spec.name](collection)
     from quoteweave.retrievers.vector import VectorRetriever
 
-    return VectorRetriever(collection, make_encoder_for(spec, means), spec=spec, pictures=means.pictures)
+    return VectorRetriever(collection, make_encoder_for(spec, resources), spec=spec, pictures=resources.pictures)
 
 
-def _check_terms(texts: Sequence[str], means: Resources) -> None:
+def _check_terms(texts: Sequence[str], resources: Resources) -> None:
     """Raise UsageError for terms that no retriever uses: they would be ignored silently."""
-    if means.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in member_specs(text)):
+    if resources.terms and not any(parse_spec(part).name == "lexical" for text in texts for part in member_specs(text)):
         raise UsageError(
             f"terms are what the retriever lexical searches by, and there is {', '.join(texts)} alone: "
             "name lexical too, or leave out the terms"

@@ -53,7 +53,7 @@ def make_expander(
     collection: Collection,
     *,
     where: Filter | None = None,
-    means: Resources | None = None,
+    resources: Resources | None = None,
     chats: ChatModels = NO_CHAT_MODELS,
 ) -> Expander:
     """Build the expander of that name, for a search with these retrievers.
@@ -74,7 +74,7 @@ def make_expander(
                 f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
             )
         return Rm3Expander(Bm25Retriever(collection), where=where)
-    model = make_chat_model(text, means or Resources(), chats, sent="the question is sent")
+    model = make_chat_model(text, resources or Resources(), chats, sent="the question is sent")
     if model is None:
         raise unknown_name_error("expansion", text, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
@@ -82,28 +82,28 @@ def make_expander(
     return ChatExpander(model, prompts_folder=chats.prompts)
 
 
-def make_reranker(text: str, *, means: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
+def make_reranker(text: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
     """Build the reranker of that name; no model is loaded yet.
 
     Raises UsageError for an unknown name, and for `chat` where no model is configured.
     """
-    means = means or Resources()
+    resources = resources or Resources()
     name, equals, checkpoint = text.partition("=")
     if equals and not checkpoint:
         raise UsageError(f"{text!r} names no checkpoint; write {name}=PATH")
     if name in reranker_rows():
-        return make_shared(make_local_reranker, reranker_rows()[name], means.hardware, checkpoint or None)
+        return make_shared(make_local_reranker, reranker_rows()[name], resources.hardware, checkpoint or None)
     if name == ANY_CROSS_ENCODER and checkpoint:
-        return make_shared(make_local_reranker, reranker_row_for_path(checkpoint), means.hardware)
+        return make_shared(make_local_reranker, reranker_row_for_path(checkpoint), resources.hardware)
     if text.startswith("endpoint:"):
         from quoteweave.endpoints.rerank import RerankClient
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 
         model_name, url = _split_address(text, "endpoint:")
-        reranker = EndpointReranker(RerankClient(model_name, base_url=url, **means.patience))
-        means.tell(f"the question and the quotes found are sent to {reranker.destination}")
+        reranker = EndpointReranker(RerankClient(model_name, base_url=url, **resources.retry_options))
+        resources.tell(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = make_chat_model(text, means, chats, sent="the question and the quotes found are sent")
+    model = make_chat_model(text, resources, chats, sent="the question and the quotes found are sent")
     if model is None:
         raise unknown_name_error(
             "reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
@@ -113,7 +113,7 @@ def make_reranker(text: str, *, means: Resources | None = None, chats: ChatModel
     return ListwiseReranker(model, prompts_folder=chats.prompts)
 
 
-def make_chat_model(text: str, means: Resources, chats: ChatModels, *, sent: str) -> ChatModel | None:
+def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent: str) -> ChatModel | None:
     """Build the chat model that a name selects; None for a name of another kind.
 
     `sent` begins the notice of what leaves the machine; the notice on the plain model is left to the caller who
@@ -129,12 +129,12 @@ def make_chat_model(text: str, means: Resources, chats: ChatModels, *, sent: str
     if name.startswith(LOCAL_PREFIX):
         from quoteweave.models.chat import LocalChat
 
-        return chats.through(LocalChat(name.removeprefix(LOCAL_PREFIX), hardware=means.hardware))
+        return chats.through(LocalChat(name.removeprefix(LOCAL_PREFIX), hardware=resources.hardware))
     from quoteweave.endpoints.address import openai_address
     from quoteweave.endpoints.chat import OpenAIChat
 
-    means.tell(f"{sent} to {openai_address(name, url, None).destination}")
-    return chats.through(OpenAIChat(name, base_url=url, **means.patience))
+    resources.tell(f"{sent} to {openai_address(name, url, None).destination}")
+    return chats.through(OpenAIChat(name, base_url=url, **resources.retry_options))
 
 
 def _split_address(text: str, prefix: str) -> tuple[str, str | None]:

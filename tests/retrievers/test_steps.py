@@ -79,11 +79,11 @@ def test_what_is_no_expansion_is_refused_with_the_reason(text: str, complaint: s
 
 def test_what_is_sent_is_told_with_host_and_port_and_without_secrets(port: Collection) -> None:
     told: list[str] = []
-    means = Resources(tell=told.append)
-    make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, means=means)
-    make_reranker("chat:m@https://api.test/v1", means=means)
-    make_reranker("endpoint:m@http://127.0.0.1:8001", means=means)
-    make_expander("chat:local=owner/m", ["bm25"], port, means=means)  # stays here
+    resources = Resources(tell=told.append)
+    make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, resources=resources)
+    make_reranker("chat:m@https://api.test/v1", resources=resources)
+    make_reranker("endpoint:m@http://127.0.0.1:8001", resources=resources)
+    make_expander("chat:local=owner/m", ["bm25"], port, resources=resources)  # stays here
     assert told == [
         "the question is sent to 127.0.0.1:8000",
         "the question and the quotes found are sent to api.test",

@@ -74,7 +74,7 @@ def _endpoint(settings: ChatSettings, name: str) -> ChatModel:
         max_tokens=settings.max_tokens,
         thinking=settings.thinking,
         extra=settings.extra,
-        **settings.patience,
+        **settings.retry_options,
     )
 
 
@@ -158,16 +158,16 @@ def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) 
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write: leave out "
             "answer_with or the model, or (ask) add --fallback extractive"
         )
-    resources = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
-    return make_sentence_scorer(name, means=resources)
+    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    return make_sentence_scorer(name, resources=resources)
 
 
 def make_claim_checker(settings: AnswerSettings, chats: ChatModels, progress: Progress) -> ClaimChecker | None:
     """Make the checker of cited sentences, if one is set. Raises what `make_checker` raises."""
     if settings.check is None:
         return None
-    resources = Resources(settings.hardware, tell=progress.note, patience=settings.patience)
-    return make_checker(settings.check, means=resources, chats=chats)
+    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    return make_checker(settings.check, resources=resources, chats=chats)
 
 
 def read_calibration(

@@ -212,8 +212,10 @@ def make_searches(
     resources = resources_for(collection, settings, progress, terms)
     # What a retriever sends is noted when its index is built.
     retriever = make_fused(names, settings.fusion, collection, replace(resources, tell=lambda _: None))
-    shared = RememberingExpander(make_expander(how, names, collection, means=resources, chats=chats)) if how else None
-    reranker = make_reranker(settings.rerank, means=resources, chats=chats) if settings.rerank else None
+    shared = (
+        RememberingExpander(make_expander(how, names, collection, resources=resources, chats=chats)) if how else None
+    )
+    reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
 
     def search_in(where: Filter | None) -> Search:
         # rm3 alone looks into the collection, and has to look where the question is asked.

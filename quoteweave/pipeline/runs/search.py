@@ -28,7 +28,7 @@ def resources_for(
 ) -> Resources:
     """Return the resources with which retrievers of a collection are made; progress notes what leaves the machine."""
     pictures = CollectionPictures(collection)
-    return Resources(settings.hardware, pictures, progress.note, settings.patience, tuple(terms))
+    return Resources(settings.hardware, pictures, progress.note, settings.retry_options, tuple(terms))
 
 
 def name_chat_model(settings: RetrievalSettings) -> RetrievalSettings:
@@ -54,7 +54,7 @@ def make_search(
     names, expander, reranker = settings.retriever, None, None
     retriever = make_fused(names, settings.fusion, collection, resources)
     if settings.expand:
-        expander = make_expander(settings.expand, names, collection, where=where, means=resources, chats=chats)
+        expander = make_expander(settings.expand, names, collection, where=where, resources=resources, chats=chats)
     if settings.rerank:
-        reranker = make_reranker(settings.rerank, means=resources, chats=chats)
+        reranker = make_reranker(settings.rerank, resources=resources, chats=chats)
     return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain)
