@@ -187,4 +187,5 @@ SLOW_FILES = (
     "test_published_responses.py",
     "test_alce_correctness.py",
     "test_run_alce.py",
+    "test_unseen.py",
 )

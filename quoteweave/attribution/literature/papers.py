@@ -13,9 +13,11 @@ from quoteweave.core.records import Record
 
 SortBy = Literal["relevance", "citations"]
 """The order of what is found: as the source ranks it, or the most cited first."""
-ReadOutcome = Literal["full_text", "not_open_access", "unreachable", "not_a_pdf", "too_large", "damaged", "other_paper"]
+ReadOutcome = Literal[
+    "full_text", "not_open_access", "unreachable", "not_a_pdf", "too_large", "damaged", "other_paper", "withheld"
+]
 """What became of reading a paper: its text was read; it has no open-access file; the file could not be fetched; is no
-PDF; has too many bytes or pages; cannot be parsed; or is another paper's."""
+PDF; has too many bytes or pages; cannot be parsed; is another paper's; or the paper is hidden from the reader."""
 
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")

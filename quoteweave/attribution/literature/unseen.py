@@ -1,0 +1,189 @@
+"""Hides from a search what would give the answer away: the excerpt's own paper, and what was published after it.
+
+CiteME's agent filters searches for papers alone, and removes the excerpt's paper by its title; a search for snippets as
+CiteGuard (arXiv 2510.17853) added it has no filter by date. Here every search and reading passes the same rule.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, TypeVar, get_args
+
+from pydantic import Field
+
+from quoteweave.attribution.literature.identifiers import identifiers_of
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PapersFound,
+    PaperSource,
+    PaperText,
+    PublicationDate,
+    Snippet,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Record
+from quoteweave.evaluation.metrics.answers.title_match import THRESHOLD, letters, ratio
+
+T = TypeVar("T")
+
+HiddenBecause = Literal["own_paper", "later", "undated"]
+"""Why a paper is hidden: it is the excerpt's own; it may have been published later; or its date is not known."""
+SPARE = 10
+"""Papers or snippets asked for beyond `k`, so that a few that are hidden cost no second request."""
+MOST = 1_000
+"""Papers or snippets asked for at most, however many of them are hidden."""
+_TITLE_CHARACTERS = 500
+_REASONS: Mapping[HiddenBecause, str] = {
+    "own_paper": "with the title or an identifier of the paper that the excerpt is from",
+    "later": "that may have been published after {before}",
+    "undated": "without a date, where nothing that was published after {before} may be seen",
+}
+
+
+class HidingRule(Record):
+    """What is hidden while the source of an excerpt is looked for.
+
+    >>> rule = HidingRule(own=Paper(id="1", title="Ships of Skarn"), before=PublicationDate(year=2020))
+    >>> rule.reason(Paper(id="2", title="Ships of Skarn.")), rule.reason(Paper(id="3", title="Cranes"))
+    ('own_paper', 'undated')
+    """
+
+    own: Paper | None = Field(default=None, description="the paper that the excerpt is from; its `id` is not compared")
+    before: PublicationDate | None = Field(default=None, description="when that was published")
+
+    def reason(self, paper: Paper, before: PublicationDate | None = None) -> HiddenBecause | None:
+        """Return why a paper is hidden, or None if it may be shown.
+
+        It is the excerpt's own if they share an identifier, or have equal titles, or titles that CiteME takes for one
+        (a ratio above 0.8, in either order). Another paper of much the same title, such as another part of a series, is
+        hidden with it. `before` is a further limit.
+        """
+        if self.own is not None and _is_same(paper, self.own):
+            return "own_paper"
+        limits = [limit for limit in (self.before, before) if limit is not None]
+        if limits and paper.published is None:
+            return "undated"
+        later = any(paper.published.may_follow(limit) for limit in limits) if paper.published is not None else False
+        return "later" if later else None
+
+
+def _is_same(paper: Paper, own: Paper) -> bool:
+    return bool(identifiers_of(paper) & identifiers_of(own)) or is_same_title(paper.title, own.title)
+
+
+def is_same_title(title: str, other: str) -> bool:
+    """Whether two titles are equal but for case, accents and punctuation, or are taken for one by CiteME's match."""
+    title, other = title.strip()[:_TITLE_CHARACTERS], other.strip()[:_TITLE_CHARACTERS]
+    if not title or not other:
+        return False
+    equal = bool(letters(title)) and letters(title) == letters(other)
+    if equal or SequenceMatcher(a=title.lower(), b=other.lower()).quick_ratio() <= THRESHOLD:  # an upper bound
+        return equal
+    return max(ratio(title, other), ratio(other, title)) > THRESHOLD
+
+
+class Unseen:
+    """A source that shows nothing of what a rule hides, in searches for papers and snippets and in reading.
+
+    Where it hid some of what the source found it asks for more, so that `k` are still given, and a note says how many
+    were hidden and why, but not which. Implements `PaperSource`; raises what its source raises.
+    """
+
+    def __init__(self, source: PaperSource, rule: HidingRule) -> None:
+        self._source, self._rule = source, rule
+        self._hidden: dict[str, HiddenBecause] = {}
+        self._titles = set() if rule.own is None else {_as_words(rule.own.title)}  # of what is hidden
+
+    @property
+    def name(self) -> str:
+        """That of the source."""
+        return self._source.name
+
+    @property
+    def hidden(self) -> Mapping[HiddenBecause, int]:
+        """How many papers were hidden so far, each counted once, by reason."""
+        return Counter(self._hidden.values())
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Search for papers that the rule does not hide."""
+        limit = self._limit(before)
+
+        async def ask(count: int) -> tuple[Sequence[Paper], tuple[str, ...]]:
+            found = await self._source.search(query, count, by=by, before=limit)
+            return found.papers, found.notes
+
+        papers, notes = await self._shown(ask, lambda paper: paper, k, before)
+        return PapersFound(papers=tuple(papers), notes=notes)
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Search for passages of papers that the rule does not hide, whether the source filters by date or not."""
+        limit = self._limit(before)
+
+        async def ask(count: int) -> tuple[Sequence[Snippet], tuple[str, ...]]:
+            found = await self._source.search_snippets(query, count, before=limit)
+            return found.snippets, found.notes
+
+        snippets, notes = await self._shown(ask, lambda snippet: snippet.paper, k, before)
+        return SnippetsFound(snippets=tuple(snippets), notes=notes)
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Read a paper, unless the rule hides it: the outcome is then `withheld`, and the source is not asked."""
+        reason = self._hide(paper, None) or self._hidden.get(paper.id)
+        if reason is not None:
+            return PaperText(outcome="withheld", text="", note=self._note(1, reason, None))
+        return await self._source.read(paper)
+
+    def _limit(self, before: PublicationDate | None) -> PublicationDate | None:
+        """The earlier of the two limits."""
+        if before is None or self._rule.before is None:
+            return before or self._rule.before
+        return self._rule.before if before.may_follow(self._rule.before) else before
+
+    async def _shown(
+        self,
+        ask: Callable[[int], Awaitable[tuple[Sequence[T], tuple[str, ...]]]],
+        paper_of: Callable[[T], Paper],
+        k: int,
+        before: PublicationDate | None,
+    ) -> tuple[list[T], tuple[str, ...]]:
+        """At most `k` items that may be shown, and the notes on what is not."""
+        count, found_before = k + SPARE, -1
+        while True:
+            found, notes = await ask(count)
+            reasons = [(self._hide(paper_of(one), before), paper_of(one).id) for one in found]
+            shown = [one for one, (reason, _) in zip(found, reasons, strict=True) if reason is None][:k]
+            hidden = {id: reason for reason, id in reasons if reason is not None}
+            if len(shown) == k or not hidden or len(found) <= found_before or count >= MOST:
+                return shown, (*self._harmless(notes), *self._notes(hidden.values(), before))
+            count, found_before = min(2 * count, MOST), len(found)
+
+    def _hide(self, paper: Paper, before: PublicationDate | None) -> HiddenBecause | None:
+        reason = self._rule.reason(paper, before)
+        # What only this search's own limit leaves out may be shown by another.
+        lasting = reason if before is None or reason is None else self._rule.reason(paper)
+        if lasting is not None:
+            self._hidden[paper.id] = lasting
+            self._titles.add(_as_words(paper.title))
+        return reason
+
+    def _harmless(self, notes: Sequence[str]) -> list[str]:
+        """The source's notes, without those that name a hidden paper."""
+        return [note for note in notes if not any(title.strip() and title in _as_words(note) for title in self._titles)]
+
+    def _notes(self, reasons: Collection[HiddenBecause], before: PublicationDate | None) -> list[str]:
+        counted = Counter(reasons)
+        return [self._note(counted[reason], reason, before) for reason in get_args(HiddenBecause) if reason in counted]
+
+    def _note(self, count: int, reason: HiddenBecause, before: PublicationDate | None) -> str:
+        return f"Not shown: {pluralize(count, 'paper')} {_REASONS[reason].format(before=self._limit(before))}."
+
+
+def _as_words(text: str) -> str:
+    """The words of a text in lower case, a space before and after each."""
+    found = " ".join(re.findall(r"[^\W_]+", text.lower()))
+    return f" {found} "
