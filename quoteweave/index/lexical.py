@@ -223,7 +223,7 @@ class _Field:
         return scores
 
     def grouped(self, tokens: Sequence[_Ids], group_of: "Positions", groups: int) -> "Scores":
-        """BM25 (g,) of the groups to which items belong (n,), each as one long item."""
+        """BM25 (g,) of the groups to which items belong (n,), ascending, each as one long item."""
         import numpy as np
 
         lengths = np.bincount(group_of, self._lengths, minlength=groups)
@@ -232,9 +232,11 @@ class _Field:
         for ids, times in Counter(tokens).items():
             items, counts = self._found(ids)
             if len(items):
-                sums = np.bincount(group_of[items], counts, minlength=groups)
-                found = np.flatnonzero(sums)
-                gain = times * _idf(groups, len(found)) * sums[found] / (sums[found] + saturation[found])
+                # Items ascend, and so do their groups: those that have the token are few among all.
+                of = group_of[items]
+                first = np.flatnonzero(np.diff(of, prepend=-1))
+                found, sums = of[first], np.add.reduceat(counts, first)
+                gain = times * _idf(groups, len(found)) * sums / (sums + saturation[found])
                 scores[found] += gain.astype(np.float32)
         return scores
 

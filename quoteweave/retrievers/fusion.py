@@ -5,7 +5,7 @@ The second is the fixed split of MMDocRAG.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, cycle, islice
 from types import MappingProxyType
 from typing import Protocol, get_args
@@ -14,7 +14,7 @@ from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Explains, Explanation, Retriever, collect_warnings
-from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
+from quoteweave.core.records import Filter, Hit, Kind, Query
 
 # Cormack et al. chose 60; the larger it is, the less the first ranks outweigh the others.
 RANK_CONSTANT = 60
@@ -39,7 +39,16 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], weights: Sequence[float]
     SIGIR 2009; weights, 1 where left out, are added. Scores play no part. Of equal sums the better best rank comes
     first, then the lower quote id; so the order of the rankings plays no part either.
     """
-    return _fused(rankings, weights, lambda ranking: [1 / (RANK_CONSTANT + at) for at in range(1, len(ranking) + 1)])
+    return _fused(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
+
+
+def fuse_ranks(rankings: Sequence[Sequence[str]], weights: Sequence[float] | None = None) -> dict[str, float]:
+    """Every id of the rankings once with its score, best first: `reciprocal_rank_fusion` of what is no quote.
+
+    >>> list(fuse_ranks([["a", "b"], ["b", "c"]]))
+    ['b', 'a', 'c']
+    """
+    return _combined(rankings, weights, [_reciprocal_ranks(len(ranking)) for ranking in rankings])
 
 
 def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Hit]:
@@ -49,11 +58,15 @@ def score_fusion(rankings: Sequence[Ranking], weights: Sequence[float] | None = 
     found fits better than what was not. A quote that a ranking lacks gets 0 from it, as its last one does. Ties are
     broken as in `reciprocal_rank_fusion`.
     """
-    return _fused(rankings, weights, _scaled)
+    return _fused(rankings, weights, [_scaled(ranking) for ranking in rankings])
 
 
 FUSION_RULES: Mapping[str, FusionRule] = MappingProxyType({"rrf": reciprocal_rank_fusion, "scores": score_fusion})
 """The rules by their names in specs."""
+
+
+def _reciprocal_ranks(size: int) -> list[float]:
+    return [1 / (RANK_CONSTANT + rank) for rank in range(1, size + 1)]
 
 
 def _scaled(ranking: Ranking) -> list[float]:
@@ -63,21 +76,26 @@ def _scaled(ranking: Ranking) -> list[float]:
 
 
 def _fused(
-    rankings: Sequence[Ranking], weights: Sequence[float] | None, worth: Callable[[Ranking], list[float]]
+    rankings: Sequence[Ranking], weights: Sequence[float] | None, values: Sequence[Sequence[float]]
 ) -> list[Hit]:
+    scores = _combined([[hit.quote.id for hit in ranking] for ranking in rankings], weights, values)
+    quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
+    return [Hit(rank=rank, score=score, quote=quotes[id]) for rank, (id, score) in enumerate(scores.items(), 1)]
+
+
+def _combined(
+    rankings: Sequence[Sequence[str]], weights: Sequence[float] | None, values: Sequence[Sequence[float]]
+) -> dict[str, float]:
+    """The weighted sum of each id's values over the rankings, best first; `values` are those of each ranking's ids."""
     parts: dict[str, list[float]] = defaultdict(list)
     best: dict[str, int] = {}
-    quotes: dict[str, Quote] = {}
-    for ranking, weight in zip(rankings, checked_weights(weights, len(rankings)), strict=True):
-        for rank, (hit, value) in enumerate(zip(ranking, worth(ranking), strict=True), 1):
-            id = hit.quote.id
+    for ids, worth, weight in zip(rankings, values, checked_weights(weights, len(rankings)), strict=True):
+        for rank, (id, value) in enumerate(zip(ids, worth, strict=True), 1):
             parts[id].append(weight * value)
             best[id] = min(rank, best.get(id, rank))
-            quotes[id] = hit.quote
     # An exact sum does not depend on the order of its parts.
-    scores = {id: math.fsum(values) for id, values in parts.items()}
-    order = sorted(scores, key=lambda id: (-scores[id], best[id], id))
-    return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
+    scores = {id: math.fsum(added) for id, added in parts.items()}
+    return {id: scores[id] for id in sorted(scores, key=lambda id: (-scores[id], best[id], id))}
 
 
 def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[float]:

@@ -11,7 +11,14 @@ from made_collections import make_collection
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, FusionRule, reciprocal_rank_fusion, score_fusion
+from quoteweave.retrievers.fusion import (
+    FUSION_RULES,
+    FusedRetriever,
+    FusionRule,
+    fuse_ranks,
+    reciprocal_rank_fusion,
+    score_fusion,
+)
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
 QUOTES = {name: make_quote(name, id=name) for name in "abcdefghij"}
@@ -177,3 +184,9 @@ def test_over_a_collection(rule: FusionRule, tmp_path_factory: pytest.TempPathFa
         assert fused.search([Query(text="grain")], 10, where=Filter(documents=())) == [[]]
         with pytest.raises(UsageError, match="no document"):
             fused.search([Query(text="grain")], 10, where=Filter(documents=("c.txt",)))
+
+
+@given(found=st.lists(rankings, max_size=4))
+def test_ids_alone_are_fused_as_quotes_are(found: list[list[Hit]]) -> None:
+    fused = fuse_ranks([[hit.quote.id for hit in hits] for hits in found])
+    assert list(fused.items()) == [(hit.quote.id, hit.score) for hit in reciprocal_rank_fusion(found)]
