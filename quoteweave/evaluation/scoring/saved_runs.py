@@ -10,10 +10,9 @@ from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.files.jsonl import is_truncated, iter_lines
-from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.core.runs import PREDICTIONS_FILE, RUN_FILE, read_run_record
+from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.citevqa import load_citevqa_judgements
@@ -34,6 +33,7 @@ from quoteweave.evaluation.scoring.breakdowns import check_breakdowns
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
 from quoteweave.evaluation.scoring.correlations import CORRELATIONS
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
+from quoteweave.evaluation.scoring.recorded_dataset import dataset_notes, run_names_references
 from quoteweave.evaluation.scoring.scorer import (
     ScoringSettings,
     convention_differences,
@@ -281,8 +281,7 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
     notes += _notes_on_judgements(loaded, scores.convention)
     if loaded.stale:
         notes.append(f"{pluralize(loaded.stale, 'verdict')} on sentences of other answers than these, left out")
-    if (other_dataset := _asked_of(request.run)) not in (None, request.dataset):
-        notes.append(f"the run says that it was asked of {other_dataset}, not of {request.dataset}")
+    notes += dataset_notes(request.run, request.dataset, request.references, loaded.examples, loaded.predictions)
     by_rule = any(verdict.by_rule for verdict in loaded.citations.values())
     if by_rule:
         notes.append("citation_by_rule figures are of sentences cut by rule: not comparable with published ones")
@@ -338,22 +337,9 @@ def _load_judgements(path: Path) -> dict[str, Judgement]:
     return load_citevqa_judgements(path) if first.lstrip().startswith(b"[") else load_judgements(path)
 
 
-def _asked_of(run: Path) -> object:
-    """The dataset recorded in a run folder; None where none is recorded."""
-    return read_run_record(run).configuration.get("dataset") if (run / RUN_FILE).is_file() else None
-
-
 def _cut(run: Path) -> str:
     """What to say of a run that was stopped while it wrote a line; empty where it was not."""
     path = run / PREDICTIONS_FILE
     if not (path.is_file() and is_truncated(path)):
         return ""
     return f"the last line of {path} was cut short and is not counted; resume the run to have it answered"
-
-
-def run_names_references(run: Path, dataset: str, references: Path | None) -> bool:
-    """Whether the run's record names exactly these references. Raises DatasetError."""
-    if references is None or not references.is_file() or not (run / RUN_FILE).exists():
-        return False
-    said, of = read_run_record(run), file_sha256(references)
-    return said.configuration.get("dataset") == dataset and said.fingerprints.get("references") == of

@@ -1,0 +1,58 @@
+"""A run that was made over another version of its dataset is not scored in silence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from made_mcitebench import line
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.examples import Prediction
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.runs import RunRecord, open_run
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
+
+
+def references(path: Path, dataset: str, question: str) -> Path:
+    lines = {
+        "questions": {"id": "q", "question": question, "answer": "grain"},
+        "mcitebench": {**line("q"), "question": question},
+    }
+    path.write_text(json.dumps(lines[dataset]) + "\n")
+    return path
+
+
+def notes(folder: Path, dataset: str, made_over: Path, scored_by: Path) -> list[str]:
+    """What is said of a run over one file of a dataset that is scored by another."""
+    record = RunRecord(configuration={"dataset": dataset}, fingerprints={"references": file_sha256(made_over)})
+    with open_run(folder / "run", record) as run:
+        for example in load_dataset(dataset, made_over):
+            answer = Answer(
+                question=example.query.text, text="grain", blocks=(), status="answered", model="m", seconds=0
+            )
+            run.append(Prediction(example=example.id, scope="context", response="grain", answer=answer))
+    found = score(ScoringRequest(run=folder / "run", dataset=dataset, references=scored_by), intervals=None)
+    return [note for note in found.scores.notes if "made over another" in note]
+
+
+@pytest.mark.parametrize("dataset", ["questions", "mcitebench"])
+def test_another_version_with_the_same_ids_is_noticed(tmp_path: Path, dataset: str) -> None:
+    old = references(tmp_path / "old.jsonl", dataset, "What was shipped?")
+    new = references(tmp_path / "new.jsonl", dataset, "What was sunk?")
+    file, question = notes(tmp_path, dataset, old, new)
+    assert f"the run was made over another file than {new}" in file
+    assert question.startswith("1 answer is to another question than the dataset asks under the same id (q)")
+
+
+@pytest.mark.parametrize("dataset", ["questions", "mcitebench"])
+def test_nothing_is_said_of_the_file_that_was_asked(tmp_path: Path, dataset: str) -> None:
+    old = references(tmp_path / "old.jsonl", dataset, "What was shipped?")
+    assert notes(tmp_path, dataset, old, old) == []
+
+
+def test_a_copy_with_other_spaces_asks_the_same_questions(tmp_path: Path) -> None:
+    old = references(tmp_path / "old.jsonl", "questions", "What was shipped?")
+    copy = references(tmp_path / "copy.jsonl", "questions", "What  was shipped? ")
+    (note,) = notes(tmp_path, "questions", old, copy)
+    assert "another file" in note
