@@ -16,6 +16,9 @@ from quoteweave.pipeline.runs.config import RunSettings
         ({"model": "m", "captions": False}, "name_paper", "captions is of MCiteBench's pictures, not of citeme"),
         ({"model": "m", "captions": False}, "answer", "captions is of MCiteBench's pictures, not of citeme"),
         ({"model": "m", "quotes": "retrieved"}, "name_paper", "asks of an excerpt, without quotes; set quotes ="),
+        ({"model": "m", "order": "shuffled"}, "name_paper", "order 'shuffled' is of quotes, and citeme asks of an"),
+        ({"model": "m", "quotes": "dataset", "order": "gold_at", "place": 1}, "name_paper", "order 'gold_at' is of"),
+        ({"model": "m", "quotes": "dataset", "passages": 5}, "name_paper", "passages 5 is of quotes"),
         ({"model": "m", "quotes": "retrieved"}, "cite_sources", "asks for its own sources; set quotes ="),
     ],
 )
@@ -26,4 +29,4 @@ def test_settings_that_a_task_cannot_have_are_refused(settings: dict[str, object
 
 def test_a_paper_is_named_from_the_dataset_alone() -> None:
     found = RunSettings(model="m").for_task("name_paper", "citeme")
-    assert (found.quotes, found.captions) == ("dataset", None)
+    assert (found.quotes, found.captions, found.order) == ("dataset", None, "kept")

@@ -79,6 +79,9 @@ class RunSettings(AnswerSettings):
         if task == "answer":
             return self
         usual = {"quotes": "dataset", "order": "shuffled", "images": self.model is not None}
+        if task == "name_paper":
+            self._refuse_quote_settings(dataset)
+            del usual["order"]
         found = self.model_copy(update={key: value for key, value in usual.items() if key not in self.model_fields_set})
         if found.quotes != "dataset":
             asks = "asks of an excerpt, without quotes" if task == "name_paper" else "asks for its own sources"
@@ -87,6 +90,14 @@ class RunSettings(AnswerSettings):
             asks = "a title, and only a model names" if task == "name_paper" else "a letter, and only a model chooses"
             raise UsageError(f"setting {self.name}: {dataset} asks for {asks} one; set model")
         return found
+
+    def _refuse_quote_settings(self, dataset: str) -> None:
+        """Raises UsageError for settings of quotes, of which the dataset has none."""
+        for key in ("order", "passages", "view"):
+            if (value := getattr(self, key)) != RunSettings.model_fields[key].default:
+                raise UsageError(
+                    f"setting {self.name}: {key} {value!r} is of quotes, and {dataset} asks of an excerpt, without quotes"
+                )
 
     @property
     def arrangement(self) -> Arrangement:
