@@ -1,6 +1,7 @@
 """`quoteweave eval citations` against a scripted model server over real HTTP, and the figures made of what it keeps."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,7 @@ def test_sentences_are_split_judged_kept_and_scored(ask: Ask, tmp_path: Path) ->
     assert figures["citation.recall.all"] == pytest.approx((1 / 2 + 0) / 2)
     assert figures["citation.precision"] == pytest.approx((1 / 2 + 0) / 2)
     assert figures["accuracy"] == 0.5
+    assert value["n"]["citation.recall.cited"] == 2
     assert figures["source.f1"] == pytest.approx((2 / 3 + 1) / 2)
     assert value["tokens"] == {"input": 800, "output": 80}
     assert value["price_usd"] == pytest.approx((800 * 10 + 80 * 100) / 1e6)
@@ -142,7 +144,7 @@ def test_before_anything_is_sent_tokens_and_unseen_pictures_are_said(ask: Ask, t
     assert "2 answers to check with m" in result.stderr
     assert "price not known" in result.stderr
     assert "2 pictures have no words, and the judge sees none" in result.stderr
-    assert "citation.precision" in result.stdout
+    assert re.search(r"citation\.precision +\d\.\d{3}  \(n = \d\)", result.stdout)
 
 
 def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:

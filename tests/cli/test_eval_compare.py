@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,9 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     got = quoteweave("eval", "compare", *runs, *asked)
     assert got.code == 0
     assert "first good\nsecond bad" in got.out
-    assert "overall.f1      100.00  50.00      50.00" in got.out
+    assert re.search(r"overall\.f1 +100\.00 +50\.00 +50\.00 ", got.out), "a row of a table, at 80 columns"
+    assert "- as effect: the figure is pooled" in got.out
+    assert "- as 95 %" not in got.out
     assert "1 * good" in got.out
     # 20 of 20 questions differ: no permutation comes as far, so that p is at most 3 / 10,001.
     assert "≤ 0.0003" in got.out

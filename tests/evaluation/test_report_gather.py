@@ -151,6 +151,8 @@ def test_crossed_groups_are_a_table_and_correlations_too(tmp_path: Path) -> None
     report = make_report([source], intervals=quick, permutations=100)
     parts = {part.id: part for part in sections(report)}
     (crossed,) = parts["groups"].tables
+    assert all(table.head[1] == "n" for table in parts["groups"].folded)
+    assert len(parts["groups"].folded) == len(parts["groups"].plots)
     assert crossed.title == "overall F1, %, by evidence modality × number of gold quotes"
     assert [[cell.text for cell in row] for row in crossed.rows] == [
         ["chart × 1", "1*", "100.0"],

@@ -58,6 +58,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
+from quoteweave.evaluation.statistics.estimates import Estimate
 from quoteweave.evaluation.text.rule_splitter import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.dataset_pictures import missing_pictures, missing_pictures_error, pictures_in
@@ -73,7 +74,8 @@ no_answer: predictions that are errors; errors: example to reason;
 
 tokens: input, output of what was asked now; price_usd: null where not known;
 
-figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined."""
+figures: name to value, such as citation.recall.cited, citation.precision, accuracy; null where undefined; n: of as many
+answers."""
 
 
 class SplitName(StrEnum):
@@ -213,14 +215,14 @@ def _show(
     errors = {verdict.example: _error(verdict) for _, verdict in judged if not verdict.whole}
     figures = _figures([pair for pair, _ in judged], {verdict.example: verdict for _, verdict in judged}, convention)
     if as_json:
-        print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, "figures": figures})
+        print_json({**value, "judged": len(judged), "failed": len(errors), "errors": errors, **_as_dict(figures)})
     else:
         typer.echo(
             f"{pluralize(len(judged), 'answer')} checked by {value['judge']}, "
             f"{len(errors)} failed: {value['judgements']}"
         )
-        for name, number in figures.items():
-            typer.echo(f"  {name:<28} {'-' if number is None else f'{number:.3f}'}")
+        for name, figure in figures.items():
+            typer.echo(f"  {name:<28} {'-' if figure.value is None else f'{figure.value:.3f}'}  (n = {figure.n})")
         print_failures(errors)
     if errors:
         raise typer.Exit(1)
@@ -233,11 +235,21 @@ def _error(verdict: EvidenceVerdict) -> str:
 
 def _figures(
     pairs: Sequence[JudgingItem], verdicts: dict[str, EvidenceVerdict], convention: Convention
-) -> dict[str, float | None]:
-    """Means over the answers judged."""
+) -> dict[str, Estimate]:
+    """Means over the answers judged, without intervals."""
 
-    found: dict[str, float | None] = {}
+    found: dict[str, Estimate] = {}
     for metric in evidence_metrics(verdicts, MetricOptions(convention=convention)):
         rows = [metric.row(*pair) for pair in pairs]
-        found |= {figure.name: figure.of(rows) for figure in metric.aggregates if figure.undefined(rows) < len(rows)}
+        for figure in metric.aggregates:
+            if (undefined := figure.undefined(rows)) < len(rows):
+                counted = len(rows) - undefined
+                found[figure.name] = Estimate(value=figure.of(rows), n=counted, undefined=undefined)
     return found
+
+
+def _as_dict(figures: Mapping[str, Estimate]) -> dict[str, object]:
+    return {
+        "figures": {name: figure.value for name, figure in figures.items()},
+        "n": {name: figure.n for name, figure in figures.items()},
+    }

@@ -1,6 +1,6 @@
 """`quoteweave eval compare`: whether runs differ, and where they stand among what papers printed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +42,11 @@ from quoteweave.evaluation.scoring.run_names import run_names
 from quoteweave.evaluation.scoring.saved_runs import COMPARED, ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
 
+UNDEFINED = "-"
+WIDE = 100
+"""Columns of a terminal from which on names of figures are not broken."""
+LONG = 18
+"""Most characters of a figure's name that is not broken."""
 JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
 
 runs: name (what tells it from the others), run (its path), questions, failed, missing, figures and notes of each run;
@@ -171,7 +176,10 @@ def _show(
     out = console()
     for pair in dict.fromkeys((one.first, one.second) for one in comparisons):
         out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
-        show_table(out, _comparison_table([one for one in comparisons if (one.first, one.second) == pair]))
+        of_pair = [one for one in comparisons if (one.first, one.second) == pair]
+        show_table(out, _comparison_table(of_pair, narrow=out.width < WIDE))
+    for line in _legend(comparisons):
+        out.print(plain(line))
     if placement is not None:
         out.print(plain(f"\n{placement.table.source}, by {placement.by}; * is yours."))
         show_table(out, _standing_table(placement.standings, placement.by))
@@ -188,16 +196,27 @@ def _show(
         out.print(plain(f"note: {note}"))
 
 
-def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    columns = ("figure", "first", "second", "difference", "95 %", "p (Holm)", "effect", "n")
+def _legend(comparisons: Sequence[Comparison]) -> list[str]:
+    """Why cells of the tables are empty, for what is empty."""
+    empty: dict[str, tuple[str, Callable[[Comparison], bool]]] = {
+        "95 %": ("fewer than two documents, or questions, to resample", lambda one: one.low is None),
+        "p": ("no question has the figure in both runs", lambda one: one.p_holm is None),
+        "effect": ("the figure is pooled, or the runs differ alike in every question", lambda one: one.effect is None),
+    }
+    return [f"{UNDEFINED} as {column}: {why}" for column, (why, of) in empty.items() if any(map(of, comparisons))]
+
+
+def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Table:
+    """`narrow` breaks long names of figures at their first full stop."""
+    columns = ("figure", "first", "second", "differ-\nence", "95 %", "p\n(Holm)", "effect", "n")
     shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:
         scale = unit(one.figure).scale
-        bounds = "-" if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
+        bounds = UNDEFINED if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
         values = [_number(value, scale) for value in (one.first_value, one.second_value, one.difference)]
-        shown.add_row(
-            one.figure, *values, bounds, p_value(one.p_holm, at_floor=one.at_floor), _number(one.effect, 1), str(one.n)
-        )
+        name = one.figure.replace(".", ".\n", 1) if narrow and len(one.figure) > LONG else one.figure
+        p = p_value(one.p_holm, at_floor=one.at_floor)
+        shown.add_row(name, *values, bounds, p, _number(one.effect, 1), str(one.n))
     return shown
 
 
@@ -210,11 +229,11 @@ def _standing_table(ranked: Sequence[LeaderboardEntry], by: str) -> Table:
         figures = [_number(standing.figures.get(name), unit(name).scale) for name in columns]
         system = f"* {standing.system}" if standing.ours else standing.system
         shown.add_row(
-            str(standing.rank or "-"), plain(system), plain(standing.setting), *figures,
+            str(standing.rank or UNDEFINED), plain(system), plain(standing.setting), *figures,
             style="bold" if standing.ours else None,
         )  # fmt: skip
     return shown
 
 
 def _number(value: float | None, scale: float, decimals: int = 2) -> str:
-    return "-" if value is None else f"{scale * value:.{decimals}f}"
+    return UNDEFINED if value is None else f"{scale * value:.{decimals}f}"

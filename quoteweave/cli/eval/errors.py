@@ -236,9 +236,12 @@ def _show(
         table = make_table(("kind", "agreement", "value", "95 % interval"), words=["kind", "agreement"])
         for name, figure in agreed.figures.items():
             kind, _, measure = name.rpartition(".")
-            value, low, high = ("-" if v is None else f"{v:.2f}" for v in (figure.value, figure.low, figure.high))
-            table.add_row(kind.replace("_", " "), measure, value, f"{low} to {high}")
+            value = "-" if figure.value is None else f"{figure.value:.2f}"
+            bounds = "-" if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}"
+            table.add_row(kind.replace("_", " "), measure, value, bounds)
         show_table(console(), table)
+        if any(figure.low is None for figure in agreed.figures.values()):
+            typer.echo("- as interval: fewer than two documents, or questions, to resample, or no value")
     if judged is not None:
         print_failures(judged.errors)
 

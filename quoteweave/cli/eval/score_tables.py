@@ -211,6 +211,8 @@ def _notes(scores: Scores) -> list[str]:
         )
     if count := _out_of_range(scores):
         lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
+    if any(estimate.value is not None and _bounds(estimate) is None for estimate in scores.figures.values()):
+        lines.append(f"no interval ({UNDEFINED}) where there are fewer than two {scores.clusters}s to resample")
     left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())

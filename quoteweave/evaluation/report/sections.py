@@ -159,7 +159,8 @@ def _differences(report: Report) -> Section | None:
 
 def _groups(report: Report) -> Section | None:
     crossed = [name for name in report.breakdowns if "," in name]
-    plots = _there([breakdown_plot(report, name) for name in report.breakdowns if name not in (BY_POSITION, *crossed)])
+    single = [name for name in report.breakdowns if name not in (BY_POSITION, *crossed)]
+    plots = _there([breakdown_plot(report, name) for name in single])
     tables = _there([breakdown_table(report, name) for name in crossed])
     if not plots and not tables:
         return None
@@ -170,7 +171,14 @@ def _groups(report: Report) -> Section | None:
         f"questions have long intervals; the tables say how many there are (n), with a star where they are fewer than "
         f"{SMALL_GROUP}. {INTERVAL}",
     )
-    return Section(id="groups", heading="Kinds of questions", says=says, plots=plots, tables=tables)
+    return Section(
+        id="groups",
+        heading="Kinds of questions",
+        says=says,
+        plots=plots,
+        tables=tables,
+        folded=_there([breakdown_table(report, name) for name in single]),
+    )
 
 
 def _correlations(report: Report) -> Section | None:

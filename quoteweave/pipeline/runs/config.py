@@ -96,7 +96,7 @@ class RunSettings(AnswerSettings):
         for key in ("order", "passages", "view"):
             if (value := getattr(self, key)) != RunSettings.model_fields[key].default:
                 raise UsageError(
-                    f"setting {self.name}: {key} {value!r} is of quotes, and {dataset} asks of an excerpt, without quotes"
+                    f"setting {self.name}: {key} {value!r} is of quotes, and {dataset} asks of an excerpt, without any"
                 )
 
     @property
