@@ -1,0 +1,138 @@
+"""A collection of one's own as a source of papers: its documents are the papers, with what their metadata say."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from quoteweave.attribution.literature.paper_metadata import abstract_in, is_only_described, paper_of
+from quoteweave.attribution.literature.paper_text import text_of_quotes
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    Snippet,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Document, Filter, Hit, Query, Quote
+from quoteweave.pipeline.search import Search
+
+CITED_POOL = 50
+"""Documents that are put in the order of their citations, where that is asked for."""
+MOST_QUOTES = 5_000
+"""Quotes that are searched for at most, to find as many documents as are asked for."""
+_QUOTES_PER_DOCUMENT = 5
+_FIRST_PAGES = 2  # on which a paper's abstract stands
+
+
+class OwnCollection:
+    """The documents of a collection as papers; implements `PaperSource`.
+
+    Titles, authors, dates, citations and identifiers are the documents' metadata (`quoteweave add --meta`). Where a
+    limit of date is asked for, a document without a date is left out, as it may have been published later, and a note
+    says how many are. Its methods raise what `Search.find` raises, and CollectionError.
+
+    >>> own = OwnCollection(collection, Search(LexicalRetriever(collection)))
+    >>> asyncio.run(own.search("grain")).papers[0].title
+    'port.md'
+    """
+
+    name = "collection"
+
+    def __init__(self, collection: Collection, search: Search) -> None:
+        self._collection, self._search = collection, search
+        self._known: tuple[int, dict[str, Document]] = -1, {}
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Return the documents of the best quotes; by citations, those most cited of the first 50 of them."""
+        where, notes = self._allowed(before)
+        names, said = await self._documents(query, k if by == "relevance" else max(k, CITED_POOL), where)
+        papers = [self._paper(name) for name in names]
+        if by == "citations":
+            papers.sort(key=lambda paper: -1 if paper.citations is None else paper.citations, reverse=True)
+            unknown = sum(paper.citations is None for paper in papers)
+            if unknown:
+                notes.append(f"The citations of {pluralize(unknown, 'document')} are not known; these stand last.")
+        return PapersFound(papers=tuple(papers[:k]), notes=(*notes, *said))
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Return the best quotes as passages of their documents."""
+        where, notes = self._allowed(before)
+        found = await self._search.find(Query(text=query), k, where=where)
+        documents = self._documents_by_name()
+        snippets = tuple(
+            Snippet(paper=paper_of(documents[quote.document]), text=quote.words(), section=quote.section)
+            for quote in (hit.quote for hit in found.hits)
+            if quote.document in documents
+        )
+        return SnippetsFound(snippets=snippets, notes=(*notes, *found.trace.notes))
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a document's quotes, page by page, without headers and footers."""
+        name = paper.identifiers.get("document", paper.id)
+        try:
+            document, quotes = self._collection.document(name), self._collection.document_quotes(name)
+        except UsageError:
+            return PaperText(outcome="unreachable", text="", note=f"The collection has no document {name!r} any more.")
+        return read_document(document, text_of_quotes(quotes))
+
+    def _allowed(self, before: PublicationDate | None) -> tuple[Filter | None, list[str]]:
+        """A filter for what was published by then, and a note on what has no date."""
+        if before is None:
+            return None, []
+        dates = {name: paper_of(document).published for name, document in self._documents_by_name().items()}
+        allowed = tuple(name for name, date in dates.items() if date is not None and not date.may_follow(before))
+        undated = sum(date is None for date in dates.values())
+        note = (
+            f"{pluralize(undated, 'document')} without a date (metadata `published` or `year`) left out, as "
+            f"{'it' if undated == 1 else 'they'} may have been published after {before}."
+        )
+        return Filter(documents=allowed), [note] if undated else []
+
+    async def _documents(self, query: str, k: int, where: Filter | None) -> tuple[list[str], tuple[str, ...]]:
+        """Names of the `k` documents whose best quotes rank first, and the notes of the search."""
+        count = _QUOTES_PER_DOCUMENT * k
+        while True:
+            found = await self._search.find(Query(text=query), count, where=where)
+            names = _names(found.hits)
+            if len(names) >= k or len(found.hits) < count or count >= MOST_QUOTES:
+                known = self._documents_by_name()
+                return [name for name in names if name in known][:k], found.trace.notes
+            count = min(4 * count, MOST_QUOTES)
+
+    def _paper(self, name: str) -> Paper:
+        document = self._documents_by_name()[name]
+        pages = document.pages if is_only_described(document) else min(document.pages, _FIRST_PAGES)
+        quotes: list[Quote] = []
+        with suppress(UsageError):  # it was removed a moment ago
+            for page in range(pages):
+                quotes += self._collection.page_quotes(name, page)
+        return paper_of(document, abstract_in(document, quotes))
+
+    def _documents_by_name(self) -> dict[str, Document]:
+        """Every document by name, read again only when the collection has changed."""
+        revision = self._collection.revision()
+        if self._known[0] != revision:
+            self._known = revision, {document.name: document for document in self._collection.documents()}
+        return self._known[1]
+
+
+def read_document(document: Document, text: str) -> PaperText:
+    """Return the text of a document as that of a paper; of one that is only described, why there is no more."""
+    if is_only_described(document):
+        return PaperText(
+            outcome="not_open_access",
+            text=text,
+            document=document.name,
+            note="Its full text is not in the collection; this is its abstract.",
+        )
+    return PaperText(outcome="full_text", text=text, document=document.name, pages=max(1, document.pages))
+
+
+def _names(hits: Sequence[Hit]) -> list[str]:
+    return list(dict.fromkeys(hit.quote.document for hit in hits))

@@ -1,0 +1,104 @@
+"""Papers as metadata of documents, and documents with such metadata as papers.
+
+The keys are those that a person would give with `--meta`: `title`, `authors` (apart by semicolons), `published` or
+`year`, `venue`, `citations`, `url`, and identifiers such as `doi` and `arxiv`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from quoteweave.attribution.literature.papers import Paper, PublicationDate
+from quoteweave.core.records import Document, Quote
+
+IDENTIFIERS = ("doi", "arxiv", "semantic_scholar", "openalex", "acl", "openreview", "pmid", "pmcid", "dblp", "mag")
+"""Keys of metadata that are identifiers of papers."""
+SOURCE_ID = "source_id"
+"""The id of a paper at the source that found it; documents without it are nobody's papers but the user's."""
+SAME_AS = "same_as"
+"""Further identifiers of the same paper, such as `doi:10.1/x`, apart by spaces."""
+MAX_ABSTRACT_CHARACTERS = 3_000
+_ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
+_DATES = ("published", "date", "year")
+
+
+def metadata_of(paper: Paper) -> dict[str, str]:
+    """Return what a document of a paper has as metadata; what is not known is left out."""
+    stated = {
+        "title": paper.title,
+        "authors": "; ".join(author.replace(";", ",") for author in paper.authors),
+        "published": paper.published,
+        "year": paper.published and paper.published.year,
+        "venue": paper.venue,
+        "citations": paper.citations,
+        "url": paper.url,
+        "pdf_url": paper.pdf_url,
+        SOURCE_ID: paper.id,
+    }
+    identifiers = {kind.lower(): value for kind, value in paper.identifiers.items() if kind.lower() in IDENTIFIERS}
+    texts = {key: _on_one_line(str(value)) for key, value in {**identifiers, **stated}.items() if value is not None}
+    return {key: text for key, text in texts.items() if text}
+
+
+def paper_of(document: Document, abstract: str | None = None) -> Paper:
+    """Return the paper that a document is, by its metadata; its id is the document's name.
+
+    A date or number of citations that cannot be read is as one that is not there.
+    """
+    said = document.metadata
+    citations = said.get("citations", "").replace(",", "").strip()
+    return Paper(
+        id=document.name,
+        title=said.get("title") or document.name,
+        abstract=abstract or said.get("abstract"),
+        authors=tuple(name.strip() for name in said.get("authors", "").split(";") if name.strip()),
+        published=_date(said),
+        venue=said.get("venue"),
+        citations=int(citations) if citations.isascii() and citations.isdigit() else None,
+        identifiers={"document": document.name, **{kind: said[kind] for kind in IDENTIFIERS if said.get(kind)}},
+        url=said.get("url"),
+        pdf_url=said.get("pdf_url"),
+    )
+
+
+def _date(metadata: Mapping[str, str]) -> PublicationDate | None:
+    for key in _DATES:
+        with suppress(ValueError):
+            return PublicationDate.parse(metadata.get(key, ""))
+    return None
+
+
+def is_only_described(document: Document) -> bool:
+    """Whether the document of a paper that a source found has its title and abstract alone."""
+    return SOURCE_ID in document.metadata and document.format == "markdown"
+
+
+def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
+    """Return the abstract of a document: what stands under that heading, or begins with that word."""
+    if is_only_described(document):
+        found = [quote.text for quote in quotes if quote.layout != "title"]
+    else:
+        found = list(_abstract(quotes))
+    text = "\n".join(found)
+    return text[:MAX_ABSTRACT_CHARACTERS].strip() or None
+
+
+def _abstract(quotes: Sequence[Quote]) -> Iterator[str]:
+    under = [quote.text for quote in quotes if _is_abstract(quote.section or "") and quote.layout == "paragraph"]
+    if under:
+        yield from under
+        return
+    for quote in quotes:
+        begins = _ABSTRACT.match(quote.text)
+        if quote.layout == "paragraph" and begins is not None and begins.end() < len(quote.text):
+            yield quote.text[begins.end() :]
+            return
+
+
+def _is_abstract(heading: str) -> bool:
+    begins = _ABSTRACT.match(heading)
+    return begins is not None and begins.end() == len(heading)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,118 @@
+"""The text of a paper: its pages joined and told apart, and passages found in it by their words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import log
+
+from pydantic import Field
+
+from quoteweave.core.records import Quote, Record
+from quoteweave.core.text.tokens import words as tokens
+
+PASSAGES = 5
+"""Passages that are given of a search in a text, unless another number is asked for."""
+PASSAGE_WORDS = 120
+"""Most words of a passage; a longer paragraph is several, each beginning in the middle of the one before."""
+
+
+class TextPassage(Record):
+    """A passage of a paper with words that were looked for."""
+
+    page: int = Field(ge=0, description="from 0")
+    text: str
+    exact: bool = Field(description="whether it has all the words in their order, next to each other")
+
+
+class TextPassages(Record):
+    """The passages of a paper that have words which were looked for, best first."""
+
+    passages: tuple[TextPassage, ...]
+    exact: int = Field(ge=0, description="how many passages of the whole text have the words in their order")
+    some: int = Field(ge=0, description="how many others have some of the words, not counting words such as 'the'")
+
+
+def join_pages(pages: Iterable[str]) -> str:
+    """Join the texts of pages by blank lines; those within a page are taken out, so that `split_pages` finds the pages.
+
+    >>> split_pages(join_pages(["Grain.\\n\\nTimber.", "", "Zinc."]))
+    ['Grain.\\nTimber.', '', 'Zinc.']
+    """
+    return "\n\n".join("\n".join(line for line in page.splitlines() if line.strip()) for page in pages)
+
+
+def split_pages(text: str) -> list[str]:
+    """Return the texts of the pages that `join_pages` joined."""
+    return text.split("\n\n")
+
+
+def text_of_quotes(quotes: Sequence[Quote]) -> str:
+    """Return the text of a document's quotes, page by page, without headers and footers."""
+    pages: dict[int, list[str]] = {number: [] for number in range(1 + max((quote.page for quote in quotes), default=0))}
+    for quote in quotes:
+        if quote.retrievable:
+            pages[quote.page].append(quote.words())
+    return join_pages("\n".join(texts) for texts in pages.values())
+
+
+def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
+    """Return at most `k` passages of a text of pages that have these words: in their order, else as many as there are.
+
+    Case, accents, punctuation and line breaks do not matter, and words are stemmed. Passages that have all words in
+    their order stand first; the others have the rarest of them first. Of equal ones the first in the text is first.
+    """
+    wanted = tokens(words, stop=False)
+    rare = dict.fromkeys(tokens(words)) or dict.fromkeys(wanted)
+    windows = [(page, window, tokens(window, stop=False)) for page, window in _windows(text)]
+    counts = Counter(token for _, _, found in windows for token in set(found) & rare.keys())
+    weights = {token: log(1 + len(windows) / counts[token]) for token in rare if counts[token]}
+    exact, some = list[tuple[float, int]](), list[tuple[float, int]]()
+    for number, (_, _, found) in enumerate(windows):
+        score = sum(weights[token] for token in weights.keys() & set(found))
+        if wanted and _contains(found, wanted):
+            exact.append((-score, number))
+        elif score:
+            some.append((-score, number))
+    best = [(number, True) for _, number in sorted(exact)] + [(number, False) for _, number in sorted(some)]
+    shown = _apart(best, windows)
+    return TextPassages(
+        passages=tuple(
+            TextPassage(page=windows[number][0], text=windows[number][1], exact=whole) for number, whole in shown[:k]
+        ),
+        exact=sum(whole for _, whole in shown),
+        some=sum(not whole for _, whole in shown),
+    )
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
+    """Each passage with its page: a paragraph, or a part of one."""
+    for page, content in enumerate(split_pages(text)):
+        for paragraph in content.splitlines():
+            found = re.findall(r"\S+", paragraph)
+            for start in range(0, max(1, len(found) - PASSAGE_WORDS // 2), PASSAGE_WORDS // 2):
+                yield page, " ".join(found[start : start + PASSAGE_WORDS])
+
+
+def _contains(found: Sequence[str], wanted: Sequence[str]) -> bool:
+    starts = (at for at, token in enumerate(found) if token == wanted[0])
+    return any(list(found[at : at + len(wanted)]) == list(wanted) for at in starts)
+
+
+def _apart(
+    best: Sequence[tuple[int, bool]], windows: Sequence[tuple[int, str, Sequence[str]]]
+) -> list[tuple[int, bool]]:
+    """Those of the passages, best first, that do not share half of their words with a better one beside them."""
+    taken: set[int] = set()
+    apart = []
+    for number, whole in best:
+        overlaps = any(_overlap(windows, number, other) for other in (number - 1, number + 1) if other in taken)
+        if not overlaps:
+            taken.add(number)
+            apart.append((number, whole))
+    return apart
+
+
+def _overlap(windows: Sequence[tuple[int, str, Sequence[str]]], one: int, other: int) -> bool:
+    first, second = (windows[number][1].split(" ") for number in sorted((one, other)))
+    half = first[PASSAGE_WORDS // 2 :]
+    return bool(half) and windows[one][0] == windows[other][0] and second[: len(half)] == half
